@@ -1,0 +1,64 @@
+"""How does jitad tell a user what is the matter?
+
+Every error names the user's file, line and source text, says what is the matter and what to do.
+Those that NumPy or Python would raise as well keep that class beside `JitadError`.
+"""
+
+from __future__ import annotations
+
+import linecache
+
+from jitad.tape.ir import Pos
+
+
+class JitadError(Exception):
+    """What was done, where, why it can't be, and what to do instead.
+
+    `where` is the place in the user's source; the message then shows that line with a caret.
+    """
+
+    def __init__(self, what: str, where: Pos | None = None, remedy: str = "") -> None:
+        self.what, self.where, self.remedy = what, where, remedy
+        super().__init__(message(what, where, remedy))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.what, self.where, self.remedy))
+
+
+class JitadIndexError(JitadError, IndexError):
+    """An index out of bounds."""
+
+
+class JitadValueError(JitadError, ValueError):
+    """A wrong shape or value."""
+
+
+class JitadTypeError(JitadError, TypeError):
+    """A wrong type, such as an integer that is to be differentiated."""
+
+
+class JitadZeroDivisionError(JitadError, ZeroDivisionError):
+    """A Python division by zero."""
+
+
+class JitadOverflowError(JitadError, OverflowError):
+    """A Python integer past 64 bits, or a `math` function past the largest float."""
+
+
+class GuardMiss(Exception):
+    """A kernel met a value that its trace did not foresee; the caller traces again."""
+
+
+def message(what: str, where: Pos | None, remedy: str) -> str:
+    """At most five lines: what, where, the source line, a caret, the remedy."""
+    lines = [what]
+    if where is not None:
+        lines.append(f'  File "{where.file}", line {where.line}')
+        text = linecache.getline(where.file, where.line).rstrip("\n")
+        if text.strip():
+            indent = len(text) - len(text.lstrip())
+            lines.append("    " + text.strip())
+            lines.append("    " + " " * max(where.column - indent, 0) + "^")
+    if remedy:
+        lines.append(remedy)
+    return "\n".join(lines)

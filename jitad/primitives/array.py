@@ -1,0 +1,336 @@
+"""Which primitives work on whole arrays, and what are their transposes?
+
+Arrays are immutable versions: `store` gives a new version, which emission writes in place where
+the old one is dead.  New extents are operands, because shapes are values.  Indices are already
+non-negative and checked when they get here.
+
+A slice is described by `kinds`, a letter an axis of the base: `i` takes one index operand, `r`
+takes three (start, step, count) and leaves an axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.primitives.table import (
+    Inferred,
+    Into,
+    Primitive,
+    element_of_first,
+    register,
+    same_as_first,
+)
+from jitad.tape.ir import Atom
+from jitad.tape.types import INT, Array, Scalar, promote
+
+
+def _int(a: Any) -> int:
+    return int(a)
+
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def _load(a: Any, *index: Any) -> Any:
+    return a[tuple(map(_int, index))]
+
+
+def _store(a: Any, v: Any, *index: Any) -> Any:
+    out = np.array(a)
+    out[tuple(map(_int, index))] = v
+    return out
+
+
+def _accum(a: Any, v: Any, *index: Any) -> Any:
+    out = np.array(a)
+    out[tuple(map(_int, index))] += v
+    return out
+
+
+register(Primitive(
+    "dim", lambda a, *, axis: a.shape[axis], lambda a, *, axis: ((INT, ()),),
+))  # fmt: skip
+register(Primitive(
+    "load", _load, element_of_first, linear=(0,),
+    vjp=lambda o, ct, a, *rest: (Into("accum", (ct, *rest[:-1]), {}),) + (None,) * (len(rest) - 1),
+))  # fmt: skip
+register(Primitive(
+    "store", _store, same_as_first, linear=(0, 1),
+    vjp=lambda o, ct, a, v, *rest: (o.store(ct, 0.0, *rest[:-1]), o.load(ct, *rest[:-1]))
+    + (None,) * (len(rest) - 1),
+))  # fmt: skip
+register(Primitive(
+    "accum", _accum, same_as_first, linear=(0, 1),
+    vjp=lambda o, ct, a, v, *rest: (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1),
+))  # fmt: skip
+
+# -- slices ---------------------------------------------------------------------------------------
+
+
+def slice_key(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The NumPy index of a slice; negative steps are legal."""
+    key: list[Any] = []
+    rest = list(operands)
+    for kind in kinds:
+        if kind == "i":
+            key.append(_int(rest.pop(0)))
+            continue
+        start, step, count = (_int(rest.pop(0)) for _ in range(3))
+        stop = start + step * max(count, 0)
+        key.append(slice(start, None if stop < 0 else stop, step) if count > 0 else slice(0, 0))
+    return tuple(key)
+
+
+def _slice(a: Any, *operands: Any, kinds: str) -> Any:
+    return a[slice_key(kinds, operands)]
+
+
+def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
+    out = np.array(a)
+    out[slice_key(kinds, operands)] = v
+    return out
+
+
+def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
+    out = np.array(a)
+    out[slice_key(kinds, operands)] += v
+    return out
+
+
+def slice_extents(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The extents of a slice: the count operands, in order."""
+    out, at = [], 0
+    for kind in kinds:
+        if kind == "i":
+            at += 1
+        else:
+            out.append(operands[at + 2])
+            at += 3
+    return tuple(out)
+
+
+def _slice_infer(a: Atom, *operands: Atom, kinds: str) -> Inferred:
+    extents = slice_extents(kinds, operands)
+    dtype = a.type.dtype  # type: ignore[union-attr]
+    return ((Array(dtype, len(extents)), extents),) if extents else ((Scalar(dtype), ()),)
+
+
+def _store_slice_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str) -> tuple[Any, ...]:
+    operands = rest[:-1]
+    part = o.slice(ct, *operands, kinds=kinds)
+    if not np_ndim(v):
+        part = o.sum(part, axes=tuple(range(np_ndim(part)))) if np_ndim(part) else part
+    return (o.store_slice(ct, 0.0, *operands, kinds=kinds), part) + (None,) * len(operands)
+
+
+def _accum_slice_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str) -> tuple[Any, ...]:
+    operands = rest[:-1]
+    part = o.slice(ct, *operands, kinds=kinds)
+    if not np_ndim(v):
+        part = o.sum(part, axes=tuple(range(np_ndim(part)))) if np_ndim(part) else part
+    return (ct, part) + (None,) * len(operands)
+
+
+def np_ndim(a: Any) -> int:
+    """Number of axes of a plain number, an array or a Number."""
+    return len(getattr(a, "shape", ()))
+
+
+register(Primitive(
+    "slice", _slice, _slice_infer, linear=(0,),
+    vjp=lambda o, ct, a, *rest, kinds: (
+        Into("accum_slice", (ct, *rest[:-1]), {"kinds": kinds}),) + (None,) * (len(rest) - 1),
+))  # fmt: skip
+register(Primitive("store_slice", _store_slice, same_as_first, linear=(0, 1),
+                   vjp=_store_slice_vjp))  # fmt: skip
+register(Primitive("accum_slice", _accum_slice, same_as_first, linear=(0, 1),
+                   vjp=_accum_slice_vjp))  # fmt: skip
+
+# -- making arrays --------------------------------------------------------------------------------
+
+
+def _full(v: Any, *dims: Any, dtype: str) -> Any:
+    return np.full(tuple(map(_int, dims)), v, dtype)
+
+
+register(Primitive(
+    "full", _full, lambda v, *dims, dtype: ((Array(dtype, len(dims)), dims),), linear=(0,),
+    vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
+    + (None,) * (len(rest) - 1), fresh=True,
+))  # fmt: skip
+register(Primitive(
+    "iota", lambda n, *, dtype: np.arange(_int(n), dtype=dtype),
+    lambda n, *, dtype: ((Array(dtype, 1), (n,)),),
+))  # fmt: skip
+register(Primitive(
+    "copy", np.array, same_as_first, linear=(0,), vjp=lambda o, ct, a, y: (ct,), fresh=True,
+))  # fmt: skip
+
+
+def _pack_infer(*ins: Atom) -> Inferred:
+    from jitad.tape.ir import lit
+
+    dtype, _ = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    return ((Array(dtype, 1), (lit(len(ins)),)),)
+
+
+register(Primitive(  # a vector of scalars
+    "pack", lambda *v: np.array(v), _pack_infer,
+    jvp=lambda o, ins, dins, y: o.pack(*(0.0 if d is None else d for d in dins)),
+    vjp=lambda o, ct, *ins: tuple(o.load(ct, k) for k in range(len(ins) - 1)), fresh=True,
+))  # fmt: skip
+
+# -- change of shape ------------------------------------------------------------------------------
+
+
+def _broadcast(a: Any, *dims: Any, axes: tuple[int, ...]) -> Any:
+    a = np.asarray(a)
+    shape = [1] * len(dims)
+    for extent, axis in zip(a.shape, axes, strict=True):
+        shape[axis] = extent
+    return np.broadcast_to(a.reshape(shape), tuple(map(_int, dims)))
+
+
+def _others(ndim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(k for k in range(ndim) if k not in axes)
+
+
+# axis k of the operand becomes axis axes[k] of the result (increasing); the other axes are new
+register(Primitive(
+    "broadcast", _broadcast,
+    lambda a, *dims, axes: ((Array(a.type.dtype, len(dims)), dims),), linear=(0,),
+    vjp=lambda o, ct, a, *rest, axes: (
+        o.sum(ct, axes=_others(len(rest) - 1, axes)) if len(rest) - 1 > len(axes) else ct,)
+    + (None,) * (len(rest) - 1),
+))  # fmt: skip
+register(Primitive(
+    "reshape", lambda a, *dims: np.reshape(a, tuple(map(_int, dims))),
+    lambda a, *dims: ((Array(a.type.dtype, len(dims)), dims),), linear=(0,),
+    vjp=lambda o, ct, a, *rest: (o.reshape(ct, *a.shape),) + (None,) * (len(rest) - 1),
+))  # fmt: skip
+register(Primitive(
+    "transpose", lambda a, *, perm: np.transpose(a, perm),
+    lambda a, *, perm: ((a.type, tuple(a.shape[k] for k in perm)),), linear=(0,),
+    vjp=lambda o, ct, a, y, *, perm: (
+        o.transpose(ct, perm=tuple(perm.index(k) for k in range(len(perm)))),),
+))  # fmt: skip
+
+
+def _concatenate_infer(*ins: Atom, axis: int) -> Inferred:
+    *arrays, extent = ins
+    dtype, _ = promote(*(a.type for a in arrays))  # type: ignore[arg-type]
+    shape = list(arrays[0].shape)
+    shape[axis] = extent
+    return ((Array(dtype, len(shape)), tuple(shape)),)
+
+
+def _concatenate_jvp(o: Any, ins: Any, dins: Any, y: Any, *, axis: int) -> Any:
+    parts = [o.full(0.0, *a.shape, dtype="f8") if d is None else d
+             for a, d in zip(ins[:-1], dins[:-1], strict=True)]  # fmt: skip
+    return o.concatenate(*parts, ins[-1], axis=axis)
+
+
+def _concatenate_vjp(o: Any, ct: Any, *rest: Any, axis: int) -> tuple[Any, ...]:
+    *arrays, _, _ = rest
+    out, at = [], 0
+    for a in arrays:
+        operands: list[Any] = []
+        for k, extent in enumerate(a.shape):
+            operands += [at if k == axis else 0, 1, extent]
+        out.append(o.slice(ct, *operands, kinds="r" * len(a.shape)))
+        at = at + a.shape[axis]
+    return (*out, None)
+
+
+register(Primitive(  # (*arrays, extent of the result along axis)
+    "concatenate", lambda *ins, axis: np.concatenate(ins[:-1], axis=axis), _concatenate_infer,
+    jvp=_concatenate_jvp, vjp=_concatenate_vjp, fresh=True,
+))  # fmt: skip
+
+# -- reductions -----------------------------------------------------------------------------------
+
+
+def _reduced(a: Atom, *, axes: tuple[int, ...]) -> Inferred:
+    dtype = a.type.dtype  # type: ignore[union-attr]
+    kept = _others(len(a.shape), axes)
+    if not kept:
+        return ((Scalar(dtype), ()),)
+    return ((Array(dtype, len(kept)), tuple(a.shape[k] for k in kept)),)
+
+
+def _sum_infer(a: Atom, *, axes: tuple[int, ...]) -> Inferred:
+    ((t, shape),) = _reduced(a, axes=axes)
+    dtype = np.zeros(0, t.dtype).sum().dtype.str[1:]  # type: ignore[union-attr]
+    return ((Array(dtype, len(shape)) if shape else Scalar(dtype), shape),)
+
+
+def _spread(o: Any, v: Any, like: Any, axes: tuple[int, ...]) -> Any:
+    """A reduction's result, repeated along the axes that it removed."""
+    kept = _others(np_ndim(like), axes)
+    return o.broadcast(v, *like.shape, axes=kept)
+
+
+def _extreme_jvp(o: Any, ins: Any, dins: Any, y: Any, *, axes: tuple[int, ...]) -> Any:
+    hit = o.where(o.eq(ins[0], _spread(o, y, ins[0], axes)), 1.0, 0.0)
+    return o.sum(hit * dins[0], axes=axes) / o.sum(hit, axes=axes)
+
+
+def _extreme_vjp(o: Any, ct: Any, a: Any, y: Any, *, axes: tuple[int, ...]) -> tuple[Any, ...]:
+    hit = o.where(o.eq(a, _spread(o, y, a, axes)), 1.0, 0.0)
+    return (hit * _spread(o, ct / o.sum(hit, axes=axes), a, axes),)
+
+
+register(Primitive(
+    "sum", lambda a, *, axes: np.sum(a, axis=axes), _sum_infer, linear=(0,),
+    vjp=lambda o, ct, a, y, *, axes: (_spread(o, ct, a, axes),),
+))  # fmt: skip
+for _name, _function in (("amax", np.max), ("amin", np.min)):
+    register(Primitive(  # ties share the derivative equally
+        _name, lambda a, *, axes, f=_function: f(a, axis=axes), _reduced,
+        jvp=_extreme_jvp, vjp=_extreme_vjp,
+    ))  # fmt: skip
+
+# -- products of matrices -------------------------------------------------------------------------
+
+
+def _matmul_infer(a: Atom, b: Atom) -> Inferred:
+    dtype, _ = promote(a.type, b.type)  # type: ignore[arg-type]
+    shape = a.shape[:-1] + (b.shape[1:] if len(b.shape) == 2 else ())
+    return ((Array(dtype, len(shape)) if shape else Scalar(dtype), shape),)
+
+
+def _outer(o: Any, a: Any, b: Any) -> Any:
+    dims = (*a.shape, *b.shape)
+    return o.broadcast(a, *dims, axes=(0,)) * o.broadcast(b, *dims, axes=(1,))
+
+
+def _turn(o: Any, a: Any) -> Any:
+    return o.transpose(a, perm=(1, 0))
+
+
+def _matmul_vjp(o: Any, ct: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    match np_ndim(a), np_ndim(b):
+        case 1, 1:
+            return ct * b, ct * a
+        case 2, 1:
+            return _outer(o, ct, b), o.matmul(_turn(o, a), ct)
+        case 1, 2:
+            return o.matmul(b, ct), _outer(o, a, ct)
+        case _:
+            return o.matmul(ct, _turn(o, b)), o.matmul(_turn(o, a), ct)
+
+
+def _matmul_jvp(o: Any, ins: Any, dins: Any, y: Any) -> Any:
+    (a, b), (da, db) = ins, dins
+    parts = [o.matmul(da, b)] if da is not None else []
+    parts += [o.matmul(a, db)] if db is not None else []
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+register(Primitive(  # operands of one or two axes
+    "matmul", lambda a, b: a @ b, _matmul_infer, jvp=_matmul_jvp, vjp=_matmul_vjp, dear=True,
+    numpy=np.matmul,
+))  # fmt: skip
+

@@ -1,0 +1,245 @@
+"""Which scalar functions apply element by element, and what are their partial derivatives?
+
+A row's `partials` gets `o`, the operands and the result, and gives one factor an operand (None
+where the derivative is zero).  Conventions: at a tie `maximum`, `minimum` share the derivative
+equally, `where` takes the branch that Python takes, `abs` and `sign` have derivative 0 at 0.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.primitives.table import (
+    Inferred,
+    Primitive,
+    arithmetic,
+    boolean,
+    floating,
+    like,
+    promote,
+    register,
+)
+from jitad.tape.ir import Atom
+
+ANY = (-3.0, 3.0)
+POSITIVE = (0.1, 4.0)
+UNIT = (-0.9, 0.9)
+
+
+def _row(name: str, evaluate: Any, emit: str, partials: Any = None, **more: Any) -> None:
+    more.setdefault("infer", floating)
+    more.setdefault("domain", (ANY,))
+    if isinstance(evaluate, np.ufunc):
+        more.setdefault("numpy", evaluate)
+    register(
+        Primitive(name, evaluate, emit=emit, partials=partials, elementwise=True, **more)
+    )
+
+
+def _binary(name: str, evaluate: Any, emit: str, partials: Any = None, **more: Any) -> None:
+    more.setdefault("infer", arithmetic)
+    more.setdefault("domain", (ANY, ANY))
+    _row(name, evaluate, emit, partials, **more)
+
+
+# -- arithmetic -----------------------------------------------------------------------------------
+
+_binary("add", lambda a, b: a + b, "{0} + {1}", lambda o, a, b, y: (1.0, 1.0), numpy=np.add)
+_binary("sub", lambda a, b: a - b, "{0} - {1}", lambda o, a, b, y: (1.0, -1.0), numpy=np.subtract)
+_binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), numpy=np.multiply)
+_binary(
+    "div",
+    np.true_divide,
+    "{0} / {1}",
+    lambda o, a, b, y: (1.0 / b, -(y / b)),
+    infer=floating,
+    domain=(ANY, POSITIVE),
+    numpy=np.divide,
+)
+_binary("floordiv", lambda a, b: a // b, "{0} // {1}", lambda o, a, b, y: (None, None),
+        domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
+_binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floordiv(a, b)),
+        domain=(ANY, POSITIVE), numpy=np.remainder)  # fmt: skip
+_binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a / b)),
+        domain=(ANY, POSITIVE))  # fmt: skip
+_row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=arithmetic, numpy=np.negative)
+_row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, numpy=np.absolute)
+_row("sign", np.sign, "sign({0})", lambda o, a, y: (None,), infer=arithmetic)
+
+
+def _pow_evaluate(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and isinstance(b, int):
+        return a**b
+    return np.power(a, b)  # IEEE: 0.0**-1 is inf; what Python raises is a check of the tracer's
+
+
+def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
+    dtype, py = promote(a.type, b.type)  # type: ignore[arg-type]
+    return like((a, b), dtype, py)
+
+
+def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    # b * a**(b-1) is right at a == 0 for b >= 1; for b == 0 the factor b must win over 0**-1.
+    # y * log(a) has limit 0 at a == 0 where b > 0; for a < 0 the function of b is not real.
+    if isinstance(b, (int, float)) and not isinstance(b, bool):
+        base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
+    else:
+        base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))
+    return base, o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), o.where(
+        o.logical_and(o.eq(a, 0), o.gt(b, 0)), 0.0, math.nan))
+
+
+_binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
+        domain=(POSITIVE, ANY), dear=True, numpy=np.power)  # fmt: skip
+_binary("hypot", np.hypot, "hypot({0}, {1})",
+        lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)), infer=floating)  # fmt: skip
+_binary("atan2", np.arctan2, "atan2({0}, {1})",
+        lambda o, a, b, y: (b / (a * a + b * b), -(a / (a * a + b * b))),
+        infer=floating, dear=True)  # fmt: skip
+_binary("copysign", np.copysign, "copysign({0}, {1})",
+        lambda o, a, b, y: (o.sign(a) * o.copysign(1.0, b), None), infer=floating)  # fmt: skip
+_binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})",
+        lambda o, a, b, y: (o.exp(a - y), o.exp(b - y)), infer=floating, dear=True)  # fmt: skip
+
+
+def _over_norm(o: Any, a: Any, y: Any) -> Any:
+    return o.where(o.eq(y, 0), 0.0, a / o.where(o.eq(y, 0), 1.0, y))
+
+
+# -- choice ---------------------------------------------------------------------------------------
+
+
+def _tie(o: Any, first: Any, other: Any) -> Any:
+    """1 where `first` wins, 1/2 at a tie, 0 otherwise."""
+    return o.where(first, o.where(other, 0.5, 1.0), 0.0)
+
+
+_binary("maximum", np.maximum, "maximum({0}, {1})",
+        lambda o, a, b, y: (_tie(o, o.ge(a, b), o.eq(a, b)), _tie(o, o.ge(b, a), o.eq(a, b))))
+_binary("minimum", np.minimum, "minimum({0}, {1})",
+        lambda o, a, b, y: (_tie(o, o.le(a, b), o.eq(a, b)), _tie(o, o.le(b, a), o.eq(a, b))))
+_binary("fmax", np.fmax, "fmax({0}, {1})",
+        lambda o, a, b, y: (_tie(o, o.eq(y, a), o.eq(a, b)), _tie(o, o.eq(y, b), o.eq(a, b))))
+_binary("fmin", np.fmin, "fmin({0}, {1})",
+        lambda o, a, b, y: (_tie(o, o.eq(y, a), o.eq(a, b)), _tie(o, o.eq(y, b), o.eq(a, b))))
+
+
+def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
+    return like((c, a, b), *promote(a.type, b.type))  # type: ignore[arg-type]
+
+
+def _where(c: Any, a: Any, b: Any) -> Any:
+    return np.where(c, a, b) if np.ndim(c) or np.ndim(a) or np.ndim(b) else (a if c else b)
+
+
+# where is linear in its branches; its own rule keeps infinities of the untaken one out.
+register(Primitive(
+    "where", _where, _where_infer, linear=(1, 2), elementwise=True, emit="{1} if {0} else {2}",
+    vjp=lambda o, ct, c, a, b, y: (None, o.where(c, ct, 0.0), o.where(c, 0.0, ct)), numpy=np.where,
+))  # fmt: skip
+
+# -- functions of one variable --------------------------------------------------------------------
+
+_TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
+
+
+def _unary(name: str, evaluate: Any, partial: Any, domain: Any = ANY, dear: bool = True) -> None:
+    _row(name, evaluate, name + "({0})", lambda o, x, y: (partial(o, x, y),),
+         domain=(domain,), dear=dear)  # fmt: skip
+
+
+_unary("sqrt", np.sqrt, lambda o, x, y: 0.5 / y, POSITIVE)
+_unary("cbrt", np.cbrt, lambda o, x, y: 1.0 / (3.0 * y * y), POSITIVE)
+_unary("exp", np.exp, lambda o, x, y: y)
+_unary("exp2", np.exp2, lambda o, x, y: y * math.log(2.0))
+_unary("expm1", np.expm1, lambda o, x, y: o.exp(x))
+_unary("log", np.log, lambda o, x, y: 1.0 / x, POSITIVE)
+_unary("log2", np.log2, lambda o, x, y: 1.0 / (x * math.log(2.0)), POSITIVE)
+_unary("log10", np.log10, lambda o, x, y: 1.0 / (x * math.log(10.0)), POSITIVE)
+_unary("log1p", np.log1p, lambda o, x, y: 1.0 / (1.0 + x), UNIT)
+_unary("sin", np.sin, lambda o, x, y: o.cos(x))
+_unary("cos", np.cos, lambda o, x, y: -o.sin(x))
+_unary("tan", np.tan, lambda o, x, y: 1.0 + y * y, UNIT)
+_unary("asin", np.arcsin, lambda o, x, y: 1.0 / o.sqrt((1.0 - x) * (1.0 + x)), UNIT)
+_unary("acos", np.arccos, lambda o, x, y: -1.0 / o.sqrt((1.0 - x) * (1.0 + x)), UNIT)
+_unary("atan", np.arctan, lambda o, x, y: 1.0 / (1.0 + x * x))
+_unary("sinh", np.sinh, lambda o, x, y: o.cosh(x))
+_unary("cosh", np.cosh, lambda o, x, y: o.sinh(x))
+_unary("tanh", np.tanh, lambda o, x, y: 1.0 - y * y)
+_unary("asinh", np.arcsinh, lambda o, x, y: 1.0 / o.hypot(1.0, x))
+_unary("acosh", np.arccosh, lambda o, x, y: 1.0 / o.sqrt((x - 1.0) * (x + 1.0)), (1.1, 4.0))
+_unary("atanh", np.arctanh, lambda o, x, y: 1.0 / ((1.0 - x) * (1.0 + x)), UNIT)
+_unary("erf", sp.erf, lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)))
+_unary("erfc", sp.erfc, lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)))
+_unary("gamma", sp.gamma, lambda o, x, y: y * o.digamma(x), POSITIVE)
+_unary("lgamma", sp.gammaln, lambda o, x, y: o.digamma(x), POSITIVE)
+_unary("digamma", sp.digamma, lambda o, x, y: o.polygamma(1, x), POSITIVE)
+_unary("expit", sp.expit, lambda o, x, y: y * (1.0 - y))
+_unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False)
+_unary("reciprocal", np.reciprocal, lambda o, x, y: -(y * y), POSITIVE, dear=False)
+_binary("polygamma", sp.polygamma, "polygamma({0}, {1})",
+        lambda o, n, x, y: (None, o.polygamma(n + 1, x)), infer=floating, dear=True,
+        domain=((0, 2), POSITIVE))  # fmt: skip
+
+# -- derivative zero ------------------------------------------------------------------------------
+
+for _name, _function in {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "rint": np.rint,
+}.items():
+    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,))
+
+# -- comparison and logic: no derivative at all ---------------------------------------------------
+
+for _name, _sign, _operator, _ufunc in (
+    ("lt", "<", operator.lt, np.less),
+    ("le", "<=", operator.le, np.less_equal),
+    ("gt", ">", operator.gt, np.greater),
+    ("ge", ">=", operator.ge, np.greater_equal),
+    ("eq", "==", operator.eq, np.equal),
+    ("ne", "!=", operator.ne, np.not_equal),
+):
+    _code = "{0} " + _sign + " {1}"
+    _binary(_name, _operator, _code, infer=boolean, numpy=_ufunc)
+
+_binary("logical_and", np.logical_and, "{0} and {1}", infer=boolean)
+_binary("logical_or", np.logical_or, "{0} or {1}", infer=boolean)
+_row("logical_not", np.logical_not, "not {0}", infer=boolean)
+for _name, _ufunc in (("isnan", np.isnan), ("isinf", np.isinf), ("isfinite", np.isfinite)):
+    _row(_name, _ufunc, _name + "({0})", infer=boolean)
+for _name, _sign, _operator, _ufunc in (
+    ("bitand", "&", operator.and_, np.bitwise_and),
+    ("bitor", "|", operator.or_, np.bitwise_or),
+    ("bitxor", "^", operator.xor, np.bitwise_xor),
+    ("lshift", "<<", operator.lshift, np.left_shift),
+    ("rshift", ">>", operator.rshift, np.right_shift),
+):
+    _code = "{0} " + _sign + " {1}"
+    _binary(_name, _operator, _code, infer=arithmetic, numpy=_ufunc)
+_row("invert", lambda a: not a if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
+     numpy=np.invert)  # fmt: skip
+
+
+# -- change of type -------------------------------------------------------------------------------
+
+
+def _cast(a: Any, *, dtype: str, py: bool = False) -> Any:
+    out = np.asarray(a).astype(np.dtype(dtype))
+    return out if np.ndim(a) else (out.item() if py else out[()])
+
+
+def _cast_infer(a: Atom, *, dtype: str, py: bool = False) -> Inferred:
+    return like((a,), dtype, py)
+
+
+register(Primitive(
+    "cast", _cast, _cast_infer, elementwise=True, emit="cast",
+    partials=lambda o, a, y, **_: (1.0,),
+))  # fmt: skip

@@ -1,0 +1,29 @@
+"""How does a forward sweep hand values to the reverse sweep out of loops?
+
+On stacks.  A stack is used linearly (each version once), and push and pop are each other's
+transposes, so that sweeps over sweeps need no rule of their own:
+    s' = push(s, v)       adjoint:  (s_bar, v_bar) = pop(s'_bar)
+    (s', v) = pop(s)      adjoint:  s_bar = push(s'_bar, v_bar)
+Concrete stacks (interpreter, runtime) are immutable linked pairs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitad.primitives.table import Inferred, Primitive, register, same_as_first
+from jitad.tape.ir import Atom
+from jitad.tape.types import Stack
+
+
+def _pop_infer(s: Atom, *dims: Atom) -> Inferred:
+    assert isinstance(s.type, Stack)
+    return ((s.type, ()), (s.type.element, dims))
+
+
+register(Primitive(
+    "stack", lambda *, element: None, lambda *, element: ((Stack(element), ()),), fresh=True,
+))  # fmt: skip
+register(Primitive("push", lambda s, v: (s, v), same_as_first, fresh=True))
+register(Primitive("pop", lambda s, *dims: s, _pop_infer, fresh=True))  # operands: extents of v
+

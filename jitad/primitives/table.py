@@ -1,0 +1,109 @@
+"""What does jitad know of a primitive?  One row of this table, used by every engine and mode.
+
+A row gives the result's type, how concrete values are evaluated, the derivative and the scalar
+code that is emitted.  Derivative rules are written against `o`, the operations over whatever the
+leaves are (`o.exp(x)`, and Python's operators): plain numbers in the runtime, tape variables in
+the sweeps.  That is why one rule serves eager and compiled code, and nested derivatives.
+
+Rules (Griewank & Walther, *Evaluating Derivatives*, ch. 3; Giles 2008 for matrices):
+  partials  elementwise primitives: one factor an operand; both modes follow from it.
+  linear    the operand positions in which the primitive is jointly linear: its tangent is itself.
+  vjp       the transpose, for primitives that are not elementwise; may give `Into` for
+            contributions that touch a part of an adjoint only, so that they cost O(part).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.tape.ir import Atom
+from jitad.tape.types import Array, Scalar, Type, element, promote
+
+Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
+
+
+@dataclass(frozen=True)
+class Into:
+    """A contribution `adjoint <- op(adjoint, *args)`, such as `accum` at one index."""
+
+    op: str
+    args: tuple[Any, ...]
+    params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """A row of the table."""
+
+    name: str
+    evaluate: Callable[..., Any]
+    infer: Callable[..., Inferred]
+    partials: Callable[..., tuple[Any, ...]] | None = None
+    linear: tuple[int, ...] = ()
+    jvp: Callable[..., Any] | None = None
+    vjp: Callable[..., tuple[Any, ...]] | None = None
+    emit: str = ""  # scalar code, "{0} + {1}"; names resolve in emit/preamble
+    elementwise: bool = False
+    dear: bool = False  # costs more than storing and loading its result
+    effect: bool = False  # keeps its order, is never dropped or repeated
+    fresh: bool = False  # makes a buffer of its own that stores may write: never shared by CSE
+    domain: tuple[tuple[float, float], ...] = ()  # where tests may draw operands from
+    numpy: Any = None  # the NumPy callable this row differentiates, if it has one
+
+    @property
+    def differentiable(self) -> bool:
+        return bool(self.partials or self.linear or self.jvp or self.vjp)
+
+
+TABLE: dict[str, Primitive] = {}
+
+
+def register(row: Primitive) -> Primitive:
+    if row.name in TABLE:
+        raise ValueError(f"primitive {row.name} is registered twice")
+    TABLE[row.name] = row
+    return row
+
+
+# -- type rules shared by many rows ---------------------------------------------------------------
+
+
+def _extents(ins: tuple[Atom, ...]) -> tuple[Atom, ...]:
+    for a in ins:
+        if isinstance(a.type, Array):
+            return a.shape
+    return ()
+
+
+def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
+    """Elementwise result: the extents of the first array among the operands, or a scalar."""
+    arrays = [a.type for a in ins if isinstance(a.type, Array)]
+    if not arrays:
+        return ((Scalar(dtype, py), ()),)
+    return ((Array(dtype, max(t.ndim for t in arrays)), _extents(ins)),)
+
+
+def arithmetic(*ins: Atom, **_: Any) -> Inferred:
+    return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
+
+
+def floating(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, integers becoming float64."""
+    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    if dtype[0] not in "fc":
+        dtype = "f8"
+    return like(ins, dtype, py)
+
+
+def boolean(*ins: Atom, **_: Any) -> Inferred:
+    return like(ins, "b1", all(isinstance(a.type, Scalar) and a.type.py for a in ins))
+
+
+def same_as_first(*ins: Atom, **_: Any) -> Inferred:
+    return ((ins[0].type, ins[0].shape),)
+
+
+def element_of_first(*ins: Atom, **_: Any) -> Inferred:
+    return ((element(ins[0].type), ()),)  # type: ignore[arg-type]

@@ -1,0 +1,301 @@
+"""How are tapes made?  By appending equations; easy ones are folded or shared on the way.
+
+A `Builder` holds the open blocks.  `emit` infers the type of the result from the primitive's row,
+folds literals, applies identities that are exact in IEEE arithmetic, and reuses an equal pure
+equation of the same or a surrounding block (hash-consing: common subexpressions never exist).
+A `Leaf` is a tape variable dressed as a `Number`: rules and user code compute with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError
+from jitad.primitives import TABLE, Primitive
+from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var, lit
+from jitad.tape.types import Array, Scalar, Type, type_of_constant
+from jitad.values.number import Number
+
+
+class Builder:
+    """Open blocks, innermost last; `constant` turns an array from outside into an atom."""
+
+    def __init__(self, constant: Callable[[np.ndarray], Atom] | None = None) -> None:
+        self.blocks: list[Block] = [Block()]
+        self._known: list[dict[Any, tuple[Var, ...]]] = [{}]
+        self.pos: Pos | None = None
+        self._constant = constant
+        self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
+
+    # -- blocks ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def block(self, *params: Var) -> Iterator[Block]:
+        """Equations emitted inside go to a new block with these parameters."""
+        inner = Block(list(params))
+        self.blocks.append(inner)
+        self._known.append({})
+        try:
+            yield inner
+        finally:
+            popped = self.blocks.pop()
+            self._known.pop()
+            assert popped is inner
+
+    def input(self, type: Type, name: str = "") -> Var:
+        """A new parameter of the innermost block; an array's extents are read off it."""
+        var = self.var(type, name)
+        self.blocks[-1].params.append(var)
+        self.measure(var)
+        return var
+
+    def var(self, type: Type, name: str = "", shape: tuple[Atom, ...] = ()) -> Var:
+        return Var(type, shape, name)
+
+    def measure(self, var: Var) -> None:
+        """Give an array parameter extents of its own: `dim` equations."""
+        if isinstance(var.type, Array) and len(var.shape) != var.type.ndim:
+            var.shape = tuple(
+                self._append("dim", (var,), {"axis": k})[0] for k in range(var.type.ndim)
+            )
+
+    # -- equations ------------------------------------------------------------------------------
+
+    def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
+        """Apply a primitive; gives its result atom, or a tuple of them where it has several."""
+        row = TABLE[op]
+        folded = _simplify(self, row, ins, params)
+        if folded is not None:
+            return folded
+        outs = self._append(op, ins, params)
+        return outs[0] if len(outs) == 1 else outs
+
+    def _append(self, op: str, ins: tuple[Atom, ...], params: dict[str, Any]) -> tuple[Var, ...]:
+        row = TABLE[op]
+        key = None
+        if not (row.effect or row.fresh):
+            key = (op, ins, tuple(sorted(params.items())))
+            for known in reversed(self._known):
+                if key in known:
+                    return known[key]
+        outs = tuple(Var(t, shape) for t, shape in row.infer(*ins, **params))
+        self.append(Equation(op, ins, outs, params, (), self.pos))
+        if key is not None:
+            self._known[-1][key] = outs
+        return outs
+
+    def append(self, eqn: Equation) -> None:
+        """Add a finished (structured) equation to the innermost block."""
+        self.blocks[-1].equations.append(eqn)
+        for v in eqn.outs:
+            self.sources[v] = eqn
+
+    def structured(
+        self,
+        op: str,
+        ins: tuple[Atom, ...],
+        outs: tuple[Var, ...],
+        blocks: tuple[Block, ...],
+        params: dict[str, Any] | None = None,
+    ) -> tuple[Var, ...]:
+        """Add an equation that owns blocks; gives its outs."""
+        self.append(Equation(op, ins, outs, params or {}, blocks, self.pos))
+        for v in outs:
+            self.measure(v)
+        return outs
+
+    # -- numbers --------------------------------------------------------------------------------
+
+    def atom(self, value: Any) -> Atom:
+        """The atom of a Leaf of this builder, of a plain number or of a constant array."""
+        if isinstance(value, Leaf):
+            return value.atom
+        if isinstance(value, (Var, Lit)):
+            return value
+        if isinstance(value, np.ndarray):
+            if value.ndim == 0:
+                return lit(value[()])
+            if self._constant is None:
+                raise JitadTypeError("an array constant can't be used here")
+            return self._constant(value)
+        if isinstance(value, (bool, int, float, complex, np.generic)):
+            return lit(value)
+        raise JitadTypeError(
+            f"a {type(value).__name__} can't take part in traced arithmetic", self.pos
+        )
+
+    def leaf(self, atom: Atom) -> Any:
+        """A literal as the plain number that it is, a variable as a Leaf."""
+        return atom.value if isinstance(atom, Lit) else Leaf(self, atom)
+
+
+class Leaf(Number):
+    """A tape variable as a number; it refuses to become a plain one."""
+
+    __slots__ = ("atom", "builder")
+
+    def __init__(self, builder: Builder, atom: Var) -> None:
+        self.builder = builder
+        self.atom = atom
+
+    def _apply(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        b = self.builder
+        out = b.emit(primitive.name, *(b.atom(a) for a in args), **params)
+        return tuple(map(b.leaf, out)) if isinstance(out, tuple) else b.leaf(out)
+
+    @property
+    def type(self) -> Type:
+        return self.atom.type
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return tuple(self.builder.leaf(a) for a in self.atom.shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.atom.shape)
+
+    def __repr__(self) -> str:
+        return f"<traced {self.atom!r}: {self.atom.type}>"
+
+    def _refuse(self, what: str) -> JitadTypeError:
+        return JitadTypeError(
+            f"a traced number can't become {what} here: its value is not known while tracing",
+            self.builder.pos,
+            "Keep it traced (jitad follows if, while, for and arithmetic), or mark it static.",
+        )
+
+    def __bool__(self) -> bool:
+        raise self._refuse("a bool")
+
+    def __float__(self) -> float:
+        raise self._refuse("a float")
+
+    def __int__(self) -> int:
+        raise self._refuse("an int")
+
+    def __index__(self) -> int:
+        raise self._refuse("an index")
+
+    def __complex__(self) -> complex:
+        raise self._refuse("a complex")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise self._refuse("a NumPy array")
+
+
+# -- simplification -------------------------------------------------------------------------------
+
+
+def _is(atom: Atom, value: float) -> bool:
+    return isinstance(atom, Lit) and atom.value == value and not isinstance(atom.value, bool)
+
+
+def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Any:
+    """The result as an atom that is already there, or None."""
+    if row.elementwise and ins and all(isinstance(a, Lit) for a in ins):
+        return _fold(row, ins, params)
+    match row.name:
+        case "dim":
+            shape = ins[0].shape
+            return shape[params["axis"]] if shape else None
+        case "mul":
+            for x, y in (ins, ins[::-1]):
+                if _is(y, 1) and _same_result(row, ins, x):
+                    return x
+                if _is(y, 0) and x.type.dtype[0] in "iu" and y.type.dtype[0] == "i":  # type: ignore[union-attr]
+                    return lit(0) if isinstance(x.type, Scalar) else None
+        case "div" | "pow" if _is(ins[1], 1) and _same_result(row, ins, ins[0]):
+            return ins[0]
+        case "sub" if _is(ins[1], 0) and _same_result(row, ins, ins[0]):
+            return ins[0]
+        case "sub" if ins[0] is ins[1] and ins[0].type in (Scalar("i8", True), Scalar("i8")):
+            return Lit(0, ins[0].type)  # type: ignore[arg-type]
+        case "add":
+            for x, y in (ins, ins[::-1]):
+                if _is(y, 0) and x.type.dtype[0] in "iu" and _same_result(row, ins, x):  # type: ignore[union-attr]
+                    return x
+            return _constant_sum(b, ins)
+        case "neg":
+            source = b.sources.get(ins[0])  # type: ignore[arg-type]
+            if source is not None and source.op == "neg":
+                return source.ins[0]
+        case "where" if isinstance(ins[0], Lit):
+            chosen = ins[1] if ins[0].value else ins[2]
+            return chosen if _same_result(row, ins, chosen) else None
+        case "where" if ins[1] == ins[2] and _same_result(row, ins, ins[1]):
+            return ins[1]
+        case "logical_and" | "logical_or" if all(isinstance(a.type, Scalar) for a in ins):
+            absorbing = row.name == "logical_or"
+            for x, y in (ins, ins[::-1]):
+                if isinstance(y, Lit):
+                    if bool(y.value) == absorbing:
+                        return lit(absorbing)
+                    return x if x.type.dtype == "b1" else None  # type: ignore[union-attr]
+        case "cast" if ins[0].type.dtype == params["dtype"]:  # type: ignore[union-attr]
+            if isinstance(ins[0].type, Array) or ins[0].type.py == params.get("py", False):  # type: ignore[union-attr]
+                return ins[0]
+        case "load":
+            return _forward_store(b, ins)
+        case "check" if isinstance(ins[0], Lit) and ins[0].value:
+            return ()
+    return None
+
+
+def _same_result(row: Primitive, ins: tuple[Atom, ...], out: Atom) -> bool:
+    ((t, shape),) = row.infer(*ins)
+    return t == out.type and len(shape) == len(out.shape)
+
+
+def _constant_sum(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
+    """(i + 1) + 2 is i + 3, for Python integers."""
+    x, y = ins
+    if isinstance(y, Lit) and y.type == Scalar("i8", True) and isinstance(x, Var):
+        source = b.sources.get(x)
+        if source is not None and source.op == "add" and x.type == Scalar("i8", True):
+            p, q = source.ins
+            if isinstance(q, Lit) and q.type == y.type:
+                total = q.value + y.value
+                return p if total == 0 else b.emit("add", p, lit(total))
+    return None
+
+
+def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
+    """load(store(a, v, i), i) is v; a store at another literal index is passed over."""
+    a, *index = ins
+    moved = False
+    while isinstance(a, Var):
+        source = b.sources.get(a)
+        if source is None or source.op != "store":
+            break
+        base, v, *at = source.ins
+        if at == index:
+            return v if v.type.dtype == a.type.dtype and isinstance(v.type, Scalar) else None  # type: ignore[union-attr]
+        if not any(
+            isinstance(i, Lit) and isinstance(k, Lit) and i.value != k.value
+            for i, k in zip(at, index, strict=True)
+        ):
+            break
+        a, moved = base, True
+    return b.emit("load", a, *index) if moved else None
+
+
+def _fold(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Lit | None:
+    ((t, _),) = row.infer(*ins, **params)
+    assert isinstance(t, Scalar)
+    try:
+        with np.errstate(all="ignore"):
+            value = row.evaluate(*(a.value for a in ins), **params)  # type: ignore[union-attr]
+    except (ArithmeticError, ValueError, TypeError):
+        return None  # left for run time, which reports it with the user's line
+    if t.py:
+        value = value.item() if isinstance(value, (np.generic, np.ndarray)) else value
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**63:
+            return None
+    else:
+        value = np.dtype(t.dtype).type(value)
+    return Lit(value, t) if type_of_constant(value) == t else None

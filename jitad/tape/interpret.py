@@ -1,0 +1,60 @@
+"""What does a tape compute?  The definition, one equation after the other with NumPy.
+
+Slow and plain: nothing is done in place, so that compiled kernels can be checked against it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.primitives import TABLE
+from jitad.tape.ir import Atom, Block, Equation, Lit, Var
+
+Env = dict[Var, Any]
+
+
+def interpret(block: Block, args: list[Any], env: Env | None = None) -> list[Any]:
+    """The block's results for these arguments; `env` has the variables around it."""
+    with np.errstate(all="ignore"):
+        return _run(block, args, env if env is not None else {})
+
+
+def _read(atom: Atom, env: Env) -> Any:
+    return atom.value if isinstance(atom, Lit) else env[atom]
+
+
+def _run(block: Block, args: list[Any], env: Env) -> list[Any]:
+    env.update(zip(block.params, args, strict=True))
+    for eqn in block.equations:
+        ins = [_read(a, env) for a in eqn.ins]
+        outs = _step(eqn, ins, env)
+        env.update(zip(eqn.outs, outs, strict=True))
+    return [_read(a, env) for a in block.results]
+
+
+def _step(eqn: Equation, ins: list[Any], env: Env) -> list[Any]:
+    match eqn.op:
+        case "if":
+            return _run(eqn.blocks[0 if ins[0] else 1], [], env)
+        case "for":
+            start, step, count, *carried = ins
+            for k in range(int(count)):
+                carried = _run(eqn.blocks[0], [start + k * step, *carried], env)
+            return carried
+        case "while":
+            cond, body = eqn.blocks
+            while _run(cond, ins, env)[0]:
+                ins = _run(body, ins, env)
+            return ins
+        case "jvp" | "vjp":
+            raise NotImplementedError("a tagged tape must be resolved before it is interpreted")
+    out = TABLE[eqn.op].evaluate(*ins, **eqn.params)
+    match len(eqn.outs):
+        case 0:
+            return []
+        case 1:
+            return [out]
+        case _:
+            return list(out)

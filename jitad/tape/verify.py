@@ -1,0 +1,82 @@
+"""Is a tape well formed?  Checked between passes, so that a broken pass is named."""
+
+from __future__ import annotations
+
+from jitad.primitives import TABLE
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var
+from jitad.tape.types import Array, Scalar, Stack
+
+
+class BrokenTape(AssertionError):
+    """A pass made a tape that breaks the rules of the form: a fault of jitad, not of the user."""
+
+
+def verify(tape: Tape, after: str = "") -> Tape:
+    """The tape itself, or BrokenTape saying what is wrong and after which pass."""
+    try:
+        _block(tape.body, set())
+    except AssertionError as e:
+        raise BrokenTape(f"{tape.name} after {after or 'tracing'}: {e}") from e
+    return tape
+
+
+def _block(block: Block, outer: set[Var]) -> None:
+    known = set(outer)
+
+    def use(atom: Atom, what: object) -> None:
+        if isinstance(atom, Var):
+            assert atom in known, f"{atom} is used before it is defined, in {what}"
+
+    def define(var: Var) -> None:
+        assert var not in known, f"{var} is defined twice"
+        known.add(var)
+        if isinstance(var.type, Array):
+            assert len(var.shape) in (0, var.type.ndim), f"{var} has no extents"
+
+    for p in block.params:
+        define(p)
+    for e in block.equations:
+        for a in e.ins:
+            use(a, e.op)
+        if e.op in STRUCTURED:
+            _structured(e)
+        else:
+            assert e.op in TABLE, f"no primitive {e.op}"
+        for b in e.blocks:
+            _block(b, known)
+        for v in e.outs:
+            define(v)
+            for a in v.shape:
+                # extents of a parameter are read by `dim` equations that come right after it
+                assert not isinstance(a, Var) or isinstance(a.type, Scalar)
+    for a in block.results:
+        use(a, "results")
+
+
+def _structured(e: Equation) -> None:
+    def agree(name: str, left: object, right: object) -> None:
+        assert _kinds(left) == _kinds(right), f"{e.op}: {name}: {_kinds(left)} != {_kinds(right)}"
+
+    match e.op:
+        case "if":
+            agree("branches", e.blocks[0].results, e.blocks[1].results)
+            agree("results", e.blocks[0].results, e.outs)
+        case "for":
+            body = e.blocks[0]
+            agree("initial values", e.ins[3:], body.params[1:])
+            agree("carried values", body.results, body.params[1:])
+            agree("results", body.results, e.outs)
+        case "while":
+            cond, body = e.blocks
+            agree("initial values", e.ins, body.params)
+            agree("condition's parameters", cond.params, body.params)
+            agree("carried values", body.results, e.outs)
+            assert len(cond.results) == 1
+
+
+def _kinds(atoms: object) -> list[object]:
+    out: list[object] = []
+    for a in atoms:  # type: ignore[attr-defined]
+        t = a.type
+        out.append(t if isinstance(t, (Array, Stack)) else t.dtype)
+    return out
