@@ -56,11 +56,14 @@ register(Primitive(
     "load", _load, element_of_first, linear=(0,),
     vjp=lambda o, ct, a, *rest: (Into("accum", (ct, *rest[:-1]), {}),) + (None,) * (len(rest) - 1),
 ))  # fmt: skip
-register(Primitive(
-    "store", _store, same_as_first, linear=(0, 1),
-    vjp=lambda o, ct, a, v, *rest: (o.store(ct, 0.0, *rest[:-1]), o.load(ct, *rest[:-1]))
-    + (None,) * (len(rest) - 1),
-))  # fmt: skip
+
+def _store_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
+    index = rest[:-1]
+    part = o.load(ct, *index)  # read first: the cotangent is then overwritten in place
+    return (o.store(ct, 0.0, *index), part) + (None,) * len(index)
+
+
+register(Primitive("store", _store, same_as_first, linear=(0, 1), vjp=_store_vjp))
 register(Primitive(
     "accum", _accum, same_as_first, linear=(0, 1),
     vjp=lambda o, ct, a, v, *rest: (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1),
