@@ -89,7 +89,7 @@ def primal(cams: Array, points: Array, weights: Array, feats: Array, obs: Ints) 
 
 # One pass: an observation's sensitivities go straight to its camera, point and weight, and nothing
 # is kept. The rotation is taken anew for each observation, as the formula does.
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     cams: Array, points: Array, weights: Array, feats: Array, obs: Ints
 ) -> tuple[float, tuple[Array, Array, Array]]:

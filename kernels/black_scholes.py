@@ -35,7 +35,7 @@ def objective(
     return value
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     spot: Array, strike: Array, vol: Array, maturity: Array, weight: Array, rate: float
 ) -> tuple[float, tuple[Array, Array, float]]:

@@ -36,13 +36,13 @@ def objective(u0: Array, nu: float, target: Array, dx: float, dt: float, steps: 
 
 # The two loops are functions of their own because the compiler then knows which rows they touch.
 # Left inside the loops over time, whose buffers swap, they do not run in lanes: twice the time.
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _step(u: Array, out: Array, c: float, d: float) -> None:
     for i in range(1, len(u) - 1):
         out[i] = u[i] - c * u[i] * (u[i] - u[i - 1]) + d * (u[i + 1] - 2.0 * u[i] + u[i - 1])
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _unstep(u: Array, lam: Array, out: Array, c: float, d: float) -> float:
     """Pull lam back over a step from u into `out`, and return its part in d's derivative."""
     # Point i is used by the new values i-1, i and i+1. Gathering from the three makes one store an
@@ -58,7 +58,7 @@ def _unstep(u: Array, lam: Array, out: Array, c: float, d: float) -> float:
     return g_d
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     u0: Array, nu: float, target: Array, dx: float, dt: float, steps: int
 ) -> tuple[float, tuple[Array, float]]:

@@ -80,7 +80,7 @@ def objective(alpha: Array, mu: Array, q: Array, l: Array, x: Array, gamma: floa
 # Components run in the inner loops, all parameters being turned round for that, so that every line
 # but the exponentials runs in lanes. The outer product of a point goes to Q's sensitivity at once;
 # the product with Q's transpose that mu asks for is linear, so it waits for the sum over points.
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     alpha: Array, mu: Array, q: Array, l: Array, x: Array, gamma: float, m: int
 ) -> tuple[float, tuple[Array, Array, Array, Array]]:

@@ -32,7 +32,7 @@ def objective(u0: Array, alpha: float, target: Array, steps: int) -> float:
 
 # The two loop nests are functions of their own because the compiler then knows which plates they
 # touch. Left inside the loops over time, whose buffers swap, they do not run in lanes.
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _step(u: Array, alpha: float, out: Array) -> None:
     rows, cols = u.shape
     for i in range(1, rows - 1):
@@ -41,7 +41,7 @@ def _step(u: Array, alpha: float, out: Array) -> None:
             out[i, j] = u[i, j] + alpha * spread
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _unstep(u: Array, lam: Array, alpha: float, out: Array) -> float:
     """Pull lam back over a step from u into `out`, and return its part in alpha's derivative."""
     # The stencil is its own transpose: the adjoint gathers as the step does.
@@ -56,7 +56,7 @@ def _unstep(u: Array, lam: Array, alpha: float, out: Array) -> float:
     return g_alpha
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     u0: Array, alpha: float, target: Array, steps: int
 ) -> tuple[float, tuple[Array, float]]:

@@ -27,7 +27,7 @@ def objective(w: Array, X: Array, y: Array, lam: float) -> float:
     return np.sum(np.logaddexp(0.0, -margins)) / len(y) + 0.5 * lam * np.sum(w * w)
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(w: Array, X: Array, y: Array, lam: float) -> tuple[float, Array]:
     n, d = X.shape
     g = np.zeros(d)

@@ -22,7 +22,7 @@ def objective(x: Array) -> float:
     return np.log(np.sum(np.exp(x - a))) + a
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(x: Array) -> tuple[float, Array]:
     n = len(x)
     # Four running maxima: one alone would wait for itself, once an element. Elements compared

@@ -47,12 +47,12 @@ def objective(params: Array, start: Array, observed: Array, dt: float) -> float:
 Triple = tuple[float, float, float]
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _velocity(x: float, y: float, z: float, s: float, r: float, b: float) -> Triple:
     return s * (y - x), x * (r - z) - y, x * y - b * z
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _step(
     x: float, y: float, z: float, s: float, r: float, b: float, dt: float
 ) -> tuple[Triple, Triple, Triple, Triple]:
@@ -85,13 +85,13 @@ def primal(params: Array, start: Array, observed: Array, dt: float) -> float:
     return 0.5 * dt * total
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _pull(u: Triple, s: float, r: float, b: float, kx: float, ky: float, kz: float) -> Triple:
     """What the sensitivity (kx, ky, kz) of the velocity means for the point it is taken at."""
     return ky * (r - u[2]) - s * kx + kz * u[1], s * kx - ky + kz * u[0], -b * kz - ky * u[0]
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     params: Array, start: Array, observed: Array, dt: float
 ) -> tuple[float, tuple[Array, Array]]:

@@ -31,14 +31,14 @@ def objective(
     return 0.5 * np.sum(error * error) / len(X)
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _activate(h: Array, b: Array) -> None:
     for i in range(h.shape[0]):
         for j in range(h.shape[1]):
             h[i, j] = math.tanh(h[i, j] + b[j])
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _deactivate(g: Array, h: Array, g_b: Array) -> None:
     """Turn the sensitivity g of h = tanh(z) into that of z, and sum it up for the bias."""
     for j in range(len(g_b)):
@@ -49,7 +49,7 @@ def _deactivate(g: Array, h: Array, g_b: Array) -> None:
             g_b[j] += g[i, j]
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     W1: Array, b1: Array, W2: Array, b2: Array, W3: Array, b3: Array, X: Array, Y: Array
 ) -> tuple[float, tuple[Array, Array, Array, Array, Array, Array]]:

@@ -51,7 +51,7 @@ def objective(pos: Array, vel: Array, mass: Array, target: Array, dt: float, ste
 
 # All pairs twice, a body against a row of bodies: no store in the inner loop, so that it runs in
 # lanes. That is several times faster than each pair once. The body itself adds zero.
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _kick(x: Array, v: Array, mass: Array, dt: float) -> None:
     n = len(mass)
     xs, ys, zs = x[0], x[1], x[2]
@@ -70,7 +70,7 @@ def _kick(x: Array, v: Array, mass: Array, dt: float) -> None:
         v[2, i] += dt * az
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _unkick(x: Array, gx: Array, gv: Array, mass: Array, dt: float) -> None:
     """Add to gx what the sensitivity gv of the velocities means for the positions x."""
     n = len(mass)
@@ -97,14 +97,14 @@ def _unkick(x: Array, gx: Array, gv: Array, mass: Array, dt: float) -> None:
         gx[2, i] += dt * sz
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def _drift(x: Array, v: Array, h: float, out: Array) -> None:
     for c in range(3):
         for i in range(x.shape[1]):
             out[c, i] = x[c, i] + h * v[c, i]
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(
     pos: Array, vel: Array, mass: Array, target: Array, dt: float, steps: int
 ) -> tuple[float, tuple[Array, Array]]:

@@ -28,7 +28,7 @@ def objective(x: Array, tol: float) -> float:
 
 # No flags: the test for convergence must see the rounding that the plain function sees, else an
 # element at the brink runs one round more or less.
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def gradient(x: Array, tol: float) -> tuple[float, Array]:
     n = len(x)
     g = np.empty(n)

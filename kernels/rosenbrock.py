@@ -22,7 +22,7 @@ def objective(x: Array) -> float:
     return total
 
 
-@njit(cache=True, fastmath=SUMS)
+@njit(cache=True, error_model="numpy", fastmath=SUMS)
 def gradient(x: Array) -> tuple[float, Array]:
     n = len(x)
     g = np.empty(n)
