@@ -10,6 +10,7 @@ double __attribute__((noinline)) gradient(const void *const *in, const int64_t *
     const int64_t n = dims[0];
     const double half_root = sqrt(0.5), density = 1.0 / sqrt(2.0 * M_PI);
     double value = 0.0, rho = 0.0;
+#pragma omp simd reduction(+ : value, rho)
     for (int64_t i = 0; i < n; i++) {
         const double root = sqrt(maturity[i]), spread = vol[i] * root;
         const double drift = (rate + 0.5 * vol[i] * vol[i]) * maturity[i];

@@ -60,6 +60,7 @@ double __attribute__((noinline)) gradient(const void *const *in, const int64_t *
             p[c] = offset[c] - 0.5 * p[c];
             top = p[c] > top ? p[c] : top;
         }
+#pragma omp simd reduction(+ : total)
         for (int64_t c = 0; c < k; c++) {
             p[c] = exp(p[c] - top);
             total += p[c];

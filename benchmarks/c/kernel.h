@@ -6,13 +6,23 @@
  * The result is the value. Memory for the results is the caller's, as with `out=`; scratch memory
  * is allocated in each call, as the Numba versions do.
  *
- * Sums that Numba may reorder carry `omp simd reduction`, which says the same for that one loop. */
+ * Sums that Numba may reorder carry `omp simd reduction`, which says the same for that one loop.
+ * With -DVECTOR_MATH such loops, and those without a sum, call glibc's vector functions, which are
+ * right to 4 ulp; gcc itself would only do so under -ffast-math. Numba has no such thing. */
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#ifdef VECTOR_MATH
+#define LANES __attribute__((simd("notinbranch")))
+LANES double exp(double);
+LANES double log(double);
+LANES double erf(double);
+LANES double tanh(double);
+#endif
 
 typedef const double *restrict input;
 typedef double *restrict output;

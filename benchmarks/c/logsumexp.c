@@ -20,6 +20,7 @@ double __attribute__((noinline)) gradient(const void *const *in, const int64_t *
     for (int64_t i = n > 3 ? n - 3 : 0; i < n; i++)
         top = larger(x[i], top);
     double total = 0.0;
+#pragma omp simd reduction(+ : total)
     for (int64_t i = 0; i < n; i++) {
         const double e = exp(x[i] - top);
         g[i] = e;

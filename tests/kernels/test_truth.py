@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import pytest
 
-from benchmarks.c import c_gradient, compiler, time_c
+from benchmarks.c import c_gradient, compiler, has_vector_math, time_c
 from kernels import KERNELS, NAMES, ba, gmm, logsumexp
 from tests.kernels.multiprecision import truth
 
@@ -100,7 +100,8 @@ def test_c_equals_numba(name: str, size: str) -> None:
     args = kernel.inputs(size)
     # Lorenz's chaos enlarges the different rounding of 1000 steps.
     rtol = 1e-9 if name == "lorenz" else 1e-11
-    assert_same(c_gradient(name)(*args), kernel.gradient(*args), rtol)
+    for vector_math in {False, has_vector_math()}:
+        assert_same(c_gradient(name, vector_math)(*args), kernel.gradient(*args), rtol)
 
 
 def test_newton_sqrt_differentiates_the_rounds_and_not_the_limit() -> None:
