@@ -1,0 +1,1 @@
+"""Measurements of jitad: the demo, the benchmark suite and the report. Not part of the package."""
