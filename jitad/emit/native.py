@@ -28,7 +28,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from jitad.emit import libm, numba_private, store
+from jitad.emit import cachefiles, libm, numba_private
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "scalars", "memory", "libm", "polygamma", "numba_private", "native")
@@ -49,11 +49,11 @@ def compile(source: str, name: str) -> Any:
 def _compile(source: str, name: str, key: str) -> Any:
     # The module's name is part of every symbol that Numba makes: equal symbols, equal content.
     module_name = f"jitad_{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{key[:16]}"
-    folder = store.folder()
+    folder = cachefiles.folder()
     file = f"<{module_name}>"
     if folder is not None:
         path = folder / f"{module_name}.py"
-        if store.read(path) == source.encode() or store.write(path, source.encode()):
+        if cachefiles.read(path) == source.encode() or cachefiles.write(path, source.encode()):
             file = str(path)
     # for tracebacks, even where there is no file; no time: never checked against the disk
     linecache.cache[file] = (len(source), None, source.splitlines(True), file)

@@ -5,7 +5,9 @@ Written against Numba 0.68 and llvmlite 0.50.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
+import math
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +17,12 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
-from numba.core import caching, codegen, compiler, config, serialize, sigutils
+from numba.core import caching, cgutils, codegen, compiler, config, serialize, sigutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
+from numba.np import arrayobj
 
-from jitad.emit import store
+from jitad.emit import cachefiles
 
 
 class _Attributes(ir.values.FunctionAttributes):
@@ -113,7 +116,7 @@ class ContentCache(caching._Cache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         if not self._on:
             return None
-        content = store.unseal(store.read(self._file(sig)))
+        content = cachefiles.unseal(cachefiles.read(self._file(sig)))
         if content is None:
             return None
         target_context.refresh()
@@ -125,7 +128,7 @@ class ContentCache(caching._Cache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._on or data.lifted or data.library.has_dynamic_globals:
             return
-        store.write(self._file(sig), store.seal(serialize.dumps(data._reduce())))
+        cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 
 def dispatcher(function: Any, cache: ContentCache) -> Any:
@@ -134,3 +137,81 @@ def dispatcher(function: Any, cache: ContentCache) -> Any:
     if hasattr(out, "_cache"):  # a plain function where Numba is switched off
         out._cache = cache
     return out
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+# A function that returns its first operand, under a name that means nothing to LLVM; declared to
+# give a pointer that nothing else holds, it tells LLVM that a new array overlaps no other.  (The
+# allocator can't say so: Numba reads the data pointer back from the memory of its header.)
+_FRESH = "jitad_fresh"
+llvm.add_symbol(_FRESH, ctypes.cast(ctypes.memmove, ctypes.c_void_p).value)
+
+
+def _fresh(builder: Any, data: Any) -> Any:
+    size = ir.IntType(64)
+    function = builder.module.globals.get(_FRESH)
+    if function is None:
+        fnty = ir.FunctionType(data.type, [data.type, data.type, size])
+        function = ir.Function(builder.module, fnty, _FRESH)
+        function.return_value.add_attribute("noalias")
+        set_attributes(function, ["nounwind", "willreturn", "memory(none)"])
+    return builder.call(function, [data, data, ir.Constant(size, 0)])
+
+
+def _strides(builder: Any, extents: list[Any], itemsize: Any) -> list[Any]:
+    out = [itemsize]
+    for n in reversed(extents[1:]):
+        out.append(builder.mul(out[-1], n))
+    return out[::-1]
+
+
+def new_array(context: Any, builder: Any, type: Any, extents: list[Any]) -> Any:
+    """A fresh C-contiguous array; the structure, filled in."""
+    array = context.make_array(type)(context, builder)
+    intp = context.get_value_type(types.intp)
+    bytes_each = context.get_abi_sizeof(context.get_data_type(type.dtype))
+    negative = too_big = ir.Constant(ir.IntType(1), 0)
+    total = ir.Constant(intp, bytes_each)
+    for n in extents:
+        negative = builder.or_(negative, builder.icmp_signed("<", n, ir.Constant(intp, 0)))
+        product = builder.smul_with_overflow(total, n)
+        total = builder.extract_value(product, 0)
+        too_big = builder.or_(too_big, builder.extract_value(product, 1))
+    with builder.if_then(negative, likely=False):
+        message = ("negative dimensions are not allowed",)
+        context.call_conv.return_user_exc(builder, ValueError, message)
+    with builder.if_then(too_big, likely=False):
+        context.call_conv.return_user_exc(builder, ValueError, ("array is too big",))
+    meminfo = context.nrt.meminfo_alloc_aligned(builder, total, 64)
+    data = _fresh(builder, context.nrt.meminfo_data(builder, meminfo))
+    itemsize = ir.Constant(intp, bytes_each)
+    arrayobj.populate_array(
+        array, builder.bitcast(data, array.data.type), list(extents),
+        _strides(builder, extents, itemsize), itemsize, meminfo,
+    )  # fmt: skip
+    return array
+
+
+def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> Any:
+    """An array in the stack frame of the function that is compiled: it owns no memory."""
+    array = context.make_array(type)(context, builder)
+    intp = context.get_value_type(types.intp)
+    element = context.get_data_type(type.dtype)
+    data = cgutils.alloca_once(builder, ir.ArrayType(element, math.prod(extents)))
+    dims = [ir.Constant(intp, n) for n in extents]
+    itemsize = ir.Constant(intp, context.get_abi_sizeof(element))
+    strides = [
+        ir.Constant(intp, itemsize.constant * math.prod(extents[k + 1 :]))
+        for k in range(len(extents))
+    ]
+    arrayobj.populate_array(
+        array, builder.bitcast(data, array.data.type), dims, strides, itemsize, None
+    )
+    return array
+
+
+def clear(builder: Any, array: Any) -> None:
+    """Set every byte to zero."""
+    size = builder.mul(array.itemsize, array.nitems)
+    cgutils.memset(builder, array.data, size, 0)

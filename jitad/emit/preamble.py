@@ -18,7 +18,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import memory, scalars
-from jitad.emit.memory import dim, empty, fresh_zeros, load, store
+from jitad.emit.memory import accum, empty, load, local, store, zeros
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -109,6 +109,8 @@ for _function in _DEFINED:
     scalars.register(_function.__name__, _function)
 
 inf, nan = math.inf, math.nan
+float64, float32 = np.float64, np.float32
+int64, int32, bool_ = np.int64, np.int32, np.bool_
 NAMES = frozenset(n for n in dir() if not n.startswith("_")) - {
     "Any", "annotations", "builtins", "math", "np", "sp", "memory", "scalars"
 }  # fmt: skip
