@@ -18,7 +18,7 @@ from functools import cache
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from jitad.emit.numba_private import host_features, set_attributes
+from jitad.emit.numba_private import host_features, keep, set_attributes
 from jitad.errors import JitadError
 
 # letter of the instruction set, CPU feature, width in bits
@@ -76,22 +76,6 @@ def declare(module: ir.Module, name: str, type: ir.Type, operands: int) -> ir.Fu
         attributes.append(f'"vector-function-abi-variant"="{mangled}"')
         for symbol, lanes in forms:
             vector = ir.VectorType(type, lanes)
-            _keep(ir.Function(module, ir.FunctionType(vector, [vector] * operands), symbol))
+            keep(ir.Function(module, ir.FunctionType(vector, [vector] * operands), symbol))
     set_attributes(function, attributes)
     return function
-
-
-def _keep(function: ir.Function) -> None:
-    """Append to `llvm.compiler.used`."""
-    module, name = function.module, "llvm.compiler.used"
-    kept = [function.bitcast(ir.IntType(8).as_pointer())]
-    used = module.globals.get(name)
-    if used is None:
-        used = ir.GlobalVariable(module, ir.ArrayType(kept[0].type, 1), name)
-        used.linkage = "appending"
-        used.section = "llvm.metadata"
-    else:
-        kept = [*used.initializer.constant, *kept]
-    used.value_type = ir.ArrayType(kept[0].type, len(kept))
-    used.type = used.value_type.as_pointer()
-    used.initializer = ir.Constant(used.value_type, kept)

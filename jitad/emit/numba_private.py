@@ -19,7 +19,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import caching, cgutils, codegen, compiler, config, serialize, sigutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.core.imputils import lower_constant
 from numba.extending import lower_builtin
+from numba.core.datamodel.models import OpaqueModel
 from numba.np import arrayobj
 
 from jitad.emit import cachefiles
@@ -41,6 +43,22 @@ class _Attributes(ir.values.FunctionAttributes):
 
 def set_attributes(function: ir.Function, texts: list[str]) -> None:
     function.attributes = _Attributes(texts)
+
+
+def keep(value: Any) -> None:
+    """Append a global to `llvm.compiler.used`: the optimiser won't drop it."""
+    module, name = value.parent, "llvm.compiler.used"
+    kept = [value.bitcast(ir.IntType(8).as_pointer())]
+    used = module.globals.get(name)
+    if used is None:
+        used = ir.GlobalVariable(module, ir.ArrayType(kept[0].type, 1), name)
+        used.linkage = "appending"
+        used.section = "llvm.metadata"
+    else:
+        kept = [*used.initializer.constant, *kept]
+    used.value_type = ir.ArrayType(kept[0].type, len(kept))
+    used.type = used.value_type.as_pointer()
+    used.initializer = ir.Constant(used.value_type, kept)
 
 
 def host_features() -> frozenset[str]:
@@ -215,3 +233,35 @@ def clear(builder: Any, array: Any) -> None:
     """Set every byte to zero."""
     size = builder.mul(array.itemsize, array.nitems)
     cgutils.memset(builder, array.data, size, 0)
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+def call_type(dispatcher: Any, context: Any, argument_types: tuple[Any, ...]) -> Any:
+    """The signature of a call, compiling for it."""
+    template, _, args, kws = dispatcher.get_call_template(argument_types, {})
+    return template(context).apply(args, kws)
+
+
+def call(
+    dispatcher: Any, context: Any, builder: Any, result: Any, argument_types: Any, args: Any
+) -> Any:
+    """A native call of what `dispatcher` was compiled to; its library is linked."""
+    plain = tuple(types.unliteral(t) for t in argument_types)
+    function = context.get_function(types.Dispatcher(dispatcher), result(*plain))
+    args = [
+        context.cast(builder, a, t, p) for a, t, p in zip(args, argument_types, plain, strict=True)
+    ]
+    out = function(builder, args)
+    context.add_linking_libs(getattr(function, "libs", ()))
+    return out
+
+
+def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
+    """The object's address, as a value whose presence keeps the code out of Numba's disk cache."""
+    address = id(obj)
+    pointer = context.add_dynamic_addr(builder, address, info="jitad")
+    keep_name = f"numba.dynamic.globals.{address:x}"
+    keep(builder.module.globals[keep_name])
+    return pointer
