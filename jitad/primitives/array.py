@@ -84,7 +84,9 @@ def slice_key(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _slice(a: Any, *operands: Any, kinds: str) -> Any:
-    return a[slice_key(kinds, operands)]
+    # A copy: the eager engine writes arrays in place that have been sliced.
+    out = a[slice_key(kinds, operands)]
+    return np.array(out) if np.ndim(out) else out
 
 
 def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
@@ -147,6 +149,62 @@ register(Primitive("store_slice", _store_slice, same_as_first, linear=(0, 1),
                    vjp=_store_slice_vjp))  # fmt: skip
 register(Primitive("accum_slice", _accum_slice, same_as_first, linear=(0, 1),
                    vjp=_accum_slice_vjp))  # fmt: skip
+
+# -- rows by index arrays -------------------------------------------------------------------------
+
+
+def _rows(axis: int, index: Any) -> tuple[Any, ...]:
+    return (slice(None),) * axis + (index,)
+
+
+def _take_infer(a: Atom, index: Atom, *, axis: int) -> Inferred:
+    shape = (*a.shape[:axis], index.shape[0], *a.shape[axis + 1 :])
+    return ((a.type, shape),)
+
+
+def _store_take(a: Any, v: Any, index: Any, *, axis: int) -> Any:
+    out = np.array(a)
+    out[_rows(axis, index)] = v
+    return out
+
+
+def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> Any:
+    out = np.array(a)
+    np.add.at(out, _rows(axis, index), v)
+    return out
+
+
+def _store_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    # Of equal indices the last one's value stays, so that only it has an adjoint.
+    order = o.iota(index.shape[0], dtype="i8")
+    winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
+    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
+    cleared = o.store_take(ct, o.full(0.0, *v.shape, dtype=_dtype(v)), index, axis=axis)
+    return cleared, o.where(won, o.take(ct, index, axis=axis), 0.0), None
+
+
+def _dtype(v: Any) -> str:
+    """The dtype of an array of any kind: ndarrays and tagged numbers show it, leaves by type."""
+    while not hasattr(v, "dtype") and not hasattr(v, "type"):
+        v = v.primal
+    return v.type.dtype if hasattr(v, "type") else np.dtype(v.dtype).str[1:]
+
+
+# index: integers along one axis of a, non-negative and checked, itself an array of one axis
+register(Primitive(
+    "take", lambda a, index, *, axis: np.take(a, index, axis), _take_infer, linear=(0,),
+    vjp=lambda o, ct, a, index, y, *, axis: (
+        Into("accum_take", (ct, index), {"axis": axis}), None),
+))  # fmt: skip
+register(Primitive(  # of equal indices the last wins
+    "store_take", _store_take, same_as_first, linear=(0, 1), vjp=_store_take_vjp,
+))  # fmt: skip
+register(Primitive(
+    "accum_take", _accum_take, same_as_first, linear=(0, 1),
+    vjp=lambda o, ct, a, v, index, y, *, axis: (ct, o.take(ct, index, axis=axis), None),
+))  # fmt: skip
 
 # -- making arrays --------------------------------------------------------------------------------
 
