@@ -7,10 +7,11 @@ which indices of an operand a loop nest reads ("index maps" of the polyhedral tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jitad.emit.print_python import ATOM, PRODUCT, SUM, Expr
+from jitad.emit.print_python import ATOM, SUM, Expr
 
 Coefficient = int | str  # a number, or the name of an integer
 
@@ -43,12 +44,15 @@ def of_axis(axis: int) -> Affine:
     return Affine(terms=((axis, 1),))
 
 
+_SUM = re.compile(r"([A-Za-z_]\w*)? ?([+-]? ?\d+)?")
+
+
 def of_expr(e: Expr) -> Affine:
-    """A name or a number as an index that doesn't vary."""
-    try:
-        return Affine(constant=int(e.text))
-    except ValueError:
-        return Affine(names=((e.within(PRODUCT + 1), 1),))
+    """An index that doesn't vary: a name, a number or a sum of both is taken apart."""
+    if found := _SUM.fullmatch(e.text):
+        constant = int((found[2] or "0").replace(" ", ""))
+        return Affine(constant, ((found[1], 1),) if found[1] else ())
+    return Affine(names=((e.within(SUM), 1),))
 
 
 def times(a: Coefficient, b: Coefficient) -> Coefficient:
@@ -66,13 +70,17 @@ def plus(x: Affine, y: Affine) -> Affine:
 def scaled(c: Coefficient, x: Affine) -> Affine:
     if c == 1:
         return x
-    names = tuple((n, times(c, k)) for n, k in x.names)
+    names = tuple((_factor(n), times(c, k)) for n, k in x.names)
     terms = tuple((a, times(c, k)) for a, k in x.terms)
     if isinstance(c, int):
         return Affine(c * x.constant, names, terms)
     if x.constant:
         names += ((c, x.constant),)
     return Affine(0, names, terms)
+
+
+def _factor(name: str) -> str:
+    return name if name.isidentifier() else f"({name})"
 
 
 def compose(outer: Map, inner: Map) -> Map:
@@ -107,9 +115,10 @@ def index(x: Affine, counters: Sequence[str]) -> Expr:
         c = abs(c) if isinstance(c, int) else c
         if c == 0:
             continue
-        part = name if c == 1 else f"{c} * {name}"
+        simple = c == 1 and not (minus and text)
+        part = name if simple else (_factor(name) if c == 1 else f"{c} * {_factor(name)}")
         if not text:
-            text = f"-{part}" if minus else part
+            text = f"-{_factor(part)}" if minus else part
         else:
             text += f" - {part}" if minus else f" + {part}"
     if not text:

@@ -132,7 +132,8 @@ def dtype_name(dtype: str) -> str:
 class Names:
     """Identifiers, each given once."""
 
-    def __init__(self, reserved: set[str]) -> None:
+    def __init__(self, reserved: set[str], wishes: set[str]) -> None:
+        self._wishes = wishes  # what the user calls things: not for loop counters
         self._used = set(reserved) | set(keyword.kwlist) | {"np", "at", "len", "range", "print"}
         self._next: dict[str, int] = {}
         self._counters: list[str] = []
@@ -155,7 +156,8 @@ class Names:
     def counters(self, n: int) -> list[str]:
         """Loop counters of array expressions: they live in one nest only, so nests share them."""
         while len(self._counters) < n:
-            self._counters.append(self.new("ijklmpqr"[len(self._counters) % 8], "i"))
+            free = (c for c in "ijklmpqr" if c not in self._used | self._wishes)
+            self._counters.append(self.new(next(free, "i")))
         return self._counters[:n]
 
 
@@ -168,8 +170,23 @@ class Page:
     def __init__(self) -> None:
         self.lines: list[Any] = []
         self.indent = 0
+        self._noted = ""
+        self._note = ""
+
+    def note(self, comment: str) -> None:
+        """A comment in front of the next line, unless it was the last one."""
+        self._note = comment
+
+    def inner(self) -> Page:
+        """A page for the body of a compound statement that is still to be written."""
+        page = Page()
+        page.indent = self.indent + 1
+        return page
 
     def write(self, line: str) -> None:
+        if self._note != self._noted:
+            self._noted = self._note
+            self.lines.append("    " * self.indent + self._note)
         self.lines.append("    " * self.indent + line)
 
     def slot(self) -> Page:
