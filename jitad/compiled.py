@@ -9,44 +9,42 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
-import linecache
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
+from numba.core import types as numba_types
 
-from jitad.emit.kernel import Kernel, make
+from jitad.emit import capi
+from jitad.emit.callable import register
+from jitad.emit.kernel import Kernel
+from jitad.emit.kernel import kernel as make
+from jitad.entries import Argument, native_entry, of_types, python_entry
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.specialise.pipeline import specialise
-from jitad.structures import Structure, flatten, unflatten
-from jitad.tape.ir import Tape
+from jitad.specialise.pipeline import specialise, stages
+from jitad.structures import Structure, flatten
 from jitad.tape.show import show
-from jitad.tape.types import Array, Scalar, Type
+from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.trace.tracer import Traced, trace
 
+NumbaType = numba_types.Type
+_NO_KEYWORDS = flatten({})[1]
 _SPECIALISATIONS = 64  # of one function; more means that something changes at every call
 
 
 @dataclass(frozen=True)
-class Argument:
-    """A leaf of the arguments: of an abstract type, or a static value (type None)."""
-
-    type: Type | None
-    value: Any = None
-
-
-@dataclass
 class Specialisation:
     """One kernel, and what it takes to call it."""
 
+    arguments: list[Argument]
     traced: Traced
-    tapes: dict[str, Tape]
     kernel: Kernel
     why: str
-    entry: Callable[..., Any] = field(default=lambda: None)
 
 
+@register
 class Compiled:
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
@@ -73,6 +71,7 @@ class Compiled:
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
         self._all: list[Specialisation] = []
+        self._native: dict[Any, Any] = {}
         self._fast: Callable[..., Any] = self._slow
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -111,9 +110,11 @@ class Compiled:
         return self._run(s, leaves, args, kwargs)
 
     def _run(self, s: Specialisation, leaves: list[Any], args: Any, kwargs: Any) -> Any:
-        out = s.entry(*leaves)
+        traced = s.traced
+        numeric = [x for x, a in zip(leaves, s.arguments, strict=True) if a.type is not None]
+        out = traced.finish(s.kernel(*numeric, *[c.read() for c in traced.captures]))
         if not kwargs and all(_plain(a) for a in args):
-            self._fast = _fast_entry(s, args, self._slow)
+            self._fast = python_entry(traced, s.kernel.dispatcher, args, self._slow)
         return out
 
     def _specialise(
@@ -125,11 +126,43 @@ class Compiled:
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
         traced = trace(self.f, structure, arguments, examples, self.__name__)
-        tapes, kernel = compile_tape(traced.tape)
-        s = Specialisation(traced, tapes, kernel, why)
-        s.entry = functools.partial(_enter, s, [k for k, a in enumerate(arguments) if a.type])
+        s = Specialisation(arguments, traced, make(specialise(traced.tape)), why)
         self._all.append(s)
         return s
+
+    # -- from native code -----------------------------------------------------------------------
+
+    def compile(self, *signature: Any) -> Compiled:
+        """Compile ahead of time for argument types.
+
+        `signature`: one Numba type an argument (`numba.float64[:]`), or a value that stands for
+        its type.  Gives the object itself.
+        """
+        self.entry(tuple(numba.typeof(a) if not isinstance(a, NumbaType) else a
+                         for a in signature))  # fmt: skip
+        return self
+
+    def address(self, *signature: Any) -> int:
+        """The address of a C function for these argument types; see `jitad.emit.capi`."""
+        kinds = tuple(a if isinstance(a, NumbaType) else numba.typeof(a) for a in signature)
+        return capi.address(self.entry(kinds), kinds)
+
+    def entry(self, argument_types: tuple[Any, ...]) -> Any:
+        """The dispatcher that `@njit` callers with these Numba types are linked to."""
+        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+        if kinds in self._native:
+            return self._native[kinds]
+        structure, leaves = of_types(kinds)
+        key = (Structure(tuple, (0, 1), (structure, _NO_KEYWORDS)),
+               tuple(_key_of_type(a.type) for a in leaves))  # fmt: skip
+        found = [s for s in self._by_key.get(key, ()) if s.traced.holds()]
+        if found:
+            s = found[-1]
+        else:
+            s = self._specialise(key[0], leaves, "a call from native code", None)
+            self._by_key.setdefault(key, []).append(s)
+        self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, structure)
+        return self._native[kinds]
 
     # -- looking inside -------------------------------------------------------------------------
 
@@ -144,70 +177,27 @@ class Compiled:
         return self._latest().kernel.source
 
     def tape(self, stage: str = "plain") -> str:
-        """The tape after a stage ("traced", "resolved", ..., "plain") of the latest specialisation."""
-        tapes = self._latest().tapes
-        if stage not in tapes:
-            raise JitadError(f"no stage {stage!r}", None, f"Stages are {', '.join(tapes)}.")
-        return show(tapes[stage])
+        """The tape of the latest specialisation after a stage.
+
+        "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
+        them the names of the passes (`jitad.specialise.pipeline`).
+        """
+        traced = self._latest().traced.tape
+        if stage == "traced":
+            return show(traced)
+        names = []
+        for name, tape in stages(traced):
+            names.append(name)
+            if name == stage:
+                return show(tape)
+        if stage == "plain":
+            return show(tape)
+        raise JitadError(f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain.")
 
     def _latest(self) -> Specialisation:
         if not self._all:
             raise JitadError(f"{self.__name__} was not compiled yet", None, "Call it first.")
         return self._all[-1]
-
-
-def compile_tape(tape: Tape) -> tuple[dict[str, Tape], Kernel]:
-    """The tape after every stage, and the kernel."""
-    tapes = {"traced": tape}
-    for stage, done in specialise(tape):
-        tapes[stage] = tape = done
-    tapes["plain"] = tape
-    return tapes, make(tape)
-
-
-def _enter(s: Specialisation, numeric: list[int], *leaves: Any) -> Any:
-    traced = s.traced
-    flat = [leaves[k] for k in numeric]
-    out = s.kernel(*flat, *[c.read() for c in traced.captures])
-    return traced.finish(out)
-
-
-def _fast_entry(s: Specialisation, args: tuple[Any, ...], slow: Callable[..., Any]) -> Any:
-    """A function of exactly these types: checks them, calls the kernel, gives the result."""
-    names = [f"a{k}" for k in range(len(args))]
-    env: dict[str, Any] = {
-        "ndarray": np.ndarray, "slow": slow, "GuardMiss": GuardMiss, "s": s,
-        "kernel": s.kernel.dispatcher, "finish": s.traced.finish, "holds": s.traced.holds,
-    }  # fmt: skip
-    tests = []
-    for k, a in enumerate(args):
-        if type(a) is np.ndarray:
-            env[f"d{k}"] = a.dtype
-            tests.append(f"type(a{k}) is ndarray and a{k}.dtype is d{k} and a{k}.ndim == {a.ndim}")
-        else:
-            env[f"t{k}"] = type(a)
-            tests.append(f"type(a{k}) is t{k}")
-    if s.traced.guards:
-        tests.append("holds()")
-    reads = []
-    for k, c in enumerate(s.traced.captures):
-        env[f"c{k}"] = c.read
-        reads.append(f"c{k}()")
-    numeric = [n for n, a in zip(names, args, strict=True) if not isinstance(a, str)]
-    call = f"kernel({', '.join(numeric + reads)})"
-    result = s.traced.simple_result
-    back = {"first": f"{call}[0]", "tuple": call}.get(result, f"finish({call})")
-    text = (
-        f"def entry({', '.join(names + ['*more'])}):\n"
-        f"    if not more and {' and '.join(tests) or 'True'}:\n"
-        f"        try:\n            return {back}\n"
-        f"        except GuardMiss:\n            pass\n"
-        f"    return slow({', '.join(names + ['*more'])})\n"
-    )
-    file = f"<jitad entry of {s.traced.tape.name}>"
-    exec(compile(text, file, "exec"), env)
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    return env["entry"]
 
 
 def _plain(a: Any) -> bool:
@@ -226,6 +216,16 @@ def _key(leaf: Any) -> Any:
     return (type(leaf), leaf)
 
 
+def _key_of_type(t: Type | None) -> Any:
+    """The same key as that of a value of the type."""
+    if isinstance(t, Array):
+        return (np.dtype(t.dtype), t.ndim)
+    assert isinstance(t, Scalar)
+    if t.py:
+        return {"b": bool, "i": int, "f": float}[t.dtype[0]]
+    return np.dtype(t.dtype).type
+
+
 def _argument(leaf: Any) -> Argument:
     if isinstance(leaf, np.ndarray):
         if leaf.dtype.kind not in "biuf":
@@ -237,8 +237,6 @@ def _argument(leaf: Any) -> Argument:
     if isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf":
         return Argument(Scalar(leaf.dtype.str[1:]))
     if type(leaf) in (bool, int, float):
-        from jitad.tape.types import type_of_constant
-
         return Argument(type_of_constant(leaf))
     return Argument(None, leaf)
 
@@ -247,6 +245,3 @@ def _any_number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     from jitad.values.registry import any_traced
 
     return any_traced(args) or any_traced(kwargs.values())
-
-
-__all__ = ["Argument", "Compiled", "unflatten"]
