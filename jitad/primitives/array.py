@@ -153,6 +153,52 @@ register(Primitive(
 _updating("store_slice", _store_slice, _store_slice_vjp)
 _updating("accum_slice", _accum_slice, _accum_slice_vjp)
 
+# -- rows by index arrays -------------------------------------------------------------------------
+
+
+def _rows(axis: int, index: Any) -> tuple[Any, ...]:
+    return (slice(None),) * axis + (index,)
+
+
+def _take_infer(a: Atom, index: Atom, *, axis: int) -> Inferred:
+    shape = (*a.shape[:axis], index.shape[0], *a.shape[axis + 1 :])
+    return ((a.type, shape),)
+
+
+def _store_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
+    a[_rows(axis, index)] = v
+
+
+def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
+    np.add.at(a, _rows(axis, index), v)
+
+
+def _accum_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    return ct, o.take(ct, index, axis=axis), None
+
+
+def _store_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    # Of equal indices the last one's value stays, so that only it has an adjoint.
+    order = o.iota(index.shape[0], dtype="i8")
+    winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
+    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
+    part = o.where(won, o.take(ct, index, axis=axis), 0.0)
+    return o.store_take(ct, 0.0, index, axis=axis), part, None
+
+
+# index: integers along one axis of a, non-negative and checked, itself an array of one axis
+register(Primitive(
+    "take", lambda a, index, *, axis: np.take(a, index, axis), _take_infer, linear=(0,),
+    vjp=lambda o, ct, a, index, y, *, axis: (
+        Into("accum_take", (ct, index), {"axis": axis}), None),
+))  # fmt: skip
+_updating("store_take", _store_take, _store_take_vjp)  # of equal indices the last wins
+_updating("accum_take", _accum_take, _accum_take_vjp)
+
 # -- making arrays --------------------------------------------------------------------------------
 
 

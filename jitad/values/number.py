@@ -34,7 +34,8 @@ def apply(row: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     if top is not None:
         return top._apply(row, args, params)
     out = row.evaluate(*args, **params)
-    if type(out) is np.float64 and row.elementwise and all(type(a) in _PYTHON for a in args):
+    python = type(out) is np.float64 and row.elementwise and not params
+    if python and all(type(a) in _PYTHON for a in args):
         return float(out)  # functions of Python numbers are Python numbers
     return out
 
@@ -124,7 +125,9 @@ class Number:
     def _apply(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def _store_in_place(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    def _store_in_place(
+        self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
         return self._apply(primitive, args, params)
 
     __add__, __radd__ = _binary("add")
@@ -160,22 +163,14 @@ class Number:
         return (other // self, other % self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        row = _row_of(ufunc)
-        if row is None or method != "__call__" or kwargs:
+        from jitad.values.functions import implementation  # broadcasting is above this file
+
+        found = implementation(ufunc)
+        if found is None or method != "__call__":
             how = ufunc.__name__ + ("" if method == "__call__" else "." + method)
             with_ = f" with {', '.join(kwargs)}=" if kwargs else ""
             raise JitadTypeError(
                 f"np.{how}{with_} has no derivative rule here",
                 remedy="Write it with functions that have one, or register a rule.",
             )
-        return apply(row, inputs, _NO_PARAMS)
-
-
-_rows: dict[Any, Primitive] = {}
-
-
-def _row_of(ufunc: Any) -> Primitive | None:
-    """The primitive that a NumPy function is."""
-    if ufunc not in _rows:
-        _rows.update((row.numpy, row) for row in TABLE.values() if row.numpy is not None)
-    return _rows.get(ufunc)
+        return found(*inputs, **kwargs)
