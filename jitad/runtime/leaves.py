@@ -18,7 +18,7 @@ from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
 from jitad.runtime.where import caller
 from jitad.values.array import ArrayHandle
-from jitad.values.number import Number
+from jitad.values.number import Number, bind
 
 _CONTAINERS = (list, dict, set, frozenset)  # subclasses too: they may hide numbers
 
@@ -86,9 +86,11 @@ def leave(value: Any) -> Any:
 def as_derivative(value: Any, like: Any) -> Any:
     """A tangent or cotangent of `like`, in its dtype."""
     value = alive(value)
-    if isinstance(value, Number):
-        return leave(value)
     dtype = np.dtype(dtype_of(like))
+    if isinstance(value, Number):
+        if dtype_of(value) != dtype:
+            value = bind("cast", value, dtype=dtype.str[1:])
+        return leave(value)
     if shape_of(like):
         array = np.full(shape_of(like), value, dtype)
         return ArrayHandle(array, owned=True) if nested() else array

@@ -22,7 +22,7 @@ from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
 from jitad.runtime.where import caller
 from jitad.structures import Structure, conform, flatten, is_node, unflatten
-from jitad.values.number import Number
+from jitad.values.number import Number, in_rules
 
 Argnums = int | tuple[int, ...]
 Function = Callable[..., Any]
@@ -280,7 +280,7 @@ def _vjp(
                 ct = _matching(seed, like, what, path)
                 if out is not None:
                     adjoints.add(out.id, ct)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), in_rules:
             adjoints.sweep()
 
         def result(cell: Cell) -> Any:
