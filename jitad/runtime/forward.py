@@ -86,7 +86,9 @@ def _sum_of_parts(
     return d
 
 
-def _tangent(row: Primitive, primals: list[Any], tangents: list[Any], y: Any, params: Params) -> Any:
+def _tangent(
+    row: Primitive, primals: list[Any], tangents: list[Any], y: Any, params: Params
+) -> Any:
     """The tangent by a linear row or by a rule of its own; None for zero."""
     if row.jvp is not None:
         return row.jvp(o, tuple(primals), tuple(tangents), y, **params)

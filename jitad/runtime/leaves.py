@@ -72,6 +72,11 @@ def active(leaf: Any, tagged: Callable[[Any], Any]) -> Any:
     return tagged(float(leaf) if type(leaf) is np.float64 else leaf)
 
 
+def snapshot(leaf: Any) -> Any:
+    """The leaf as it is now, whatever the caller does to his arrays later."""
+    return np.array(leaf) if isinstance(leaf, np.ndarray) else passive(leaf)
+
+
 def leave(value: Any) -> Any:
     """A content as the caller's: a float, a new array, or what carries outer tags."""
     if isinstance(value, Number):

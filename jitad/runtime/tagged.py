@@ -79,10 +79,10 @@ class Tagged(Number):
         return bind("rint", self * scale) / scale
 
     def __floor__(self) -> int:
-        return math.floor(self.base)
+        return int(math.floor(self.base))
 
     def __ceil__(self) -> int:
-        return math.ceil(self.base)
+        return int(math.ceil(self.base))
 
     # -- what it refuses --------------------------------------------------------------------------
 

@@ -172,3 +172,15 @@ def test_inner_derivative_left_open_is_an_error() -> None:
     with pytest.raises(JitadError, match="has not returned yet"):
         derivative(f)(1.0)
     open_[0].__exit__(None, None, None)
+
+
+def test_functions_in_results_are_prepared() -> None:
+    def prepare(f: Any) -> Any:
+        return {math.sin: o.sin}.get(f, f)
+
+    assert derivative(lambda x: math.sin, prepare=prepare)(1.0)(2.0) == 0.0
+    assert grad(math.sin, prepare=prepare)(0.0) == 1.0
+    assert vjp(math.sin, 0.0, prepare=prepare)[1](2.0) == (2.0,)
+    pair = derivative(lambda x: (lambda g: g(x), math.sin), prepare=prepare)(0.5)
+    assert pair[0](lambda t: t * t) == 1.0
+    assert grad(lambda y: pair[1](y))(0.5) == 0.0

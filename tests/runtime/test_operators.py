@@ -129,6 +129,15 @@ def test_arrays_in_and_out() -> None:
     fails(lambda: grad(lambda a: a[0])(np.array([None])), JitadTypeError, "object array")
 
 
+def test_arrays_may_change_after_the_call() -> None:
+    x = np.array([2.0, 3.0])
+    _, pull = vjp(lambda a: a[0] * a[1], x)
+    late = jvp(lambda a: lambda y: a[0] * a[1] * y, (x,), (np.ones(2),))[1]
+    x[:] = 100.0
+    assert pull(1.0)[0].tolist() == [3.0, 2.0]
+    assert late(10.0) == 50.0
+
+
 def test_the_callers_arrays_are_not_written() -> None:
     x, w = np.array([1.0, 2.0]), np.array([3.0, 4.0])
 

@@ -90,9 +90,10 @@ def test_operators_match_python(operator: Any) -> None:
 
     x, c, h = 1.7, 2.3, 1e-6
     for act in (py.add, py.sub, py.mul, py.truediv, py.pow, py.mod, divmod):
-        for f in (lambda t: act(t, c), lambda t: act(c, t), lambda t: act(t, t + 1.0)):
-            def g(t: Any, f: Any = f) -> Any:
-                out = f(t)
+        for pair in (lambda t: (t, c), lambda t: (c, t), lambda t: (t, t + 1.0)):
+
+            def g(t: Any, act: Any = act, pair: Any = pair) -> Any:
+                out = act(*pair(t))
                 return out[0] + out[1] if isinstance(out, tuple) else out
 
             assert inside(operator, lambda t, g=g: g(t).base, x) == pytest.approx(g(x), rel=1e-15)
