@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import jitad.values.functions  # noqa: F401  handles find NumPy's functions in its registry
 from jitad.errors import JitadTypeError
 from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
