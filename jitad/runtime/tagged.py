@@ -36,7 +36,10 @@ class Tagged(Number):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return getattr(self.base, "shape", ())
+        value = self.primal
+        while isinstance(value, Tagged):
+            value = value.primal
+        return getattr(value, "shape", ())
 
     @property
     def ndim(self) -> int:

@@ -50,7 +50,8 @@ def update(name: str, *args: Any, **params: Any) -> Any:
     """`bind` of a primitive with an `update`, where the buffers of the first operand are reused.
 
     The caller owns them: no one else may read the first operand afterwards.  The result's buffers
-    are again owned by the caller.  A result of the pure `bind(name, ...)` is owned, too.
+    are the caller's again; so are those of the pure `bind` of the same primitives, but not of
+    others: the tangent of `x + 1.0` is that of x.
     """
     row = TABLE[name]
     top = newest(args)

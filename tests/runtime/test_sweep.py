@@ -224,6 +224,26 @@ def test_random_array_programs(seed: int) -> None:
         assert np.allclose(way, second, rtol=1e-6, atol=1e-6 * scale)
 
 
+def test_stores_do_not_reach_what_rules_keep() -> None:
+    """The tangent of a + 1 is that of a; the rule of exp reads its result."""
+    x = np.array([0.3, 0.4])
+
+    def f(a: Any) -> Any:
+        b = a + 1.0
+        b[0] = 2.0 * a[1]
+        return np.sum(b * a)
+
+    assert grad(f)(x) == pytest.approx([0.8, 0.6 + 0.8 + 1.0])
+    assert jvp(f, (x,), (np.ones(2),))[1] == pytest.approx(3.2)
+
+    def g(a: Any) -> Any:
+        b = np.exp(a)
+        b[0] = np.inf
+        return b[1] * a[0]
+
+    assert grad(g)(x) == pytest.approx([np.exp(0.4), 0.3 * np.exp(0.4)])
+
+
 def test_contributions_do_not_share_buffers() -> None:
     """A cotangent passed to two operands as it is, one of which then gets more."""
 
