@@ -320,13 +320,8 @@ def value_and_grad(
     """`f`'s value together with its gradient; see `grad`."""
 
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-<<<<<<< HEAD
         positions = positions_of(argnums, len(args), "grad")
-        value, pullback = _vjp("grad", f, args, positions, kwargs)
-=======
-        positions = _positions(argnums, len(args), "grad")
         value, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
->>>>>>> runtime
         if is_node(value) or not leaves.is_number(value) or shape_of(value):
             what = f"an array of shape {shape_of(value)}" if leaves.is_array(value) else (
                 f"a {type(value).__name__}")  # fmt: skip
