@@ -147,7 +147,7 @@ class Hooking(ast.NodeTransformer):
         if all(n in self.bound for n in names):
             return ast.Tuple([_load(n) for n in names], ast.Load())
         listed = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
-        return _hook("pick", ast.Call(_load("_jlocals"), [], []), listed)
+        return _hook("pick_locals", ast.Call(_load("_jlocals"), [], []), listed)
 
     def hand_back(self, names: list[str], value: ast.expr, bound: set[str]) -> list[ast.stmt]:
         if not names:

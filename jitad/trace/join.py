@@ -22,10 +22,11 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
+from jitad.values import extents
 from jitad.values.array import ArrayHandle
 
-_NUMBERS = (Leaf, bool, int, float, complex, np.generic)
-_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice, np.ndarray)
+_NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
 
 # -- snapshots ------------------------------------------------------------------------------------
 
@@ -120,7 +121,8 @@ class Keep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Number:
-    type: Scalar
+    type: Scalar | Array  # an array where the place is a handle's content
+    shape: tuple[Atom, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,6 +173,8 @@ def same(a: Snapshot, b: Snapshot) -> bool:
 
 
 def _same_number(x: Any, y: Any) -> bool:
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return x is y
     if isinstance(x, Leaf) or isinstance(y, Leaf):
         return isinstance(x, Leaf) and isinstance(y, Leaf) and x.atom is y.atom
     return type(x) is type(y) and repr(x) == repr(y)
@@ -179,7 +183,7 @@ def _same_number(x: Any, y: Any) -> bool:
 class Unifier:
     """Unifies pairs of snapshots; an alias on both sides stays an alias."""
 
-    def __init__(self, unflagged: frozenset[str] = frozenset()) -> None:
+    def __init__(self) -> None:
         self.pairs: dict[tuple[int, int], Form] = {}
 
     def unify(self, a: Snapshot, b: Snapshot, name: str = "") -> Form:
@@ -191,7 +195,7 @@ class Unifier:
         out: Form
         match a, b:
             case Num(x), Num(y):
-                return Number(join_types(_scalar(x), _scalar(y), (x, y)))
+                return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.handles(a, b)
             case Rec(), Rec() if type(a.value) is type(b.value) and a.keys == b.keys:
@@ -221,16 +225,17 @@ class Unifier:
             raise Mismatch(f"an array of {s.ndim} or of {t.ndim} axes")
         if s.dtype != t.dtype:
             raise Mismatch(f"an array of {np.dtype(s.dtype)} or of {np.dtype(t.dtype)}")
-        p, q = _shape(a), _shape(b)
-        return Handle(s, p if p == q else (), (a.value, b.value))
+        pairs = zip(a.value.shape, b.value.shape, strict=True)
+        known = all(extents.same(p, q) for p, q in pairs)
+        return Handle(s, _shape(a) if known else (), (a.value, b.value))
 
     def alone(self, s: Snapshot, name: str) -> Form:
         """The form of a value that the other path does not have."""
         match s:
             case Num(x):
-                return Number(_scalar(x))
+                return Number(_scalar(x), _content_shape(x))
             case Arr(h, _):
-                return Handle(h.type, _shape(s), (h,))
+                return Handle(h.type, (), (h,))
             case Rec():
                 out = self.pairs[(id(s), 0)] = Record(s, ())
                 out.parts = tuple(self.alone(p, name) for p in s.parts)
@@ -243,14 +248,24 @@ def _shape(a: Arr) -> tuple[Atom, ...]:
     return tuple(n.atom if isinstance(n, Leaf) else lit(int(n)) for n in shape)
 
 
-def _scalar(x: Any) -> Scalar:
+def _scalar(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return Array(x.dtype.str[1:], x.ndim)
     return x.type if isinstance(x, Leaf) else type_of_constant(x)
 
 
-def join_types(s: Scalar, t: Scalar, values: tuple[Any, ...] = ()) -> Scalar:
+def _content_shape(x: Any) -> tuple[Atom, ...]:
+    if isinstance(x, np.ndarray):
+        return tuple(map(lit, x.shape))
+    return x.atom.shape if isinstance(x, Leaf) else ()
+
+
+def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
     """The type that holds the values of both exactly where there is one."""
     if s == t:
         return s
+    if isinstance(s, Array) or isinstance(t, Array):
+        raise Mismatch(f"{s} or {t}")
     wide = np.promote_types(s.dtype, t.dtype).str[1:]
     if not (s.py and t.py):
         # a Python number adapts to a NumPy one that holds it exactly
@@ -281,10 +296,10 @@ def widen(was: Form, now: Form) -> Form:
     match was, now:
         case Keep(), _:
             return now
-        case Number(s), Number(t):
-            return Number(join_types(s, t))
-        case Number(s), Keep(Num(x)):
-            return Number(join_types(s, _scalar(x)))
+        case Number(s, shape), Number(t):
+            return Number(join_types(s, t), shape)
+        case Number(s, shape), Keep(Num(x)):
+            return Number(join_types(s, _scalar(x)), shape)
         case Record(), Record() if len(was.parts) == len(now.parts):
             return Record(now.of, tuple(map(widen, was.parts, now.parts)))
         case Maybe(p, name), Maybe(q, _):
@@ -328,6 +343,9 @@ def extract(
             parts = s.parts if isinstance(s, Rec) else [None] * len(f.parts)
             for p, q in zip(f.parts, parts, strict=True):
                 extract(b, p, q, out, seen)
+        case Number(Array()):
+            assert isinstance(s, Num)
+            out.append(b.atom(s.value))
         case Number(t):
             value = s.value if isinstance(s, Num) else 0
             out.append(cast(b, b.atom(value), t))
@@ -336,11 +354,10 @@ def extract(
                 if s.content is None:
                     s.value.content  # noqa: B018  # raises, saying why it is lost
                 out.append(b.atom(s.content))
-            elif t.ndim and shape:
+            else:  # never read: an empty one will do where extents are free
                 zero = lit(np.dtype(t.dtype).type(0))
-                out.append(b.emit("full", zero, *shape, dtype=t.dtype))
-            else:
-                raise Mismatch("an array or nothing")
+                dims = shape or (lit(0),) * t.ndim
+                out.append(b.emit("full", zero, *dims, dtype=t.dtype))
     return out
 
 
@@ -357,8 +374,8 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
             return out
         seen.add(id(f))
     match f:
-        case Number(t):
-            out.append((t, ()))
+        case Number(t, shape):
+            out.append((t, shape))
         case Handle(t, shape):
             out.append((t, shape))
         case Record():
@@ -368,6 +385,23 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
             out.append((Scalar("b1", True), ()))
             kinds(part, out, seen)
     return out
+
+
+def signature(f: Form, numbers: dict[int, int]) -> Any:
+    """Equal for forms that need the same variables, aliases in the same places."""
+    match f:
+        case Keep():
+            return "keep"
+        case Number(t):
+            return t
+        case Maybe(part):
+            return ("maybe", signature(part, numbers))
+    if id(f) in numbers:
+        return numbers[id(f)]
+    numbers[id(f)] = len(numbers)
+    if isinstance(f, Handle):
+        return (f.type, f.shape)
+    return (type(f.of.value), *(signature(p, numbers) for p in f.parts))
 
 
 def build(

@@ -51,7 +51,24 @@ class Journal:
 
     def __init__(self) -> None:
         self.frames: list[dict[Place, Write]] = [{}]
+        self.links: dict[int, list[Any]] = {}  # handles that joins made, and those they replace
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
+
+    def link(self, new: Any, old: Any) -> None:
+        """A join put one handle in the place of another: a write to one makes the other stale."""
+        self.made(new)
+        for a, b in ((new, old.root), (old.root, new)):
+            self.links.setdefault(id(a), []).append(b)
+
+    def retire_others(self, target: object) -> None:
+        why = (
+            "this array may be the same as one that was written meanwhile: "
+            "a branch or loop chose between them. Copy one of them first."
+        )
+        for other in self.links.get(id(target), ()):
+            if not other._lost:
+                record(other, "_lost", "", lambda o=other: o._lost, other.retire)  # type: ignore[misc]
+                other.retire(why)
 
     def open(self) -> None:
         self.frames.append({})
@@ -64,6 +81,12 @@ class Journal:
         for w in reversed(frame.values()):
             w.restore()
         return list(frame.values())
+
+    def merge(self) -> None:
+        """Make the innermost frame part of the one around it."""
+        for place, w in self.frames.pop().items():
+            self.frames[-1].setdefault(place, w)
+        self.fresh[-1].update(self.fresh.pop())
 
     def written(self) -> list[Write]:
         """The first write of the innermost frame to every place, in order, to older objects."""
@@ -118,6 +141,8 @@ def record(
     journal = active()
     if journal is not None and not journal.noted(target, slot):
         journal.frames[-1][(id(target), slot)] = Write(target, slot, old, read, assign)
+        if slot == "content":
+            journal.retire_others(target)
 
 
 def made(thing: object) -> None:
