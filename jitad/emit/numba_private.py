@@ -19,9 +19,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import caching, cgutils, codegen, compiler, config, serialize, sigutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.core.imputils import lower_constant
 from numba.extending import lower_builtin
-from numba.core.datamodel.models import OpaqueModel
 from numba.np import arrayobj
 
 from jitad.emit import cachefiles
@@ -41,8 +39,17 @@ class _Attributes(ir.values.FunctionAttributes):
         return super()._to_list(ret_type) + self._texts
 
 
-def set_attributes(function: ir.Function, texts: list[str]) -> None:
-    function.attributes = _Attributes(texts)
+# of functions without any effect that may also be called where the program does not
+PURE = ("nounwind", "willreturn", "nosync", "speculatable", "memory(none)")
+
+
+def declare(
+    module: ir.Module, type: ir.FunctionType, name: str, attributes: tuple[str, ...] = PURE
+) -> ir.Function:
+    """An external function, declared once a module."""
+    if name not in module.globals:
+        ir.Function(module, type, name).attributes = _Attributes(list(attributes))
+    return module.globals[name]
 
 
 def keep(value: Any) -> None:
@@ -168,12 +175,9 @@ llvm.add_symbol(_FRESH, ctypes.cast(ctypes.memmove, ctypes.c_void_p).value)
 
 def _fresh(builder: Any, data: Any) -> Any:
     size = ir.IntType(64)
-    function = builder.module.globals.get(_FRESH)
-    if function is None:
-        fnty = ir.FunctionType(data.type, [data.type, data.type, size])
-        function = ir.Function(builder.module, fnty, _FRESH)
-        function.return_value.add_attribute("noalias")
-        set_attributes(function, ["nounwind", "willreturn", "memory(none)"])
+    fnty = ir.FunctionType(data.type, [data.type, data.type, size])
+    function = declare(builder.module, fnty, _FRESH, ("nounwind", "willreturn", "memory(none)"))
+    function.return_value.add_attribute("noalias")
     return builder.call(function, [data, data, ir.Constant(size, 0)])
 
 
@@ -242,6 +246,12 @@ def call_type(dispatcher: Any, context: Any, argument_types: tuple[Any, ...]) ->
     """The signature of a call, compiling for it."""
     template, _, args, kws = dispatcher.get_call_template(argument_types, {})
     return template(context).apply(args, kws)
+
+
+def result_type(dispatcher: Any, argument_types: tuple[Any, ...]) -> Any:
+    """What a call with these types gives, compiling for it."""
+    dispatcher.compile(argument_types)
+    return dispatcher.overloads[argument_types].signature.return_type
 
 
 def call(
