@@ -2,11 +2,11 @@
 
     int f(arguments..., results...)
 
-A scalar argument is passed by value (double, float, int64_t, ...; bool as one byte).  An array argument
-is a pointer to its first element, C-contiguous, followed by its extents, each an int64_t.  Results
-come in the order in which the kernel returns them, nested tuples flattened: a scalar is a pointer to
-where it goes; an array is a pointer to memory of the caller's, followed by the extents that the
-caller expects.  Returned are
+A scalar argument is passed by value (double, float, int64_t, ...; bool as one byte).  An array
+argument is a pointer to its first element, C-contiguous, followed by its extents, each an int64_t.
+Results come in the order in which the kernel returns them, nested tuples flattened: a scalar is a
+pointer to where it goes; an array is a pointer to memory of the caller's, followed by the extents
+that the caller expects.  Returned are
 
     0  done
     1  the kernel raised (which exception is not told)

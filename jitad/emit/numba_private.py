@@ -18,6 +18,7 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
 from numba.core import caching, cgutils, codegen, compiler, config, serialize, sigutils
+from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
 from numba.np import arrayobj
@@ -144,7 +145,7 @@ class ContentCache(caching._Cache):
         content = cachefiles.unseal(cachefiles.read(self._file(sig)))
         if content is None:
             return None
-        target_context.refresh()
+        nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
         try:
             return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception:  # whatever is wrong with it, compiling again is right
