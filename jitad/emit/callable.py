@@ -19,6 +19,7 @@ from numba.extending import (
     NativeValue,
     box,
     lower_builtin,
+    models,
     register_model,
     typeof_impl,
     unbox,
@@ -67,7 +68,7 @@ class CompiledType(types.Callable, types.Opaque):
         return CompiledType
 
 
-register_model(CompiledType)(numba_private.OpaqueModel)
+register_model(CompiledType)(models.OpaqueModel)
 
 
 @lower_builtin(CompiledType, types.VarArg(types.Any))

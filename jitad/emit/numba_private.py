@@ -9,7 +9,8 @@ import ctypes
 import hashlib
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
-from numba.core import caching, cgutils, codegen, compiler, config, serialize, sigutils
+from numba.core import caching, cgutils, codegen, compiler, config, imputils, serialize, sigutils
+from numba.core import typed_passes, untyped_passes
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
@@ -100,6 +102,7 @@ def define(
 
 
 LLVMLITE = llvmlite.__version__
+lower_constant = imputils.lower_constant
 
 
 def settings() -> list[str]:
@@ -159,7 +162,10 @@ class ContentCache(caching._Cache):
 
 def dispatcher(function: Any, cache: ContentCache) -> Any:
     """Numba's dispatcher with the options that kernels are compiled with."""
-    out = njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    out = njit(
+        nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
+        pipeline_class=KernelCompiler,
+    )(function)
     if hasattr(out, "_cache"):  # a plain function where Numba is switched off
         out._cache = cache
     return out
@@ -276,3 +282,62 @@ def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
     keep_name = f"numba.dynamic.globals.{address:x}"
     keep(builder.module.globals[keep_name])
     return pointer
+
+
+# -- the compiler ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _remembering() -> Iterator[None]:
+    """Type each operation on numbers once a process, not once an occurrence.
+
+    Numba asks a dozen templates for the type of every `a * b`.  For numbers the answer depends on
+    the operands' types alone.  Runs under Numba's compiler lock, so no other thread sees it.
+    """
+    slow = types.Function.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(isinstance(t, (types.Number, types.Boolean)) for t in args):
+            return slow(self, context, args, kws)
+        key = (self, args)
+        if key not in _call_types:
+            _call_types[key] = slow(self, context, args, kws)
+        return _call_types[key]
+
+    types.Function.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = slow
+
+
+_call_types: dict[tuple[Any, Any], Any] = {}
+
+
+class KernelCompiler(compiler.CompilerBase):
+    """Numba's compiler less the passes that emitted code gives nothing to do.
+
+    It has no closures, comprehensions, `with`, literal unrolling, array expressions or branches
+    that could be pruned.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        p = compiler.PassManager("kernel")
+        p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
+        p.add_pass(untyped_passes.FixupArgs, "fix up args")
+        p.add_pass(untyped_passes.IRProcessing, "processing IR")
+        p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
+        p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
+        p.add_pass(untyped_passes.ReconstructSSA, "ssa")
+        p.add_pass(typed_passes.NopythonTypeInference, "type inference")
+        p.add_pass(typed_passes.PreLowerStripPhis, "remove phi nodes")
+        p.add_pass(typed_passes.IRLegalization, "delete what is dead")
+        p.add_pass(typed_passes.AnnotateTypes, "annotate types")
+        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(typed_passes.NoPythonBackend, "backend")
+        p.finalize()
+        return [p]
+
+    def _compile_core(self) -> Any:
+        with _remembering():
+            return super()._compile_core()
