@@ -309,7 +309,7 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, s.access[v], at, extents, nests.Inside(value), "=")
+    nests.fill(s, s.access[v].name, at, extents, nests.Inside(value), "=")
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -378,7 +378,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, s.access[v], at, mine, inside, "=")
+        nests.fill(s, s.access[v].name, at, mine, inside, "=")
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:
