@@ -85,6 +85,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             if _free(s, i, x, blocks) and x.text not in reused:
                 name = x.text
                 reused.add(name)
+                s.sums.pop(name, None)
             else:
                 name = s.new_name(p)
                 pairs.append((name, x))
@@ -204,7 +205,7 @@ def for_(s: Scope, e: Equation) -> None:
     first: str | None = None
     x, n = s.expr(start), s.expr(count)
     if isinstance(step, Lit) and step.value != 0:
-        head = f"for {name} in range({_range(x, int(step.value), n)}):"
+        head = f"for {name} in range({_range(s, x, int(step.value), n)}):"
         if step.value > 0 and (x.text.isdecimal() or x.text in s.natural):
             s.counting.add(name)
     else:
@@ -220,11 +221,11 @@ def for_(s: Scope, e: Equation) -> None:
     _outs(s, e, carried, params)
 
 
-def _range(start: Expr, step: int, count: Expr) -> str:
+def _range(s: Scope, start: Expr, step: int, count: Expr) -> str:
     """The arguments of `range`, sums of a name and a number added up."""
     if start.text == "0" and step == 1:
         return count.text
-    (a, m), (b, n) = _linear(start), _linear(count)
+    (a, m), (b, n) = s.expanded(start), s.expanded(count)
     if step == 1 and not (a and b):
         stop = _sum(a or b, m + n)
     elif step == -1 and a == b:
@@ -238,13 +239,6 @@ def _range(start: Expr, step: int, count: Expr) -> str:
         sign = "+" if step > 0 else "-"
         stop = f"{start.within(SUM)} {sign} {by}{count.within(PRODUCT + 1 if by else SUM + 1)}"
     return f"{start.text}, {stop}" + (f", {step}" if step != 1 else "")
-
-
-def _linear(e: Expr) -> tuple[str, int]:
-    """(name, number) of `name + number`; an expression of another form is its own name."""
-    if found := re.fullmatch(r"([A-Za-z_]\w*)? ?([+-]? ?\d+)?", e.text):
-        return found[1] or "", int((found[2] or "0").replace(" ", ""))
-    return e.within(SUM), 0
 
 
 def _sum(name: str, number: int) -> str:
@@ -322,6 +316,7 @@ def if_(s: Scope, e: Equation) -> None:
                 continue
             name = _either(s, e, ((a, x), (b, y)), taken) or s.new_name(v)
             taken.add(name)
+            s.sums.pop(name, None)
             s.depth_of[name] = max(s.depth_of.get(name, 0), len(s.loops))
             s.exprs[v] = Expr(name)
             pairs[0].append((name, x))
