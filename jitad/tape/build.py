@@ -30,21 +30,41 @@ class Builder:
         self.pos: Pos | None = None
         self._constant = constant
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
+        # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
+        self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
 
     # -- blocks ---------------------------------------------------------------------------------
 
     @contextmanager
-    def block(self, *params: Var) -> Iterator[Block]:
-        """Equations emitted inside go to a new block with these parameters."""
+    def block(self, *params: Var, isolated: bool = False) -> Iterator[Block]:
+        """Equations emitted inside go to a new block with these parameters.
+
+        An isolated block shares no equation with the blocks around it.
+        """
         inner = Block(list(params))
         self.blocks.append(inner)
         self._known.append({})
+        outer = self._known
+        if isolated:
+            self._known = [{}]
         try:
             yield inner
         finally:
             popped = self.blocks.pop()
+            self._known = outer
             self._known.pop()
             assert popped is inner
+
+    @contextmanager
+    def reopen(self, block: Block) -> Iterator[None]:
+        """Append to a block that was closed already."""
+        self.blocks.append(block)
+        self._known.append({})
+        try:
+            yield
+        finally:
+            self.blocks.pop()
+            self._known.pop()
 
     def input(self, type: Type, name: str = "") -> Var:
         """A new parameter of the innermost block; an array's extents are read off it."""
@@ -62,6 +82,13 @@ class Builder:
             var.shape = tuple(
                 self._append("dim", (var,), {"axis": k})[0] for k in range(var.type.ndim)
             )
+
+    def first_time(self, key: Any) -> bool:
+        """False where this was asked before, in this block or one around it."""
+        if any(key in known for known in self._known):
+            return False
+        self._known[-1][key] = ()
+        return True
 
     # -- equations ------------------------------------------------------------------------------
 
@@ -200,6 +227,8 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
     if row.elementwise and ins and all(isinstance(a, Lit) for a in ins):
         return _fold(row, ins, params)
     match row.name:
+        case "ident":
+            return ins[0]
         case "dim":
             shape = ins[0].shape
             return shape[params["axis"]] if shape else None
