@@ -16,7 +16,7 @@ def loop(b: Builder, count: Any, init: list[Atom], body: Callable[..., Any], *, 
          step: Any = 1, names: str = "", index: str = "i") -> tuple[Var, ...]:  # fmt: skip
     """`for`, the body given as a function of the index and the carried values."""
     labels = names.split() or [""] * len(init)
-    params = [Var(a.type if a.shape else Scalar(a.type.dtype), a.shape, name)  # type: ignore[union-attr]
+    params = [Var(Scalar(a.type.dtype) if isinstance(a.type, Scalar) else a.type, a.shape, name)
               for a, name in zip(init, labels, strict=True)]  # fmt: skip
     i = Var(INT, (), index)
     with b.block(i, *params) as block:
