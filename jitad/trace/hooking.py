@@ -218,7 +218,6 @@ class Hooking(ast.NodeTransformer):
     def visit_While(self, s: ast.While) -> list[ast.stmt]:
         go = s.test.id  # type: ignore[attr-defined]  # a name, since exits were lowered
         names = [n for n in self.changed(s.body) if n in self.live.head[s] and n != go]
-        s.stops = ()  # type: ignore[attr-defined]  # the condition looks at them
         return self.loop(s, "while_", [], s.body, [go, *names], None)
 
     def loop(

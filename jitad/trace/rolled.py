@@ -87,7 +87,13 @@ class Rolled:
             if self.event == "raised":
                 self.done = True
                 return
-            if self._settled():
+            try:
+                settled = self._settled()
+            except JitadError:
+                if self.may_fail:
+                    return
+                raise
+            if settled:
                 self._finish()
                 self.done = True
                 return
@@ -377,7 +383,9 @@ class RolledFor(Rolled):
 class RolledWhile(Rolled):
     """A loop whose condition is its first variable."""
 
-    flags = (0,)
+    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
+        self.flags = (0, *site.stops)
+        super().__init__(trace, state, site, may_fail)
 
     def _own_params(self) -> list[Var]:
         return []
@@ -386,7 +394,7 @@ class RolledWhile(Rolled):
         return None
 
     def _flag_inside(self, k: int, value: Any) -> Any:
-        return True
+        return k == 0  # the condition holds in the body, and no exit was taken before
 
     def _runs(self) -> Any:
         return truth(self.state[0])
