@@ -25,6 +25,7 @@ from jitad.tape.types import BOOL
 from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
+    APPENDED,
     Form,
     Maybe,
     Mismatch,
@@ -313,6 +314,8 @@ def _is_pure(e: Any) -> bool:
 
 
 def _place_name(w: Any) -> str:
+    if w.slot == APPENDED:
+        return APPENDED
     return str(w.slot[1]) if isinstance(w.slot, tuple) else ""
 
 
