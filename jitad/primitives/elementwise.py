@@ -91,6 +91,8 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
         base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
     else:
         base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))
+    if not o.wanted(1):
+        return base, None
     by_exponent = o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), math.nan)
     return base, o.where(o.logical_and(o.eq(a, 0), o.gt(b, 0)), 0.0, by_exponent)
 

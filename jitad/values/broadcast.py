@@ -115,8 +115,15 @@ def aligned(args: Sequence[Any]) -> list[Any]:
     arrays = [shape_of(c) for c in given if shape_of(c)]
     if not arrays:
         return given
+    shape = arrays[0]
+    if all(type(n) is int for n in shape) and not any(_traced(s) or s != shape for s in arrays):
+        return given
     shape = common_shape(arrays)
     return [stretch(c, shape) if shape_of(c) else c for c in given]
+
+
+def _traced(shape: Shape) -> bool:
+    return any(isinstance(n, Number) for n in shape)
 
 
 def elementwise(name: str, *args: Any, **params: Any) -> Any:
