@@ -55,7 +55,7 @@ class _Argument:
         )
 
 
-def _positions(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
+def positions_of(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     out = tuple(k + count if k < 0 else k for k in chosen)
     for k in out:
@@ -67,7 +67,7 @@ def _positions(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
     return out
 
 
-def _place(f: Function, k: int, path: str) -> str:
+def place(f: Function, k: int, path: str) -> str:
     try:
         name = f" ({list(inspect.signature(f).parameters)[k]})"
     except (TypeError, ValueError, IndexError):
@@ -93,11 +93,11 @@ def _take(
             continue
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
-            leaves.check_argument(leaf, operator, _place(f, k, path))
+            leaves.check_argument(leaf, operator, place(f, k, path))
         if not any(real) and not all_data:
             what = type(arg).__name__ if is_node(arg) else f"{type(arg).__name__}, {arg!r}"
             raise JitadTypeError(
-                f"{operator}: {_place(f, k, '')} has no floats to differentiate with respect to "
+                f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to "
                 f"(it is of type {what})", caller(),
                 "Pass a float (3.0 instead of 3), or choose other argnums.",
             )  # fmt: skip
@@ -251,7 +251,7 @@ def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
         if leaves.is_array(x) or not leaves.is_real(x):
             kind = "an array" if leaves.is_array(x) else f"of type {type(x).__name__}"
             raise JitadTypeError(
-                f"derivative: {_place(f, 0, '')} is {kind}, not a float", caller(),
+                f"derivative: {place(f, 0, '')} is {kind}, not a float", caller(),
                 "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",
             )  # fmt: skip
 
@@ -320,7 +320,7 @@ def value_and_grad(
     """`f`'s value together with its gradient; see `grad`."""
 
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        positions = _positions(argnums, len(args), "grad")
+        positions = positions_of(argnums, len(args), "grad")
         value, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
         if is_node(value) or not leaves.is_number(value) or shape_of(value):
             what = f"an array of shape {shape_of(value)}" if leaves.is_array(value) else (
