@@ -54,7 +54,7 @@ class Bundle(Tagged):
                 d = how(row, primals, tangents, y, params)
         else:
             return without_rule(row, y)
-        return y if d is None else Bundle(tag, y, d if type(d) is float else fit(d, y))
+        return y if d is None else Bundle(tag, y, d if type(y) is float else fit(d, y))
 
     def _store_in_place(self, row: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         tag = self.tag
