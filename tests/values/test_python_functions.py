@@ -188,6 +188,14 @@ def test_max_takes_what_python_takes():
     assert traced(lambda x: first(v * x for v in (1.0, 3.0, 2.0)), 2.0) == 6.0
 
 
+def test_arithmetic_of_bools_gives_ints():
+    for f in (lambda x: (x > 0) + (x > 1), lambda x: -(x > 0), lambda x: ~int(x > 0) if type(x) is float else ~(x > 0),
+              lambda x: (x > 0) & (x > 1), lambda x: (x > 0) ^ True, lambda x: (x > 0) << 2,
+              lambda x: (x > 0) * 2.5):  # fmt: skip
+        for x in (0.5, 2.0):
+            assert_like_python(f, f, x)
+
+
 def test_sums():
     total = implementation(sum)
     assert traced(lambda x: total([x, 2, x * x]), 3.0) == 14.0
