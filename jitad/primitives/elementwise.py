@@ -18,6 +18,7 @@ from jitad.primitives.table import (
     Inferred,
     Primitive,
     arithmetic,
+    bitwise,
     boolean,
     dtype_of,
     floating,
@@ -235,8 +236,10 @@ for _name, _sign, _operator, _ufunc in (
     ("rshift", ">>", operator.rshift, np.right_shift),
 ):
     _code = "{0} " + _sign + " {1}"
-    _binary(_name, _operator, _code, infer=arithmetic, numpy=_ufunc)
-_row("invert", lambda a: not a if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
+    _type = arithmetic if "shift" in _name else bitwise
+    _binary(_name, _operator, _code, infer=_type, numpy=_ufunc)
+# Of a Python bool the result is an int, of NumPy's a bool.
+_row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
      numpy=np.invert)  # fmt: skip
 
 

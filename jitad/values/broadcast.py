@@ -161,9 +161,7 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
         for n, m in zip(own, shape[len(shape) - len(own) :], strict=True):
             if isinstance(n, Number) or n != 1:
                 require_same(n, m, lambda: _no_fit(own, shape))
-        # A plain value into a plain array: NumPy stretches it.
-        if traced or isinstance(content, Number):
-            content = stretch(content, shape)
+        content = stretch(content, shape)
     if traced or isinstance(content, Leaf):
         content = cast(content, dtype)
     elif isinstance(content, Number) and type_of(content).dtype != dtype.str[1:]:
