@@ -105,6 +105,7 @@ def test_differences() -> None:
     assert abs(value - math.e) <= 10 * error + 1e-12 and error < 1e-9
     assert complex_step(lambda h: np.exp(1.0 + h)) == pytest.approx(math.e, rel=1e-15)
     assert complex_step(lambda h: math.exp(1.0 + h)) is None
+    assert complex_step(lambda h: np.zeros(1).__setitem__(0, np.complex128(h)) or 1j) is None
     # abs of a complex number is real code gone wrong: refuted by differences
     value, _, how = truth(lambda h: abs(-2.0 + h) + 0.0 * h, 0.1)
     assert value == pytest.approx(-1.0) and how == "differences"
