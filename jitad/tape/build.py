@@ -273,6 +273,8 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
             return _forward_store(b, ins)
         case "store":
             return _as_accumulation(b, ins)
+        case "store_slice" | "accum_slice":
+            return _literal_counts(b, row.name, ins, params["kinds"])
         case "check" if isinstance(ins[0], Lit) and ins[0].value:
             return ()
     return None
@@ -355,6 +357,24 @@ def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
             continue
         return b.emit("accum", a, b.emit("neg", e) if source.op == "sub" else e, *index)
     return None
+
+
+def _literal_counts(b: Builder, op: str, ins: tuple[Atom, ...], kinds: str) -> Atom | None:
+    """The counts of a slice are the extents of what is stored there: where those are literal."""
+    a, v, *operands = ins
+    extents = list(v.shape)
+    if len(extents) != kinds.count("r"):
+        return None
+    at, changed = 0, False
+    for kind in kinds:
+        if kind == "i":
+            at += 1
+            continue
+        n = extents.pop(0)
+        if isinstance(n, Lit) and isinstance(operands[at + 2], Var):
+            operands[at + 2], changed = n, True
+        at += 3
+    return b.emit(op, a, v, *operands, kinds=kinds) if changed else None
 
 
 def _fold(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Lit | None:
