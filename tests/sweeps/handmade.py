@@ -1,0 +1,75 @@
+"""How do tests write a tape without a tracer?
+
+Straight-line code is Python's operators and `o.exp(x)` on leaves; these functions add the
+structured equations.  What they build is what tracing would record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jitad.tape.build import Builder
+from jitad.tape.ir import Atom, Block, Tape, Var
+from jitad.tape.types import INT, Array, Scalar, Type
+from jitad.tape.verify import verify
+
+REAL = Scalar("f8")
+VECTOR = Array("f8", 1)
+MATRIX = Array("f8", 2)
+
+Values = Sequence[Any]
+Body = Callable[..., Values]
+
+
+def tape_of(types: Sequence[tuple[str, Type]], function: Callable[..., Any]) -> Block:
+    """The block of `function(builder, *inputs)`, which gives a value or a tuple of values."""
+    b = Builder()
+    inputs = [b.leaf(b.input(t, name)) for name, t in types]
+    out = function(b, *inputs)
+    block = b.blocks[0]
+    block.results = _atoms(b, out if isinstance(out, tuple) else (out,))
+    return verify(Tape("handmade", block)).body
+
+
+def for_(b: Builder, start: Any, step: Any, count: Any, init: Values, body: Body) -> list[Any]:
+    """carried = init; count times: carried = body(start + k*step, *carried)"""
+    first = _atoms(b, init)
+    index, params = Var(INT, (), "i"), _twins(first)
+    with b.block(index, *params) as block:
+        block.results = _atoms(b, body(b.leaf(index), *map(b.leaf, params)))
+    ins = (*_atoms(b, (start, step, count)), *first)
+    return [b.leaf(v) for v in b.structured("for", ins, tuple(_twins(first)), (block,))]
+
+
+def while_(b: Builder, init: Values, cond: Callable[..., Any], body: Body) -> list[Any]:
+    """carried = init; while cond(*carried): carried = body(*carried)"""
+    first = _atoms(b, init)
+    tested, params = _twins(first), _twins(first)
+    with b.block(*tested) as test:
+        test.results = _atoms(b, (cond(*map(b.leaf, tested)),))
+    with b.block(*params) as block:
+        block.results = _atoms(b, body(*map(b.leaf, params)))
+    outs = b.structured("while", tuple(first), tuple(_twins(first)), (test, block))
+    return [b.leaf(v) for v in outs]
+
+
+def if_(
+    b: Builder, predicate: Any, then: Callable[[], Values], other: Callable[[], Values]
+) -> list[Any]:
+    """then() if predicate else other()"""
+    blocks = []
+    for branch in (then, other):
+        with b.block() as block:
+            block.results = _atoms(b, branch())
+        blocks.append(block)
+    outs = tuple(Var(a.type) for a in blocks[0].results)
+    return [b.leaf(v) for v in b.structured("if", (b.atom(predicate),), outs, tuple(blocks))]
+
+
+def _atoms(b: Builder, values: Values) -> list[Atom]:
+    return [b.atom(v) for v in values]
+
+
+def _twins(atoms: Sequence[Atom]) -> list[Var]:
+    return [Var(a.type, a.shape) for a in atoms]
