@@ -31,8 +31,12 @@ from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Stack, is_float
 
 
-def vjp_block(block: Block, active: Sequence[int]) -> Block:
-    """(params..., seeds of the float results...) -> (results..., adjoints of the active params)."""
+def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None = None) -> Block:
+    """(params..., seeds...) -> (results..., adjoints of the active params).
+
+    There is one seed for every result in `seeded`, by default for all float results; the others
+    have sensitivity zero.
+    """
     b = Builder()
     env = begin(b, block)
     new = b.blocks[0]
@@ -43,8 +47,8 @@ def vjp_block(block: Block, active: Sequence[int]) -> Block:
     root.own(new.params, new.equations)
     sweep = _Reverse(b, active_vars(new, inputs, results))
     forward = list(new.equations)
-    for r, old in zip(results, block.results, strict=True):
-        if is_float(old.type):
+    for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
+        if is_float(old.type) and (seeded is None or k in seeded):
             seed = Var(old.type, r.shape if isinstance(old.type, Array) else (), "seed")
             new.params.append(seed)
             if isinstance(r, Var) and r in sweep.active:
