@@ -64,6 +64,12 @@ def _on_real_parts(name: str) -> Callable[..., Any]:
     return compare
 
 
+def _constant(name: str) -> Callable[..., Any]:
+    """A function that is constant between its jumps."""
+    plain = TABLE[name].evaluate
+    return lambda a: plain(np.real(a))
+
+
 def _choose(first: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def choose(a: Any, b: Any) -> Any:
         _clear(a, b)
@@ -112,6 +118,7 @@ TABLE_CAST = TABLE["cast"].evaluate
 
 _COMPLEX: dict[str, Callable[..., Any]] = {
     **{name: _on_real_parts(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
+    **{name: _constant(name) for name in ("sign", "floor", "ceil", "trunc", "rint")},
     **{
         name: _written(TABLE[name].evaluate)
         for name in ("store", "accum", "store_slice", "accum_slice")
