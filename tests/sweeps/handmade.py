@@ -1,7 +1,8 @@
 """How do tests write a tape without a tracer?
 
 Straight-line code is Python's operators and `o.exp(x)` on leaves; these functions add the
-structured equations.  What they build is what tracing would record.
+structured equations.  What they build is what tracing would record.  Without a builder (None)
+they are Python's own loops and branches, so that a program can be run on plain numbers.
 """
 
 from __future__ import annotations
@@ -32,8 +33,14 @@ def tape_of(types: Sequence[tuple[str, Type]], function: Callable[..., Any]) -> 
     return verify(Tape("handmade", block)).body
 
 
-def for_(b: Builder, start: Any, step: Any, count: Any, init: Values, body: Body) -> list[Any]:
+def for_(
+    b: Builder | None, start: Any, step: Any, count: Any, init: Values, body: Body
+) -> list[Any]:
     """carried = init; count times: carried = body(start + k*step, *carried)"""
+    if b is None:
+        for i in range(start, start + count * step, step) if count > 0 else ():
+            init = body(i, *init)
+        return list(init)
     first = _atoms(b, init)
     index, params = Var(INT, (), "i"), _twins(first)
     with b.block(index, *params) as block:
@@ -42,8 +49,12 @@ def for_(b: Builder, start: Any, step: Any, count: Any, init: Values, body: Body
     return [b.leaf(v) for v in b.structured("for", ins, tuple(_twins(first)), (block,))]
 
 
-def while_(b: Builder, init: Values, cond: Callable[..., Any], body: Body) -> list[Any]:
+def while_(b: Builder | None, init: Values, cond: Callable[..., Any], body: Body) -> list[Any]:
     """carried = init; while cond(*carried): carried = body(*carried)"""
+    if b is None:
+        while cond(*init):
+            init = body(*init)
+        return list(init)
     first = _atoms(b, init)
     tested, params = _twins(first), _twins(first)
     with b.block(*tested) as test:
@@ -55,9 +66,11 @@ def while_(b: Builder, init: Values, cond: Callable[..., Any], body: Body) -> li
 
 
 def if_(
-    b: Builder, predicate: Any, then: Callable[[], Values], other: Callable[[], Values]
+    b: Builder | None, predicate: Any, then: Callable[[], Values], other: Callable[[], Values]
 ) -> list[Any]:
     """then() if predicate else other()"""
+    if b is None:
+        return list(then() if predicate else other())
     blocks = []
     for branch in (then, other):
         with b.block() as block:

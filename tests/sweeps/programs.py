@@ -32,6 +32,11 @@ class Program:
     def active(self) -> list[int]:
         return [k for k, (_, t) in enumerate(self.types) if is_float(t)]
 
+    def plainly(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        """The results on plain numbers, without a tape."""
+        out = self.function(None, *args)
+        return out if isinstance(out, tuple) else (out,)
+
     def block(self) -> Block:
         return tape_of(self.types, self.function)
 
@@ -60,17 +65,17 @@ def _far(a: Any, b: Any) -> Any:
 
 
 @_program(lambda n: [1.3], x=REAL)
-def polynomial(b: Builder, x: Any) -> Any:
+def polynomial(b: Builder | None, x: Any) -> Any:
     return x * x * o.sin(x) + 3.0 * x
 
 
 @_program(lambda n: [_vector(n), _vector(n, 1)], x=VECTOR, y=VECTOR)
-def whole_arrays(b: Builder, x: Any, y: Any) -> Any:
+def whole_arrays(b: Builder | None, x: Any, y: Any) -> Any:
     return o.sum(o.sin(x) * y + x / y, axes=(0,)) * o.amax(x, axes=(0,)) + o.matmul(x, y)
 
 
 @_program(lambda n: [np.random.default_rng(2).normal(size=(n, n)), _vector(n)], a=MATRIX, x=VECTOR)
-def layer(b: Builder, a: Any, x: Any) -> Any:
+def layer(b: Builder | None, a: Any, x: Any) -> Any:
     hidden = o.tanh(o.matmul(a, x))
     turned = o.matmul(hidden, a)
     table = o.broadcast(turned, *a.shape, axes=(1,)) * a
@@ -81,7 +86,7 @@ def layer(b: Builder, a: Any, x: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n)], x=VECTOR)
-def rosenbrock(b: Builder, x: Any) -> Any:
+def rosenbrock(b: Builder | None, x: Any) -> Any:
     def body(i: Any, s: Any) -> list[Any]:
         p, q = o.load(x, i), o.load(x, i + 1)
         return [s + 100.0 * (q - p * p) * (q - p * p) + (1.0 - p) * (1.0 - p)]
@@ -90,19 +95,19 @@ def rosenbrock(b: Builder, x: Any) -> Any:
 
 
 @_program(lambda n: [0.7, n], x=REAL, n=INT)
-def recurrence(b: Builder, x: Any, n: Any) -> Any:
+def recurrence(b: Builder | None, x: Any, n: Any) -> Any:
     return for_(b, 0, 1, n, [1.0], lambda i, s: [o.sin(s * x) + s])[0]
 
 
 @_program(lambda n: [_vector(n)], x=VECTOR)
-def log_sum_exp(b: Builder, x: Any) -> Any:
+def log_sum_exp(b: Builder | None, x: Any) -> Any:
     m = o.amax(x, axes=(0,))
     total = for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [s + o.exp(o.load(x, i) - m)])[0]
     return o.log(total) + m
 
 
 @_program(lambda n: [2.0], x=REAL)
-def newton(b: Builder, x: Any) -> Any:
+def newton(b: Builder | None, x: Any) -> Any:
     root, _ = while_(
         b,
         [x, 0],
@@ -113,7 +118,7 @@ def newton(b: Builder, x: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n)], x=VECTOR)
-def branches(b: Builder, x: Any) -> Any:
+def branches(b: Builder | None, x: Any) -> Any:
     def body(i: Any, s: Any, p: Any) -> list[Any]:
         a = o.load(x, i)
         return if_(
@@ -128,13 +133,13 @@ def branches(b: Builder, x: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n)], x=VECTOR)
-def product_from_the_end(b: Builder, x: Any) -> Any:
+def product_from_the_end(b: Builder | None, x: Any) -> Any:
     n = x.shape[0]
     return for_(b, n - 1, -1, n, [1.0], lambda i, s: [s * o.cos(o.load(x, i)) + 0.1 * s * s])[0]
 
 
 @_program(lambda n: [_vector(n), _vector(4, 1)], x=VECTOR, w=VECTOR)
-def nested(b: Builder, x: Any, w: Any) -> Any:
+def nested(b: Builder | None, x: Any, w: Any) -> Any:
     def body(i: Any, s: Any) -> list[Any]:
         xi = o.load(x, i)
         t = for_(b, 0, 1, w.shape[0], [0.1],
@@ -145,7 +150,7 @@ def nested(b: Builder, x: Any, w: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n), _vector(n, 1)], x=VECTOR, w=VECTOR)
-def triangle(b: Builder, x: Any, w: Any) -> Any:
+def triangle(b: Builder | None, x: Any, w: Any) -> Any:
     def body(i: Any, s: Any) -> list[Any]:
         xi = o.load(x, i)
 
@@ -164,7 +169,7 @@ def triangle(b: Builder, x: Any, w: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n)], x=VECTOR)
-def inner_while(b: Builder, x: Any) -> Any:
+def inner_while(b: Builder | None, x: Any) -> Any:
     def body(i: Any, s: Any) -> list[Any]:
         xi = o.load(x, i)
         y = while_(b, [xi], lambda y: _far(y * y, xi), lambda y: [0.5 * (y + xi / y)])[0]
@@ -177,7 +182,7 @@ def inner_while(b: Builder, x: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n)], x=VECTOR)
-def fill_in_place(b: Builder, x: Any) -> Any:
+def fill_in_place(b: Builder | None, x: Any) -> Any:
     n = x.shape[0]
     a = o.full(0.0, n, dtype="f8")
     a = for_(b, 0, 1, n, [a], lambda i, a: [o.store(a, o.sin(o.load(x, i)), i)])[0]
@@ -187,7 +192,7 @@ def fill_in_place(b: Builder, x: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n), 4], u=VECTOR, steps=INT)
-def burgers(b: Builder, start: Any, steps: Any) -> Any:
+def burgers(b: Builder | None, start: Any, steps: Any) -> Any:
     n = start.shape[0]
 
     def step(t: Any, u: Any, un: Any) -> list[Any]:
@@ -202,7 +207,7 @@ def burgers(b: Builder, start: Any, steps: Any) -> Any:
 
 
 @_program(lambda n: [_vector(n), 3], u=VECTOR, steps=INT)
-def heat_by_slices(b: Builder, start: Any, steps: Any) -> Any:
+def heat_by_slices(b: Builder | None, start: Any, steps: Any) -> Any:
     n = start.shape[0]
 
     def part(u: Any, first: int) -> Any:

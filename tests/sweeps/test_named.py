@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from jitad.specialise.resolve import simplify_block
-from tests.sweeps.checks import check
+from jitad.tape.interpret import interpret
+from tests.sweeps.checks import agree, check
 from tests.sweeps.programs import PROGRAMS
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_tape_computes_what_python_does(name: str) -> None:
+    program = PROGRAMS[name]
+    args = program.point(5)
+    agree("tape", interpret(program.block(), args), program.plainly(args))
 
 
 @pytest.mark.parametrize("size", [1, 2, 5])

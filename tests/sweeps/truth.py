@@ -31,13 +31,13 @@ class AtKink(Exception):
 def along(block: Block, args: Sequence[Any], direction: Sequence[Any]) -> list[Any]:
     """The derivative of the block's results along a direction (None: the argument is fixed)."""
     moved = [x if v is None else x + 1j * STEP * v for x, v in zip(args, direction, strict=True)]
-    with _evaluating(_COMPLEX):
+    with evaluating(_COMPLEX):
         results = interpret(block, moved)
     return [np.imag(r) / STEP for r in results]
 
 
 @contextmanager
-def _evaluating(functions: dict[str, Callable[..., Any]]) -> Iterator[None]:
+def evaluating(functions: dict[str, Callable[..., Any]]) -> Iterator[None]:
     """Primitives evaluate by these functions meanwhile."""
     rows = {name: TABLE[name] for name in functions}
     TABLE.update({name: replace(rows[name], evaluate=f) for name, f in functions.items()})
