@@ -34,12 +34,15 @@ class Unsuitable(Exception):
     """The program's numbers are too large to be compared here."""
 
 
-def check(block: Block, args: Sequence[Any], active: Sequence[int], order: int = 2) -> None:
-    """All of the above for one program at one point."""
+def check(
+    block: Block, args: Sequence[Any], active: Sequence[int], order: int = 2, zeros: int = 0
+) -> None:
+    """All of the above for one program at one point; the last `zeros` results are zero."""
     args = list(args)
     rng = np.random.default_rng(1)
     values = interpret(block, args)
     _bounded(values)
+    agree("zeros", [*values[len(values) - zeros :], 0.0], [0.0] * (zeros + 1))
     same_meaning(block, args, values)
     floats = [k for k, r in enumerate(block.results) if is_float(r.type)]
     v = [_like(rng, args[k]) for k in active]
@@ -66,10 +69,10 @@ def check(block: Block, args: Sequence[Any], active: Sequence[int], order: int =
     _bounded(bend)
     _, fr = swept(jvp_block, reverse, active, [*point, *v], "fr")
     agree("fr", fr[-len(active) :], bend)
-    zeros = [np.zeros(np.shape(r)) for r in w]
-    _, rr = swept(vjp_block, reverse, active, [*point, *zeros, *v], "rr")
+    none = [np.zeros(np.shape(r)) for r in w]
+    _, rr = swept(vjp_block, reverse, active, [*point, *none, *v], "rr")
     agree("rr", rr[-len(active) :], bend)
-    _, rf = swept(vjp_block, forward, active, [*args, *v, *zeros, *w], "rf")
+    _, rf = swept(vjp_block, forward, active, [*args, *v, *none, *w], "rf")
     agree("rf", rf[-len(active) :], bend)
     _, ff = swept(jvp_block, forward, active, [*args, *v, *v], "ff")
     agree("ff", [_dot(w, ff[-len(w) :])], [_dot(bend, v)])

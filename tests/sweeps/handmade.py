@@ -7,6 +7,7 @@ they are Python's own loops and branches, so that a program can be run on plain 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -86,3 +87,36 @@ def _atoms(b: Builder, values: Values) -> list[Atom]:
 
 def _twins(atoms: Sequence[Atom]) -> list[Var]:
     return [Var(a.type, a.shape) for a in atoms]
+
+
+# -- derivative operators -------------------------------------------------------------------------
+
+_tags = itertools.count(1)
+
+
+def vjp_(b: Builder, function: Body, args: Values, seeds: Values) -> tuple[list[Any], list[Any]]:
+    """(results of function(*args), adjoints of the args), one seed a result."""
+    return _operator(b, "vjp", function, args, seeds)
+
+
+def jvp_(b: Builder, function: Body, args: Values, along: Values) -> tuple[list[Any], list[Any]]:
+    """(results of function(*args), their tangents), one tangent an argument."""
+    return _operator(b, "jvp", function, args, along)
+
+
+def _operator(
+    b: Builder, op: str, function: Body, args: Values, given: Values
+) -> tuple[list[Any], list[Any]]:
+    primals = _atoms(b, args)
+    inner = _twins(primals)
+    with b.block(*inner) as block:
+        block.results = _atoms(b, function(*map(b.leaf, inner)))
+    results = [Var(a.type) for a in block.results]
+    derivatives = _twins(primals) if op == "vjp" else [Var(a.type) for a in block.results]
+    params = {"tag": next(_tags), "active": tuple(range(len(primals)))}
+    if op == "vjp":
+        params["seeded"] = tuple(range(len(results)))
+    ins = (*primals, *_atoms(b, given))
+    outs = b.structured(op, ins, (*results, *derivatives), (block,), params)
+    leaves = [b.leaf(v) for v in outs]
+    return leaves[: len(results)], leaves[len(results) :]

@@ -20,12 +20,14 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from jitad.specialise.resolve import resolve
 from jitad.tape.build import Builder
+from jitad.tape.copy import copy_block
 from jitad.tape.ir import Block, Tape
 from jitad.tape.show import show
 from jitad.tape.types import INT
 from jitad.values.number import o
-from tests.sweeps.handmade import MATRIX, REAL, VECTOR, for_, if_, tape_of, while_
+from tests.sweeps.handmade import MATRIX, REAL, VECTOR, for_, if_, jvp_, tape_of, vjp_, while_
 
 INPUTS = (
     ("x", REAL), ("y", REAL), ("u", VECTOR), ("v", VECTOR), ("w", VECTOR), ("a", MATRIX),
@@ -44,6 +46,7 @@ class Case:
     block: Block
     args: list[Any]
     active: list[int]
+    zeros: int  # so many results, the last ones, are zero
     features: Counter[str]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
@@ -68,18 +71,23 @@ def cases(draw: Callable[..., Any], statements: int = 6, depth: int = 3) -> Case
 
     def function(b: Builder, *inputs: Any) -> Any:
         maker = Maker(b, draw, features)
-        return maker.program(inputs, statements, depth)
+        results = maker.program(inputs, statements, depth)
+        zeros.append(len(maker.zeros))
+        return (*results, *maker.zeros)
 
+    zeros: list[int] = []
     with np.errstate(all="ignore"):  # constants are computed at once, poles among them
-        block = tape_of(INPUTS, function)
+        block = resolve(Tape("random", tape_of(INPUTS, function))).body
     active = draw(st.sampled_from([list(ACTIVE), [0], [2], [0, 2, 5], [2, 3]]))
-    return Case(block, args, active, features)
+    return Case(block, args, active, zeros[0], features)
 
 
 class Maker:
     def __init__(self, b: Builder, draw: Callable[..., Any], features: Counter[str]) -> None:
         self.b, self.draw, self.features = b, draw, features
         self.values: dict[str, list[Any]] = {}
+        self.zeros: list[Any] = []
+        self.open = 0  # scopes
 
     # -- choices --------------------------------------------------------------------------------
 
@@ -153,9 +161,10 @@ class Maker:
         ]  # fmt: skip
         if depth > 0:
             kinds += [self.for_loop, self.for_loop, self.while_loop, self.branch, self.branch]
+            kinds += [self.derivative]
         statement = kinds[self.draw(st.integers(0, len(kinds) - 1))]
         self.features[statement.__name__] += 1
-        if statement in (self.for_loop, self.while_loop, self.branch):
+        if statement in (self.for_loop, self.while_loop, self.branch, self.derivative):
             statement(max(count - 2, 1), depth - 1)
         else:
             statement()
@@ -164,10 +173,12 @@ class Maker:
         """Run `body`; what it defines goes out of scope again."""
         kept = {kind: list(have) for kind, have in self.values.items()}
         inside = {axis: list(have) for axis, have in self.inside.items()}
+        self.open += 1
         try:
             return body()
         finally:
             self.values, self.inside = kept, inside
+            self.open -= 1
 
     # -- straight-line statements ---------------------------------------------------------------
 
@@ -437,3 +448,34 @@ class Maker:
         trips, *outs = while_(self.b, [0, *init], cond, body)
         self.add("i", trips)
         self.enter(kinds, outs)
+
+    # -- derivative operators -------------------------------------------------------------------
+
+    def derivative(self, count: int, depth: int) -> None:
+        """Forward and reverse of one function; that they agree is a result of the program."""
+        b = self.b
+        point = [self.pick("f"), self.pick("n")]
+
+        def function(p: Any, q: Any) -> list[Any]:
+            def inner() -> list[Any]:
+                self.add("n", q)
+                self.add("f", p)
+                self.statements(count, depth)
+                return [self.pick("f")]
+
+            return self.scope(inner)
+
+        (value,), (p_bar, q_bar) = vjp_(b, function, point, [1.0])
+        block = b.sources[p_bar.atom].blocks[0]
+
+        def again(*now: Any) -> list[Any]:
+            env = {old: b.atom(new) for old, new in zip(block.params, now, strict=True)}
+            return copy_block(b, block, env)
+
+        along = [self.pick("f"), self.pick("n")]
+        _, (slope,) = jvp_(b, again, point, along)
+        if not self.open:
+            self.zeros.append(slope - (p_bar * along[0] + o.matmul(q_bar, along[1])))
+        for v in (p_bar, slope, value):
+            self.add("f", o.tanh(v))
+        self.add("n", o.tanh(q_bar))

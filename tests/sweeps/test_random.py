@@ -22,6 +22,6 @@ SETTINGS = settings(
 @given(case=cases())
 def test_derivatives_of_random_tapes(case: Case) -> None:
     try:
-        check(case.block, case.args, case.active)
+        check(case.block, case.args, case.active, zeros=case.zeros)
     except (AtKink, Unsuitable):
         reject()
