@@ -10,6 +10,7 @@ the way, so the value that `vjp` computes and the caller's own copy of it become
 
 from __future__ import annotations
 
+from jitad.specialise.affine import AffineBuilder
 from jitad.specialise.dead import remove_dead
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
@@ -29,7 +30,7 @@ def simplify(tape: Tape) -> Tape:
 
 
 def simplify_block(block: Block) -> Block:
-    b = Builder()
+    b = AffineBuilder()
     env = begin(b, block)
     new = b.blocks[0]
     new.results = copy_block(b, block, env)
