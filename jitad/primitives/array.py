@@ -10,6 +10,7 @@ takes three (start, step, count) and leaves an axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,16 +38,33 @@ def _load(a: Any, *index: Any) -> Any:
     return a[tuple(map(_int, index))]
 
 
-def _store(a: Any, v: Any, *index: Any) -> Any:
-    out = np.array(a)
-    out[tuple(map(_int, index))] = v
-    return out
+def _store(a: Any, v: Any, *index: Any) -> None:
+    a[tuple(map(_int, index))] = v
 
 
-def _accum(a: Any, v: Any, *index: Any) -> Any:
-    out = np.array(a)
-    out[tuple(map(_int, index))] += v
-    return out
+def _accum(a: Any, v: Any, *index: Any) -> None:
+    a[tuple(map(_int, index))] += v
+
+
+def _updating(name: str, update: Callable[..., None], vjp: Callable[..., Any]) -> None:
+    """A row that gives its first operand with a part of it changed."""
+
+    def evaluate(a: Any, *rest: Any, **params: Any) -> Any:
+        out = np.array(a)
+        update(out, *rest, **params)
+        return out
+
+    register(Primitive(name, evaluate, same_as_first, linear=(0, 1), vjp=vjp, update=update))
+
+
+# The cotangent of the part is read first: a sweep that owns ct may then change it in place.
+def _store_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
+    part = o.load(ct, *rest[:-1])
+    return (o.store(ct, 0.0, *rest[:-1]), part) + (None,) * (len(rest) - 1)
+
+
+def _accum_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
+    return (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1)
 
 
 register(Primitive(
@@ -56,18 +74,8 @@ register(Primitive(
     "load", _load, element_of_first, linear=(0,),
     vjp=lambda o, ct, a, *rest: (Into("accum", (ct, *rest[:-1]), {}),) + (None,) * (len(rest) - 1),
 ))  # fmt: skip
-
-def _store_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
-    index = rest[:-1]
-    part = o.load(ct, *index)  # read first: the cotangent is then overwritten in place
-    return (o.store(ct, 0.0, *index), part) + (None,) * len(index)
-
-
-register(Primitive("store", _store, same_as_first, linear=(0, 1), vjp=_store_vjp))
-register(Primitive(
-    "accum", _accum, same_as_first, linear=(0, 1),
-    vjp=lambda o, ct, a, v, *rest: (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1),
-))  # fmt: skip
+_updating("store", _store, _store_vjp)
+_updating("accum", _accum, _accum_vjp)
 
 # -- slices ---------------------------------------------------------------------------------------
 
@@ -87,19 +95,15 @@ def slice_key(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _slice(a: Any, *operands: Any, kinds: str) -> Any:
-    return a[slice_key(kinds, operands)]
+    return np.array(a[slice_key(kinds, operands)])[()]  # a copy: `a` may be updated later
 
 
-def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
-    out = np.array(a)
-    out[slice_key(kinds, operands)] = v
-    return out
+def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
+    a[slice_key(kinds, operands)] = v
 
 
-def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
-    out = np.array(a)
-    out[slice_key(kinds, operands)] += v
-    return out
+def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
+    a[slice_key(kinds, operands)] += v
 
 
 def slice_extents(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -146,10 +150,61 @@ register(Primitive(
     vjp=lambda o, ct, a, *rest, kinds: (
         Into("accum_slice", (ct, *rest[:-1]), {"kinds": kinds}),) + (None,) * (len(rest) - 1),
 ))  # fmt: skip
-register(Primitive("store_slice", _store_slice, same_as_first, linear=(0, 1),
-                   vjp=_store_slice_vjp))  # fmt: skip
-register(Primitive("accum_slice", _accum_slice, same_as_first, linear=(0, 1),
-                   vjp=_accum_slice_vjp))  # fmt: skip
+_updating("store_slice", _store_slice, _store_slice_vjp)
+_updating("accum_slice", _accum_slice, _accum_slice_vjp)
+
+# -- rows by index arrays -------------------------------------------------------------------------
+
+
+def _rows(axis: int, index: Any) -> tuple[Any, ...]:
+    return (slice(None),) * axis + (index,)
+
+
+def _take_infer(a: Atom, index: Atom, *, axis: int) -> Inferred:
+    shape = (*a.shape[:axis], index.shape[0], *a.shape[axis + 1 :])
+    return ((a.type, shape),)
+
+
+def _store_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
+    a[_rows(axis, index)] = v
+
+
+def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
+    np.add.at(a, _rows(axis, index), v)
+
+
+def _store_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    # Of equal indices the last one's value stays, so that only it has an adjoint.
+    order = o.iota(index.shape[0], dtype="i8")
+    winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
+    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
+    cleared = o.store_take(ct, o.full(0.0, *v.shape, dtype=_dtype(v)), index, axis=axis)
+    return cleared, o.where(won, o.take(ct, index, axis=axis), 0.0), None
+
+
+def _dtype(v: Any) -> str:
+    """The dtype of an array of any kind: ndarrays and tagged numbers show it, leaves by type."""
+    while not hasattr(v, "dtype") and not hasattr(v, "type"):
+        v = v.primal
+    return v.type.dtype if hasattr(v, "type") else np.dtype(v.dtype).str[1:]
+
+
+# index: integers along one axis of a, non-negative and checked, itself an array of one axis
+register(Primitive(
+    "take", lambda a, index, *, axis: np.take(a, index, axis), _take_infer, linear=(0,),
+    vjp=lambda o, ct, a, index, y, *, axis: (
+        Into("accum_take", (ct, index), {"axis": axis}), None),
+))  # fmt: skip
+def _accum_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    return ct, o.take(ct, index, axis=axis), None
+
+
+_updating("store_take", _store_take, _store_take_vjp)  # of equal indices the last wins
+_updating("accum_take", _accum_take, _accum_take_vjp)
 
 # -- making arrays --------------------------------------------------------------------------------
 

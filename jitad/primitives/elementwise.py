@@ -134,6 +134,8 @@ def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
 
 
 def _where(c: Any, a: Any, b: Any) -> Any:
+    if isinstance(c, (bool, np.bool_)) and isinstance(a, float) and isinstance(b, float):
+        return a if c else b
     return np.where(c, a, b) if np.ndim(c) or np.ndim(a) or np.ndim(b) else (a if c else b)
 
 
@@ -241,5 +243,5 @@ def _cast_infer(a: Atom, *, dtype: str, py: bool = False) -> Inferred:
 
 register(Primitive(
     "cast", _cast, _cast_infer, elementwise=True, emit="cast",
-    partials=lambda o, a, y, **_: (1.0,),
+    partials=lambda o, a, y, *, dtype, **_: (1.0 if dtype[0] in "fc" else None,),
 ))  # fmt: skip

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from jitad.tape.ir import Atom
@@ -51,8 +52,9 @@ class Primitive:
     fresh: bool = False  # makes a buffer of its own that stores may write: never shared by CSE
     domain: tuple[tuple[float, float], ...] = ()  # where tests may draw operands from
     numpy: Any = None  # the NumPy callable this row differentiates, if it has one
+    update: Callable[..., None] | None = None  # does in the first operand what evaluate gives anew
 
-    @property
+    @cached_property
     def differentiable(self) -> bool:
         return bool(self.partials or self.linear or self.jvp or self.vjp)
 

@@ -74,8 +74,12 @@ def _expanded_inside(block: Block) -> Block:
 def _apply(b: Builder, e: Equation, env: Env) -> None:
     function = _resolve_block(e.blocks[0])
     # Simplified first, so that the sweep meets every value once; dead code is not differentiated.
-    sweep = vjp_block if e.op == "vjp" else jvp_block
-    swept = simplify_block(sweep(simplify_block(function), e.params["active"]))
+    plain = simplify_block(function)
+    if e.op == "vjp":
+        swept = vjp_block(plain, e.params["active"], e.params["seeded"])
+    else:
+        swept = jvp_block(plain, e.params["active"])
+    swept = simplify_block(swept)
     inner: Env = dict(zip(swept.params, (read(a, env) for a in e.ins), strict=True))
     for v in _captured(swept, env):
         inner[v] = env[v]

@@ -31,8 +31,12 @@ from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Stack, is_float
 
 
-def vjp_block(block: Block, active: Sequence[int]) -> Block:
-    """(params..., seeds of the float results...) -> (results..., adjoints of the active params)."""
+def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None = None) -> Block:
+    """(params..., seeds...) -> (results..., adjoints of the active params).
+
+    There is one seed for every result in `seeded`, by default for all float results; the others
+    have sensitivity zero.
+    """
     b = Builder()
     env = begin(b, block)
     new = b.blocks[0]
@@ -43,8 +47,8 @@ def vjp_block(block: Block, active: Sequence[int]) -> Block:
     root.own(new.params, new.equations)
     sweep = _Reverse(b, active_vars(new, inputs, results))
     forward = list(new.equations)
-    for r, old in zip(results, block.results, strict=True):
-        if is_float(old.type):
+    for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
+        if is_float(old.type) and (seeded is None or k in seeded):
             seed = Var(old.type, r.shape if isinstance(old.type, Array) else (), "seed")
             new.params.append(seed)
             if isinstance(r, Var) and r in sweep.active:
@@ -184,8 +188,6 @@ class _Reverse:
                 for v in [v for v in inner.pending if scope.finds(v)]:
                     self.gather(v, inner)
             touched |= {v: None for v in inner.adjoints if scope.finds(v)}
-        for v in touched:
-            self.gather(v, scope)
         for inner, new in zip(scopes, blocks, strict=True):
             with b.reopen(new):
                 for v in touched:
@@ -196,8 +198,7 @@ class _Reverse:
         outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
         for inner in scopes:
             settle(b, inner)
-        for v, out in zip(touched, outs, strict=True):
-            scope.adjoints[v] = out
+        merged = dict(zip(touched, outs, strict=True))
         for j, inner in enumerate(scopes):
             for t_out, g_t_in, g_t_out in inner.passing:
                 blocks[j].results.append(t_out)
@@ -207,6 +208,11 @@ class _Reverse:
             assert len(block.results) == len(outs)
         if outs:
             b.structured("if", (predicate,), tuple(outs), tuple(blocks))
+        for v, whole in merged.items():
+            now: Atom = whole
+            for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
+                now = self.into(now, waiting)
+            scope.adjoints[v] = now
 
     # -- loops ----------------------------------------------------------------------------------
 

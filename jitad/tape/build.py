@@ -30,6 +30,8 @@ class Builder:
         self.pos: Pos | None = None
         self._constant = constant
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
+        # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
+        self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
 
     # -- blocks ---------------------------------------------------------------------------------
 
@@ -80,6 +82,13 @@ class Builder:
             var.shape = tuple(
                 self._append("dim", (var,), {"axis": k})[0] for k in range(var.type.ndim)
             )
+
+    def first_time(self, key: Any) -> bool:
+        """False where this was asked before, in this block or one around it."""
+        if any(key in known for known in self._known):
+            return False
+        self._known[-1][key] = ()
+        return True
 
     # -- equations ------------------------------------------------------------------------------
 
