@@ -38,7 +38,9 @@ def compared(e: Equation, forms: Forms, truth: bool = True) -> list[Linear] | No
     return None
 
 
-def facts(c: Atom, truth: bool, sources: Sources, forms: Forms, depth: int = _DEPTH) -> list[Linear]:
+def facts(
+    c: Atom, truth: bool, sources: Sources, forms: Forms, depth: int = _DEPTH
+) -> list[Linear]:
     """Sums that are >= 0 if the condition c has this truth (some of them)."""
     e = sources.get(c)
     if e is None or not depth or not _is_truth(c):

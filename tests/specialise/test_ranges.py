@@ -1,4 +1,4 @@
-"""Are provable checks removed, others hoisted, and do results and exceptions stay what they were?"""
+"""Are provable checks removed and others hoisted? Do results and exceptions stay as they were?"""
 
 import itertools
 
