@@ -9,6 +9,13 @@ import numpy as np
 @numba.njit(error_model="numpy", nogil=True)
 def grown(buffer, need):  # type: ignore[no-untyped-def]
     """The same numbers in a buffer of at least twice the length."""
-    out = np.empty(max(16, 2 * len(buffer), need), buffer.dtype)
-    out[: len(buffer)] = buffer
+    n = len(buffer)
+    room = 2 * n
+    if room < need:
+        room = need
+    if room < 16:
+        room = 16
+    out = np.empty(room, buffer.dtype)
+    for k in range(n):  # a slice assignment takes Numba seconds to compile
+        out[k] = buffer[k]
     return out

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.overwrite import privatise
 from jitad.specialise.ranges import ranges
-from jitad.specialise.resolve import resolve, simplify
+from jitad.specialise.resolve import resolve
+from jitad.specialise.scalarise import scalarise
+from jitad.specialise.simplify import simplify
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -19,20 +22,18 @@ Pass = Callable[[Tape], Tape]
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
     ("ranges", ranges),
-    ("fold", simplify),
+    ("decided", simplify),
     ("resolve", resolve),
-    ("simplify adjoints", simplify),
-    ("ranges of adjoints", ranges),
-    ("fold adjoints", simplify),
+    ("scalarise", scalarise),
+    ("privatise", privatise),
+    ("fold", simplify),
+    ("ranges again", ranges),
+    ("decided again", simplify),
 )
 
 
 def stages(tape: Tape) -> Iterator[tuple[str, Tape]]:
-    """The tape after each pass, with the pass's name.
-
-    The first pass copies the tape; later ones may change it in place, so a stage that is to be
-    kept is shown (`tape.show`) before the next one is asked for.
-    """
+    """The tape after each pass, with the pass's name."""
     verify(tape)
     for name, run in PIPELINE:
         tape = verify(run(tape), name)
@@ -40,7 +41,7 @@ def stages(tape: Tape) -> Iterator[tuple[str, Tape]]:
 
 
 def specialise(tape: Tape) -> Tape:
-    """A plain tape: derivative operators resolved, checks and index arithmetic reduced."""
+    """A plain tape."""
     for _, after in stages(tape):
         tape = after
     return tape

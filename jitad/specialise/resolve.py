@@ -10,8 +10,10 @@ the way, so the value that `vjp` computes and the caller's own copy of it become
 
 from __future__ import annotations
 
-from jitad.specialise.affine import AffineBuilder
 from jitad.specialise.dead import remove_dead
+from jitad.specialise.overwrite import privatise
+from jitad.specialise.scalarise import scalarise
+from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
@@ -22,19 +24,6 @@ from jitad.tape.ir import Atom, Block, Equation, Tape, free_vars
 def resolve(tape: Tape) -> Tape:
     """A plain tape: no `vjp` or `jvp` is left."""
     return Tape(tape.name, _resolve_block(tape.body), tape.pos)
-
-
-def simplify(tape: Tape) -> Tape:
-    """Copy the tape, folding and sharing, and remove what is dead."""
-    return Tape(tape.name, simplify_block(tape.body), tape.pos)
-
-
-def simplify_block(block: Block) -> Block:
-    b = AffineBuilder()
-    env = begin(b, block)
-    new = b.blocks[0]
-    new.results = copy_block(b, block, env)
-    return remove_dead(new)
 
 
 def _resolve_block(block: Block) -> Block:
@@ -73,8 +62,8 @@ def _expanded_inside(block: Block) -> Block:
 
 def _apply(b: Builder, e: Equation, env: Env) -> None:
     function = _resolve_block(e.blocks[0])
-    # Simplified first, so that the sweep meets every value once; dead code is not differentiated.
-    plain = simplify_block(function)
+    # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
+    plain = prepare(function)
     if e.op == "vjp":
         swept = vjp_block(plain, e.params["active"], e.params["seeded"])
     else:
@@ -85,6 +74,12 @@ def _apply(b: Builder, e: Equation, env: Env) -> None:
         inner[v] = env[v]
     outs = copy_block(b, swept, inner)
     env.update(zip(e.outs, outs, strict=True))
+
+
+def prepare(block: Block) -> Block:
+    """A function block as the sweeps like it: folded, small arrays apart, scratch made private."""
+    tape = Tape("function", simplify_block(block))
+    return simplify_block(privatise(scalarise(tape)).body)
 
 
 def _captured(block: Block, env: Env) -> list:

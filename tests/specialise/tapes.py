@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitad.errors import JitadIndexError
-from jitad.specialise.resolve import simplify
+from jitad.specialise.simplify import simplify
 from jitad.tape.build import Builder
 from jitad.tape.interpret import interpret
 from jitad.tape.ir import Block, Equation, Tape, Var, walk
