@@ -66,4 +66,4 @@ def functions() -> set[str]:
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    return names | {"fadd", "maximum", "minimum", "grown"}
+    return names | {"fadd", "maximum", "minimum", "grown", "accum", "empty", "zeros"}

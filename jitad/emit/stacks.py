@@ -21,7 +21,8 @@ def create(s: Scope, e: Equation) -> None:
     assert isinstance(v.type, Stack)
     buffer = s.names.new(s.hints.get(v, ""), "kept")
     top = s.names.new(f"{buffer}_top")
-    s.page.write(f"{buffer} = np.empty(0, {dtype_name(v.type.element.dtype)})")
+    s.page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
+    s.called.add("empty")
     s.page.write(f"{top} = 0")
     s.stacks[v] = (buffer, top)
 
@@ -43,7 +44,7 @@ def push(s: Scope, e: Equation) -> None:
         _grow(s, buffer, top, size.text)
     counters = s.counters(len(extents))
     inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
-    fill(s, buffer, row_major(top, extents), extents, inside, "=")
+    fill(s, value, buffer, row_major(top, extents), extents, inside)
     s.page.write(f"{top} += {size.text}")
 
 
