@@ -9,44 +9,43 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
-import linecache
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
+from numba.core import types as numba_types
 
-from jitad.emit.kernel import Kernel, make
+from jitad.emit import capi
+from jitad.emit.callable import register
+from jitad.emit.kernel import Kernel, kernel
+from jitad.entries import finish, native_entry, of_type, python_entry
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.specialise.pipeline import specialise
+from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import Structure, flatten, unflatten
-from jitad.tape.ir import Tape
 from jitad.tape.show import show
-from jitad.tape.types import Array, Scalar, Type
-from jitad.trace.tracer import Traced, trace
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace import context, hooks
+from jitad.trace.captures import Path
+from jitad.trace.trace import Shaped, Traced, trace
+from jitad.values.registry import any_traced
 
-_SPECIALISATIONS = 64  # of one function; more means that something changes at every call
+_MOST = 64  # specialisations of one function; more means that something changes at every call
+
+NumbaType = numba_types.Type
 
 
 @dataclass(frozen=True)
-class Argument:
-    """A leaf of the arguments: of an abstract type, or a static value (type None)."""
-
-    type: Type | None
-    value: Any = None
-
-
-@dataclass
 class Specialisation:
     """One kernel, and what it takes to call it."""
 
     traced: Traced
-    tapes: dict[str, Tape]
     kernel: Kernel
     why: str
-    entry: Callable[..., Any] = field(default=lambda: None)
 
 
+@register
 class Compiled:
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
@@ -61,18 +60,20 @@ class Compiled:
     >>> g = jit_grad(lambda x: x * x * x)
     >>> g(2.0)
     12.0
-    >>> len(g.specialisations)
-    1
+    >>> g.specialisations
+    ['first call']
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
             raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
         self.f = f
-        functools.update_wrapper(self, f)
+        functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
         self._all: list[Specialisation] = []
+        self._dynamic: frozenset[Path] = frozenset()
+        self._native: dict[Any, Any] = {}
         self._fast: Callable[..., Any] = self._slow
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -90,46 +91,79 @@ class Compiled:
 
     def _slow(self, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
-        from jitad.trace import context, hooks
-
-        if context.current() is not None or _any_number(args, kwargs):
-            return hooks.call(self.f, *args, **kwargs)  # part of the trace or derivative outside
+        if context.current() is not None:
+            return hooks.call(self.f, *args, **kwargs)  # part of the trace outside
         leaves, structure = flatten((args, kwargs))
+        if any_traced(leaves):
+            return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
         key = (structure, tuple(map(_key, leaves)))
         tried = self._by_key.setdefault(key, [])
         for s in tried:
-            if s.traced.holds():
+            missed = s.traced.missed(self.f, args, kwargs)
+            # an int that changes is an input from now on
+            self._dynamic |= {g.path for g in missed if g.kind == "value" and _is_int(g.expected)}
+            if not missed:
                 try:
-                    return self._run(s, leaves, args, kwargs)
+                    return self._run(s, args, kwargs)
                 except GuardMiss:
                     continue
         why = "first call" if not self._all else (
             "other values of what the trace relied on" if tried else "other types"
         )
-        s = self._specialise(structure, [_argument(leaf) for leaf in leaves], why, leaves)
+        abstract = unflatten(structure, map(_abstract, leaves))
+        s = self._specialise(*abstract, why)
         tried.append(s)
-        return self._run(s, leaves, args, kwargs)
+        return self._run(s, args, kwargs)
 
-    def _run(self, s: Specialisation, leaves: list[Any], args: Any, kwargs: Any) -> Any:
-        out = s.entry(*leaves)
-        if not kwargs and all(_plain(a) for a in args):
-            self._fast = _fast_entry(s, args, self._slow)
+    def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
+        out = finish(s.traced, flat, self.f, args, kwargs)
+        if not kwargs and all(type(a) in _PLAIN for a in args):
+            self._fast = python_entry(s.traced, s.kernel.dispatcher, self.f, args, self._slow)
         return out
 
     def _specialise(
-        self, structure: Structure, arguments: list[Argument], why: str, examples: list[Any] | None
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
     ) -> Specialisation:
-        if len(self._all) >= _SPECIALISATIONS:
+        if len(self._all) >= _MOST:
             raise JitadError(
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
-        traced = trace(self.f, structure, arguments, examples, self.__name__)
-        tapes, kernel = compile_tape(traced.tape)
-        s = Specialisation(traced, tapes, kernel, why)
-        s.entry = functools.partial(_enter, s, [k for k, a in enumerate(arguments) if a.type])
+        traced = trace(self.f, args, kwargs, self._dynamic)
+        s = Specialisation(traced, kernel(specialise(traced.tape)), why)
         self._all.append(s)
         return s
+
+    # -- from native code -----------------------------------------------------------------------
+
+    def compile(self, *signature: Any) -> Compiled:
+        """Compile ahead of time; gives the object itself.
+
+        `signature`: for every argument a Numba type (`numba.float64[:]`), or a value of the type.
+        """
+        self.entry(tuple(map(_numba_type, signature)))
+        return self
+
+    def address(self, *signature: Any) -> int:
+        """The address of a C function for these argument types; see `jitad.emit.capi`."""
+        kinds = tuple(map(_numba_type, signature))
+        return capi.address(self.entry(kinds), kinds)
+
+    def entry(self, argument_types: tuple[Any, ...]) -> Any:
+        """The dispatcher that `@njit` callers with these Numba types are linked to."""
+        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+        if kinds not in self._native:
+            args = tuple(map(of_type, kinds))
+            leaves, structure = flatten((args, {}))
+            key = (structure, tuple(map(_key_of_type, leaves)))
+            known = [s for s in self._by_key.get(key, ()) if not s.traced.missed(self.f, args)]
+            s = known[-1] if known else self._specialise(args, {}, "a call from native code")
+            if not known:
+                self._by_key.setdefault(key, []).append(s)
+            s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
+            self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
+        return self._native[kinds]
 
     # -- looking inside -------------------------------------------------------------------------
 
@@ -144,11 +178,24 @@ class Compiled:
         return self._latest().kernel.source
 
     def tape(self, stage: str = "plain") -> str:
-        """The tape after a stage ("traced", "resolved", ..., "plain") of the latest specialisation."""
-        tapes = self._latest().tapes
-        if stage not in tapes:
-            raise JitadError(f"no stage {stage!r}", None, f"Stages are {', '.join(tapes)}.")
-        return show(tapes[stage])
+        """The tape of the latest specialisation after a stage.
+
+        "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
+        them the names of the passes (`jitad.specialise.pipeline`).
+        """
+        traced = self._latest().traced.tape
+        if stage == "traced":
+            return show(traced)
+        names, tape = [], traced
+        for name, tape in stages(traced):
+            names.append(name)
+            if name == stage:
+                return show(tape)
+        if stage == "plain":
+            return show(tape)
+        raise JitadError(
+            f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain."
+        )
 
     def _latest(self) -> Specialisation:
         if not self._all:
@@ -156,69 +203,23 @@ class Compiled:
         return self._all[-1]
 
 
-def compile_tape(tape: Tape) -> tuple[dict[str, Tape], Kernel]:
-    """The tape after every stage, and the kernel."""
-    tapes = {"traced": tape}
-    for stage, done in specialise(tape):
-        tapes[stage] = tape = done
-    tapes["plain"] = tape
-    return tapes, make(tape)
+_PLAIN = frozenset((np.ndarray, float, int, bool))
 
 
-def _enter(s: Specialisation, numeric: list[int], *leaves: Any) -> Any:
-    traced = s.traced
-    flat = [leaves[k] for k in numeric]
-    out = s.kernel(*flat, *[c.read() for c in traced.captures])
-    return traced.finish(out)
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
-def _fast_entry(s: Specialisation, args: tuple[Any, ...], slow: Callable[..., Any]) -> Any:
-    """A function of exactly these types: checks them, calls the kernel, gives the result."""
-    names = [f"a{k}" for k in range(len(args))]
-    env: dict[str, Any] = {
-        "ndarray": np.ndarray, "slow": slow, "GuardMiss": GuardMiss, "s": s,
-        "kernel": s.kernel.dispatcher, "finish": s.traced.finish, "holds": s.traced.holds,
-    }  # fmt: skip
-    tests = []
-    for k, a in enumerate(args):
-        if type(a) is np.ndarray:
-            env[f"d{k}"] = a.dtype
-            tests.append(f"type(a{k}) is ndarray and a{k}.dtype is d{k} and a{k}.ndim == {a.ndim}")
-        else:
-            env[f"t{k}"] = type(a)
-            tests.append(f"type(a{k}) is t{k}")
-    if s.traced.guards:
-        tests.append("holds()")
-    reads = []
-    for k, c in enumerate(s.traced.captures):
-        env[f"c{k}"] = c.read
-        reads.append(f"c{k}()")
-    numeric = [n for n, a in zip(names, args, strict=True) if not isinstance(a, str)]
-    call = f"kernel({', '.join(numeric + reads)})"
-    result = s.traced.simple_result
-    back = {"first": f"{call}[0]", "tuple": call}.get(result, f"finish({call})")
-    text = (
-        f"def entry({', '.join(names + ['*more'])}):\n"
-        f"    if not more and {' and '.join(tests) or 'True'}:\n"
-        f"        try:\n            return {back}\n"
-        f"        except GuardMiss:\n            pass\n"
-        f"    return slow({', '.join(names + ['*more'])})\n"
-    )
-    file = f"<jitad entry of {s.traced.tape.name}>"
-    exec(compile(text, file, "exec"), env)
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    return env["entry"]
-
-
-def _plain(a: Any) -> bool:
-    return type(a) in (np.ndarray, float, int, bool)
+def _numba_type(a: Any) -> Any:
+    return a if isinstance(a, NumbaType) else numba.typeof(a)
 
 
 def _key(leaf: Any) -> Any:
+    """Equal for leaves that one trace serves (what it relies on besides is guarded)."""
     if isinstance(leaf, np.ndarray):
-        return (leaf.dtype, leaf.ndim)
+        return (leaf.dtype.str[1:], leaf.ndim)
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
-        return type(leaf)
+        return type_of_constant(leaf)
     try:
         hash(leaf)
     except TypeError:
@@ -226,27 +227,23 @@ def _key(leaf: Any) -> Any:
     return (type(leaf), leaf)
 
 
-def _argument(leaf: Any) -> Argument:
+def _key_of_type(t: Array | Scalar) -> Any:
+    return (t.dtype, t.ndim) if isinstance(t, Array) else t
+
+
+def _abstract(leaf: Any) -> Any:
+    """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
     if isinstance(leaf, np.ndarray):
         if leaf.dtype.kind not in "biuf":
             raise JitadTypeError(
-                f"an array of dtype {leaf.dtype} can't be compiled for", None,
+                f"an argument is an array of dtype {leaf.dtype}", None,
                 "Arrays hold numbers: float64, float32, integers or bools.",
             )  # fmt: skip
-        return Argument(Array(leaf.dtype.str[1:], leaf.ndim))
-    if isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf":
-        return Argument(Scalar(leaf.dtype.str[1:]))
-    if type(leaf) in (bool, int, float):
-        from jitad.tape.types import type_of_constant
-
-        return Argument(type_of_constant(leaf))
-    return Argument(None, leaf)
+        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
+    if isinstance(leaf, (bool, int, float)) or (
+        isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf"
+    ):
+        return type_of_constant(leaf)
+    return leaf
 
 
-def _any_number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    from jitad.values.registry import any_traced
-
-    return any_traced(args) or any_traced(kwargs.values())
-
-
-__all__ = ["Argument", "Compiled", "unflatten"]

@@ -19,6 +19,7 @@ from jitad.primitives.table import (
     Inferred,
     Into,
     Primitive,
+    dtype_of,
     element_of_first,
     register,
     same_as_first,
@@ -173,6 +174,12 @@ def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
     np.add.at(a, _rows(axis, index), v)
 
 
+def _accum_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    return ct, o.take(ct, index, axis=axis), None
+
+
 def _store_take_vjp(
     o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
 ) -> tuple[Any, Any, None]:
@@ -180,15 +187,8 @@ def _store_take_vjp(
     order = o.iota(index.shape[0], dtype="i8")
     winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
     won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
-    cleared = o.store_take(ct, o.full(0.0, *v.shape, dtype=_dtype(v)), index, axis=axis)
-    return cleared, o.where(won, o.take(ct, index, axis=axis), 0.0), None
-
-
-def _dtype(v: Any) -> str:
-    """The dtype of an array of any kind: ndarrays and tagged numbers show it, leaves by type."""
-    while not hasattr(v, "dtype") and not hasattr(v, "type"):
-        v = v.primal
-    return v.type.dtype if hasattr(v, "type") else np.dtype(v.dtype).str[1:]
+    part = o.where(won, o.take(ct, index, axis=axis), 0.0)
+    return o.store_take(ct, 0.0, index, axis=axis), part, None
 
 
 # index: integers along one axis of a, non-negative and checked, itself an array of one axis
@@ -197,12 +197,6 @@ register(Primitive(
     vjp=lambda o, ct, a, index, y, *, axis: (
         Into("accum_take", (ct, index), {"axis": axis}), None),
 ))  # fmt: skip
-def _accum_take_vjp(
-    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
-) -> tuple[Any, Any, None]:
-    return ct, o.take(ct, index, axis=axis), None
-
-
 _updating("store_take", _store_take, _store_take_vjp)  # of equal indices the last wins
 _updating("accum_take", _accum_take, _accum_take_vjp)
 
@@ -235,7 +229,7 @@ def _pack_infer(*ins: Atom) -> Inferred:
 
 
 register(Primitive(  # a vector of scalars
-    "pack", lambda *v: np.array(v), _pack_infer,
+    "pack", lambda *v: np.array(v, np.result_type(*v)), _pack_infer,
     jvp=lambda o, ins, dins, y: o.pack(*(0.0 if d is None else d for d in dins)),
     vjp=lambda o, ct, *ins: tuple(o.load(ct, k) for k in range(len(ins) - 1)), fresh=True,
 ))  # fmt: skip
@@ -285,7 +279,7 @@ def _concatenate_infer(*ins: Atom, axis: int) -> Inferred:
 
 
 def _concatenate_jvp(o: Any, ins: Any, dins: Any, y: Any, *, axis: int) -> Any:
-    parts = [o.full(0.0, *a.shape, dtype="f8") if d is None else d
+    parts = [o.full(0.0, *a.shape, dtype=dtype_of(a)) if d is None else d
              for a, d in zip(ins[:-1], dins[:-1], strict=True)]  # fmt: skip
     return o.concatenate(*parts, ins[-1], axis=axis)
 
@@ -330,14 +324,20 @@ def _spread(o: Any, v: Any, like: Any, axes: tuple[int, ...]) -> Any:
     return o.broadcast(v, *like.shape, axes=kept)
 
 
+def _shares(o: Any, a: Any, y: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """(where a is the extreme, how many of them share it)"""
+    hit = o.eq(a, _spread(o, y, a, axes))
+    return hit, o.sum(o.cast(hit, dtype=dtype_of(a)), axes=axes)
+
+
 def _extreme_jvp(o: Any, ins: Any, dins: Any, y: Any, *, axes: tuple[int, ...]) -> Any:
-    hit = o.where(o.eq(ins[0], _spread(o, y, ins[0], axes)), 1.0, 0.0)
-    return o.sum(hit * dins[0], axes=axes) / o.sum(hit, axes=axes)
+    hit, number = _shares(o, ins[0], y, axes)
+    return o.sum(o.where(hit, dins[0], 0.0), axes=axes) / number
 
 
 def _extreme_vjp(o: Any, ct: Any, a: Any, y: Any, *, axes: tuple[int, ...]) -> tuple[Any, ...]:
-    hit = o.where(o.eq(a, _spread(o, y, a, axes)), 1.0, 0.0)
-    return (hit * _spread(o, ct / o.sum(hit, axes=axes), a, axes),)
+    hit, number = _shares(o, a, y, axes)
+    return (o.where(hit, _spread(o, ct / number, a, axes), 0.0),)
 
 
 register(Primitive(

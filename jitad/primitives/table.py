@@ -87,6 +87,15 @@ def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
     return ((Array(dtype, max(t.ndim for t in arrays)), _extents(ins)),)
 
 
+def dtype_of(a: Any) -> str:
+    """The dtype of a number or array of any kind, for rules that make constants of that width."""
+    while hasattr(a, "primal"):
+        a = a.primal
+    if hasattr(a, "type"):
+        return a.type.dtype  # type: ignore[no-any-return]
+    return a.dtype.str[1:] if hasattr(a, "dtype") else "f8"
+
+
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
     return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
 

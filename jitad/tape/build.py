@@ -32,6 +32,7 @@ class Builder:
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
         self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
+        self.examples: dict[Atom, int] = {}  # extents of arguments in the call being traced for
 
     # -- blocks ---------------------------------------------------------------------------------
 

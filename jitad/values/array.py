@@ -9,9 +9,8 @@ Every write is noted in the journal first.  Versions are immutable, yet element 
 where nobody else can see the old version:
 * a handle *owns* an ndarray that it made and never lent out by `content`; it is written in place,
   unless a journal is running, which has to keep the old one;
-* a tagged array may offer `_store_in_place(primitive, args, params)`, which gives the new version
-  and may take over the buffers of `args[0]`, the array itself.  It is only called on a content
-  that was never lent out whole.  (Loads and slices do not lend: the `slice` row copies.)
+* so is a tagged array, by `number.update`: the new version takes over the old one's buffers.
+Loads and slices do not lend, because the `slice` row copies.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives.array import slice_key
-from jitad.primitives.table import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
@@ -30,7 +28,7 @@ from jitad.values.broadcast import fit
 from jitad.values.extents import Int, same
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, type_of
-from jitad.values.number import Number, bind
+from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, New, Reshaped, View, Window, all_of
 
@@ -161,12 +159,9 @@ class ArrayHandle(Surface):
     def _store(self, name: str, value: Any, operands: tuple[Int, ...], **params: Any) -> None:
         """A pure store, or the in-place form of it where the old version is this handle's alone."""
         args = (self._content, value, *operands)
-        in_place = getattr(self._content, "_store_in_place", None)
-        if in_place is not None and self._owned and _newest(args) == self._content.tag:
-            self._set(in_place(TABLE[name], args, params), owned=True)
-        else:
-            new = bind(name, *args, **params)
-            self._set(new, owned=isinstance(new, Number) and new.tag > 0)
+        alone = self._owned and journal.active() is None and not any(map(_is_leaf, args))
+        new = (update if alone else bind)(name, *args, **params)
+        self._set(new, owned=not isinstance(new, Leaf))
 
     # -- reading and writing parts ----------------------------------------------------------------
 
@@ -358,8 +353,8 @@ class ArrayHandle(Surface):
         return True
 
 
-def _newest(args: tuple[Any, ...]) -> int:
-    return max(a.tag for a in args if isinstance(a, Number))
+def _is_leaf(value: Any) -> bool:
+    return isinstance(value, Leaf)
 
 
 def _any_number(values: tuple[Any, ...]) -> bool:
@@ -379,7 +374,8 @@ def wrap(content: Any) -> Any:
     if isinstance(content, np.ndarray):
         return ArrayHandle(content, owned=content.base is None)
     if isinstance(content, Number) and getattr(content, "shape", ()):
-        return ArrayHandle(content, owned=content.tag > 0)
+        # Not owned: a rule may keep it (that of exp its result), a tangent may be another's.
+        return ArrayHandle(content)
     return content
 
 

@@ -14,7 +14,17 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
-from jitad.values.extents import Int, add, as_int, at_least, floordiv, largest, smallest, sub
+from jitad.values.extents import (
+    Int,
+    add,
+    as_int,
+    at_least,
+    constant_difference,
+    floordiv,
+    largest,
+    smallest,
+    sub,
+)
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Entry, New, Range
@@ -123,10 +133,25 @@ def slice_range(item: slice, n: Int) -> Range:
 
 
 def _upwards(start: Int | None, stop: Int | None, step: int, n: Int) -> Range:
+    first: Int = 0 if start is None else wrap(start, n)
+    end = n if stop is None else wrap(stop, n)
+    distance = constant_difference(end, first)
+    if distance is not None:
+        if distance > 0:
+            _require_inside(first, end, n)
+        return Range(first, step, max(0, -(-distance // step)))
     # A start beyond the end needs no clipping: the count is zero then.
-    first: Int = 0 if start is None else largest(wrap(start, n), 0)
-    end = n if stop is None else smallest(wrap(stop, n), n)
+    first, end = largest(first, 0), smallest(end, n)
     return Range(first, step, _count(sub(end, first), step))
+
+
+def _require_inside(first: Int, end: Int, n: Int) -> None:
+    """`a[:3]` and `a[i:i+2]` have as many elements as they say, so that their extent is known."""
+    for small, large in ((0, first), (end, n)):
+        if not at_least(large, small):
+            require(bind("le", small, large), JitadValueError, "a slice of fixed length reaches "
+                    "beyond the end of an array whose length is not known while tracing",
+                    "Where fewer elements will do, slice up to min(stop, len(a)).")  # fmt: skip
 
 
 def _downwards(start: Int | None, stop: Int | None, step: int, n: Int) -> Range:
