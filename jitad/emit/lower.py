@@ -43,15 +43,14 @@ def emit(tape: Tape) -> str:
     lines = [f"    {n} = {size}\n" for n, size in sizes if n in used]
     where = f"  # {tape.pos}" if tape.pos else ""
     head = f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}"
-    return _imports(s, exceptions) + head + text
+    return _imports(used, exceptions) + head + text
 
 
-def _imports(s: Scope, exceptions: dict[type, tuple[str, str]]) -> str:
-    lines = ["import numpy as np\n", "from numpy import uint64 as at\n"]
-    own = sorted(s.called - {"grown", "abs"})
-    if own:
+def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
+    lines = ["import numpy as np\n"]
+    if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in s.called:
+    if "grown" in used:
         lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"

@@ -17,6 +17,7 @@ from jitad.emit.access import (
     Access,
     Affine,
     Map,
+    assignment,
     compose,
     deepest,
     element,
@@ -145,12 +146,13 @@ def write(
     """access[at] = value, or += value in an order that is free."""
     dtype = v.type.dtype[0]  # type: ignore[union-attr]
     if add and dtype in "fiu":
-        s.called.add("accum")
         where = ", ".join(index(x, counters).text for x in compose(access.map, at))
         s.page.write(f"accum({access.name}, {value.text}, {where})")
-    else:
-        place = element(access, at, counters, s.counting)
-        s.page.write(f"{place.text} {'+=' if add else '='} {value.text}")
+        return
+    if add:
+        old = element(access, at, counters, s.counting)
+        value = Expr(f"{old.text} + {value.within(SUM + 1)}", SUM)
+    s.page.write(assignment(access, at, counters, s.counting, value))
 
 
 def fill(s: Scope, v: Atom, name: str, at: Map, extents: Extents, inside: Inside,
@@ -283,7 +285,6 @@ def _joined(s: Scope, e: Equation, total: str, value: Expr) -> str:
     if e.op == "sum" and not floating:
         return f"{total} + {value.within(SUM + 1)}"
     function = {"sum": "fadd", "amax": "maximum", "amin": "minimum"}[e.op]
-    s.called.add(function)
     return f"{function}({total}, {value.text})"
 
 
@@ -326,7 +327,6 @@ def matmul(s: Scope, e: Equation) -> None:
     def added(total: str) -> str:
         if not floating:
             return f"{total} + {term}"
-        s.called.add("fadd")
         return f"fadd({total}, {term})"
 
     over = f"for {counters[n]} in range({inner.text}):"

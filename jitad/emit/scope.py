@@ -59,7 +59,6 @@ class Scope:
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
-        self.called: set[str] = set()  # functions that the text calls
         self.reserved: set[Equation] = set()  # pushes that have room
         self.exceptions: dict[type, str] = {}  # names of what checks raise
 
@@ -168,7 +167,6 @@ class Scope:
         page = self.loops[depth].before if depth < born else self.page
         sizes = ", ".join(self._size(e) for e in extents)
         page.write(f"{name} = {how}({dtype_name(dtype)}, {sizes})")
-        self.called.add(how)
         return Root(True, depth, born)
 
     def _size(self, e: Expr) -> str:

@@ -22,7 +22,6 @@ def create(s: Scope, e: Equation) -> None:
     buffer = s.names.new(s.hints.get(v, ""), "kept")
     top = s.names.new(f"{buffer}_top")
     s.page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
-    s.called.add("empty")
     s.page.write(f"{top} = 0")
     s.stacks[v] = (buffer, top)
 
@@ -34,7 +33,7 @@ def push(s: Scope, e: Equation) -> None:
     if not is_array(value):
         if e not in s.reserved:
             _grow(s, buffer, top, "1")
-        s.page.write(f"{buffer}[at({top})] = {s.expr(value).text}")
+        s.page.write(f"store({buffer}, {s.expr(value).text}, {top})")
         s.page.write(f"{top} += 1")
         return
     assert isinstance(value, Var)
@@ -49,7 +48,6 @@ def push(s: Scope, e: Equation) -> None:
 
 
 def _grow(s: Scope, buffer: str, top: str, size: str) -> None:
-    s.called.add("grown")
     with s.page.block(f"if {top} + {size} > len({buffer}):"):
         s.page.write(f"{buffer} = grown({buffer}, {top} + {size})")
 
@@ -60,7 +58,7 @@ def pop(s: Scope, e: Equation) -> None:
     buffer, top = s.stacks[rest] = s.stacks[stack]
     if not is_array(v):
         s.page.write(f"{top} -= 1")
-        s.name(v, Expr(f"{buffer}[at({top})]"))
+        s.name(v, Expr(f"load({buffer}, {top})"))
         return
     extents: Extents = s.locals(dims)
     s.page.write(f"{top} -= {product(extents).text}")

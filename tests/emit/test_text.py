@@ -18,9 +18,8 @@ from tests.emit.tapes import finish
 
 ROSENBROCK = '''\
 import numpy as np
-from numpy import uint64 as at
 
-from jitad.emit.preamble import accum, fadd, zeros
+from jitad.emit.preamble import accum, fadd, load, zeros
 
 
 def rosenbrock(x):
@@ -30,7 +29,7 @@ def rosenbrock(x):
     for i in range(n - 1):
         k1 = i + 1
         t1 = x[i]
-        t2 = x[at(k1)] - t1 * t1
+        t2 = load(x, k1) - t1 * t1
         t3 = 1.0 - t1
         t4 = 100.0 * t2
         accum(g, -4.0 * t4 * t1 - 2.0 * t3, i)
