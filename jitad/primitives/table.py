@@ -97,6 +97,12 @@ def dtype_of(a: Any) -> str:
 
 
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
+    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
+
+
+def bitwise(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, bools staying bools."""
     return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
 
 

@@ -75,7 +75,22 @@ def largest(a: Int, b: Int) -> Int:
         return a
     if at_least(b, a):
         return b
-    return bind("maximum", a, b)
+    return bind("maximum", _unclipped(a) if not isinstance(b, Number) and b == 0 else a, b)
+
+
+def _unclipped(a: Int) -> Int:
+    """y - k for a = max(y, 0) - k, which is the same once a is clipped at zero itself.
+
+    So the extent of `d[1:]` is that of `u[2:]` where d is as long as `u[1:]`.
+    """
+    terms, constant = _difference(a, 0)
+    if constant <= 0 and list(terms.values()) == [1]:
+        (v,) = terms
+        source = a.builder.sources.get(v)
+        match source.op if source is not None else "", source.ins if source is not None else ():
+            case ("maximum", (y, Lit() as zero)) if zero.value == 0:
+                return add(a.builder.leaf(y), constant)
+    return a
 
 
 def smallest(a: Int, b: Int) -> Int:

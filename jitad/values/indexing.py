@@ -97,16 +97,15 @@ def position(item: Any, n: Int, axis: int) -> Int:
             raise fail(JitadIndexError,
                        f"index {i} is out of bounds for axis {axis} with size {n}")  # fmt: skip
         return i + n if i < 0 else i
-    wrapped = wrap(i, n)
     shown = f"index {i}" if not isinstance(i, Number) else "index"
     what = f"{shown} is out of bounds for axis {axis}"
     if not isinstance(n, Number):
         what += f" with size {n}"
-    if not at_least(wrapped, 0):
-        require(wrapped >= 0, JitadIndexError, what)
-    if not at_least(sub(n, 1), wrapped):
-        require(bind("lt", wrapped, n), JitadIndexError, what)
-    return wrapped
+    if not at_least(i, 0) and not at_least(add(n, i), 0):
+        require(bind("ge", add(n, i), 0), JitadIndexError, what)
+    if not at_least(sub(n, 1), i):
+        require(bind("lt", i, n), JitadIndexError, what)
+    return wrap(i, n)
 
 
 def wrap(i: Int, n: Int) -> Int:

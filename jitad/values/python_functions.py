@@ -118,7 +118,8 @@ def lgamma(x: Any) -> Any:
     x = to_float(x)
     at_pole = bind("logical_and", _whole_and_not_positive(x), _not(bind("isinf", x)))
     require(_not(at_pole), JitadValueError, "math domain error")
-    return to_python(bind("lgamma", x))
+    # The row is SciPy's function, which differs from Python's in this point alone.
+    return to_python(bind("lgamma", bind("where", bind("eq", x, -math.inf), math.inf, x)))
 
 
 @replaces(math.log)

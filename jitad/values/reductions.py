@@ -21,7 +21,7 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.registry import call, replaces, write_out
+from jitad.values.registry import call, implementation, replaces, write_out
 from jitad.values.ufuncs import numpy_number
 
 
@@ -189,6 +189,8 @@ _reduction(np.mean, _mean)
 _reduction(np.prod, _prod)
 _reduction(np.max, _extreme("amax"))
 _reduction(np.min, _extreme("amin"))
+for _alias, _original in ((np.amax, np.max), (np.amin, np.min)):
+    replaces(_alias)(implementation(_original))
 _reduction(np.any, lambda a, axes: bind("gt", _truth(a, axes), 0))
 _reduction(np.all, lambda a, axes: bind("eq", _truth(a, axes), count(a, axes)))
 replaces(np.count_nonzero)(

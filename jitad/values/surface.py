@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
@@ -223,6 +223,13 @@ class Surface:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            raise fail(JitadAttributeError, f"the attribute {name!r} of arrays is not supported "
+                       "on traced or differentiated arrays",
+                       "Write it with supported functions.")  # fmt: skip
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     # -- NumPy's protocols ------------------------------------------------------------------------
 

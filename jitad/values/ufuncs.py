@@ -56,6 +56,9 @@ def _is_integer(*args: Any) -> bool:
 
 
 def _of_row(name: str) -> Callable[..., Any]:
+    if name not in ("floor", "ceil", "trunc", "square", "reciprocal"):
+        return lambda *args: elementwise(name, *args)
+
     def compute(*args: Any) -> Any:
         if _is_integer(*args):
             match name:
