@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from jitad.tape.ir import Atom
@@ -51,8 +52,9 @@ class Primitive:
     fresh: bool = False  # makes a buffer of its own that stores may write: never shared by CSE
     domain: tuple[tuple[float, float], ...] = ()  # where tests may draw operands from
     numpy: Any = None  # the NumPy callable this row differentiates, if it has one
+    update: Callable[..., None] | None = None  # does in the first operand what evaluate gives anew
 
-    @property
+    @cached_property
     def differentiable(self) -> bool:
         return bool(self.partials or self.linear or self.jvp or self.vjp)
 
@@ -85,7 +87,22 @@ def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
     return ((Array(dtype, max(t.ndim for t in arrays)), _extents(ins)),)
 
 
+def dtype_of(a: Any) -> str:
+    """The dtype of a number or array of any kind, for rules that make constants of that width."""
+    while hasattr(a, "primal"):
+        a = a.primal
+    if hasattr(a, "type"):
+        return a.type.dtype  # type: ignore[no-any-return]
+    return a.dtype.str[1:] if hasattr(a, "dtype") else "f8"
+
+
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
+    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
+
+
+def bitwise(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, bools staying bools."""
     return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
 
 
