@@ -9,8 +9,6 @@ Concrete stacks (interpreter, runtime) are immutable linked pairs.
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitad.primitives.table import Inferred, Primitive, register, same_as_first
 from jitad.tape.ir import Atom
 from jitad.tape.types import Stack

@@ -290,7 +290,23 @@ def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
         ):
             break
         a, moved = base, True
+    found = _element_of_made(b, a, index)
+    if found is not None:
+        return found
     return b.emit("load", a, *index) if moved else None
+
+
+def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
+    """The element of an array that was filled or packed: small arrays are held by element."""
+    source = b.sources.get(a) if isinstance(a, Var) else None
+    match source.op if source is not None else "", source.ins if source is not None else ():
+        case (("full" | "pack") as op, ins):
+            k = index[0]
+            if op == "pack" and not isinstance(k, Lit):
+                return None
+            v = ins[0] if op == "full" else ins[k.value]  # type: ignore[union-attr]
+            return v if v.type == Scalar(a.type.dtype) else None  # type: ignore[union-attr]
+    return None
 
 
 def _fold(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Lit | None:

@@ -104,8 +104,7 @@ def on_tape(f: F, *args: Any, ints: bool = False) -> list[Any]:
 
 def on_tagged(f: F, *args: Any) -> list[Any]:
     """The primal values that forward mode computes, all float arguments being active."""
-    active = [k for k, a in enumerate(args)
-              if isinstance(a, float) or getattr(a, "dtype", numpy.dtype(int)).kind == "f"]  # fmt: skip
+    active = [k for k, a in enumerate(args) if numpy.asarray(a).dtype.kind == "f"]
 
     def g(*some: Any) -> Any:
         full = [ArrayHandle(a) if isinstance(a, numpy.ndarray) else a for a in args]
