@@ -7,8 +7,10 @@ the functions that gave order k.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,9 +48,8 @@ def check_grads(
         jvp, vjp: the operators to check; jitad's own unless given.
     """
     if jvp is None or vjp is None:
-        from jitad import api  # the engine as users have it
-
-        jvp, vjp = jvp or api.jvp, vjp or api.vjp  # type: ignore[attr-defined]
+        api = importlib.import_module("jitad.api")  # the engine as users have it
+        jvp, vjp = jvp or api.jvp, vjp or api.vjp
     for mode in modes:
         if mode not in ("forward", "reverse"):
             raise ValueError(f'modes are "forward" and "reverse", not {mode!r}')
@@ -147,8 +148,9 @@ class _Check:
             _same_value(primal, value, f"{name}: the value that vjp gives")
             gradient = conform(pullback(weights), point.structure, "the gradient", "the arguments")
 
-        def weighted(moved: tuple[Any, ...]) -> Any:
-            return _dot(weights, f(*moved))
+        def weighted(k: int, index: tuple[int, ...], h: Any) -> Any:
+            """The weighted result as a function of one element's change."""
+            return _dot(weights, f(*point.moved(k, index, h)))
 
         for k, index in self._places(point):
             leaf = point.leaves[k]
@@ -162,9 +164,7 @@ class _Check:
                 found["forward"] = float(_dot(weights, tangent))
             at = float(leaf[index] if index else leaf)
             expected, error, how = truth(
-                lambda h, k=k, i=index: float(weighted(point.moved(k, i, h))),
-                lambda h, k=k, i=index: weighted(point.moved(k, i, h)),
-                0.05 * max(abs(at), 0.2),
+                partial(weighted, k, index), 0.05 * max(abs(at), 0.2),
             )
             place = point.paths[k] + (str(list(index)) if index else "")
             self._compare(found, expected, error, how, _is_single(leaf, value), f"{name}, {place}")
@@ -198,7 +198,7 @@ class _Check:
             yield every[n]
 
     def _unit(self, point: _Point, k: int, index: tuple[int, ...]) -> tuple[Any, ...]:
-        parts = [np.zeros_like(v) if np.ndim(v) else (0.0 if is_real(v) else v)
+        parts: list[Any] = [np.zeros_like(v) if np.ndim(v) else (0.0 if is_real(v) else v)
                  for v in point.leaves]  # fmt: skip
         if index:
             parts[k][index] = 1.0

@@ -23,7 +23,7 @@ def ridders(f: Callable[[float], float], step: float) -> tuple[float, float]:
     best, error = math.nan, math.inf
     h = step
     for row in range(_ROWS):
-        new = [(f(h) - f(-h)) / (2.0 * h)]
+        new = [(float(f(h)) - float(f(-h))) / (2.0 * h)]
         power = 1.0
         for k in range(row):
             power *= _SHRINK * _SHRINK
@@ -50,14 +50,15 @@ def complex_step(f: Callable[[complex], Any]) -> float | None:
 
 
 def truth(
-    real: Callable[[float], float], analytic: Callable[[complex], Any], step: float
+    f: Callable[[Any], Any], step: float
 ) -> tuple[float, float, str]:
-    """(derivative, error, how).  Complex steps count only where differences do not refute them.
+    """(derivative of f at 0, its error, how it was found).
 
-    Code that compares numbers or takes absolute values runs on complex numbers and is then wrong.
+    Complex steps count only where differences do not refute them:
+    code that compares numbers or takes absolute values runs on complex numbers and is then wrong.
     """
-    value, error = ridders(real, step)
-    exact = complex_step(analytic)
+    value, error = ridders(f, step)
+    exact = complex_step(f)
     scale = max(abs(value), 1e-3)
     if exact is not None and abs(exact - value) <= 10.0 * error + 1e-7 * scale:
         return exact, 1e-14 * scale, "complex step"

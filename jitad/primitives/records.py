@@ -25,3 +25,6 @@ register(Primitive(
 register(Primitive("push", lambda s, v: (s, v), same_as_first, fresh=True))
 register(Primitive("pop", lambda s, *dims: s, _pop_infer, fresh=True))  # operands: extents of v
 
+# gives a value a second name; copying a tape removes it
+register(Primitive("ident", lambda v: v, same_as_first, linear=(0,),
+                   vjp=lambda o, ct, v, y: (ct,)))  # fmt: skip

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitad.errors import JitadError
 from jitad.primitives import Primitive
 from jitad.runtime.rules import factors_of, without_rule
 from jitad.runtime.tagged import Tagged, fit, is_floating, shape_of, zeros_like
 from jitad.runtime.tags import LIVE, alive
-from jitad.values.number import apply, o, update
+from jitad.runtime.where import caller
+from jitad.values.number import apply, in_rules, o, update
 
 Params = dict[str, Any]
 
@@ -44,15 +46,12 @@ class Bundle(Tagged):
                 primals.append(a)
                 tangents.append(None)
         y = apply(row, tuple(primals), params)
-        if row.partials is not None:
-            d = None
-            for factor, t in zip(factors_of(row, primals, y, params), tangents, strict=True):
-                if t is None or factor is None:
-                    continue
-                part = t if type(factor) is float and factor == 1.0 else factor * t
-                d = part if d is None else d + part
-        elif row.linear or row.jvp is not None:
-            d = _tangent(row, primals, tangents, y, params)
+        if row.partials is not None and type(y) is float:
+            d = _sum_of_parts(row, primals, tangents, y, params)
+        elif row.differentiable:
+            how = _tangent if row.partials is None else _sum_of_parts
+            with in_rules:
+                d = how(row, primals, tangents, y, params)
         else:
             return without_rule(row, y)
         return y if d is None else Bundle(tag, y, d if type(d) is float else fit(d, y))
@@ -74,10 +73,27 @@ class Bundle(Tagged):
         return (a.primal, a.tangent) if type(a) is Bundle and a.tag == self.tag else (a, None)
 
 
-def _tangent(row: Primitive, primals: list[Any], tangents: list[Any], y: Any, params: Params) -> Any:
+def _sum_of_parts(
+    row: Primitive, primals: list[Any], tangents: list[Any], y: Any, params: Params
+) -> Any:
+    """The tangent of an elementwise primitive: partial derivatives times tangents."""
+    d = None
+    for factor, t in zip(factors_of(row, primals, y, params), tangents, strict=True):
+        if t is None or factor is None:
+            continue
+        part = t if type(factor) is float and factor == 1.0 else factor * t
+        d = part if d is None else d + part
+    return d
+
+
+def _tangent(
+    row: Primitive, primals: list[Any], tangents: list[Any], y: Any, params: Params
+) -> Any:
     """The tangent by a linear row or by a rule of its own; None for zero."""
     if row.jvp is not None:
         return row.jvp(o, tuple(primals), tuple(tangents), y, **params)
+    if not row.linear:
+        raise JitadError(f"{row.name} has no forward rule", caller(), "Use reverse mode.")
     if all(tangents[k] is None for k in row.linear) or not is_floating(y):
         return None
     ins = list(primals)

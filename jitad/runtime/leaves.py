@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+import jitad.values.functions  # noqa: F401  handles find NumPy's functions in its registry
 from jitad.errors import JitadTypeError
 from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
 from jitad.runtime.where import caller
 from jitad.values.array import ArrayHandle
-from jitad.values.number import Number
+from jitad.values.number import Number, bind
 
 _CONTAINERS = (list, dict, set, frozenset)  # subclasses too: they may hide numbers
 
@@ -72,6 +73,11 @@ def active(leaf: Any, tagged: Callable[[Any], Any]) -> Any:
     return tagged(float(leaf) if type(leaf) is np.float64 else leaf)
 
 
+def snapshot(leaf: Any) -> Any:
+    """The leaf as it is now, whatever the caller does to his arrays later."""
+    return np.array(leaf) if isinstance(leaf, np.ndarray) else passive(leaf)
+
+
 def leave(value: Any) -> Any:
     """A content as the caller's: a float, a new array, or what carries outer tags."""
     if isinstance(value, Number):
@@ -86,9 +92,11 @@ def leave(value: Any) -> Any:
 def as_derivative(value: Any, like: Any) -> Any:
     """A tangent or cotangent of `like`, in its dtype."""
     value = alive(value)
-    if isinstance(value, Number):
-        return leave(value)
     dtype = np.dtype(dtype_of(like))
+    if isinstance(value, Number):
+        if dtype_of(value) != dtype:
+            value = bind("cast", value, dtype=dtype.str[1:])
+        return leave(value)
     if shape_of(like):
         array = np.full(shape_of(like), value, dtype)
         return ArrayHandle(array, owned=True) if nested() else array

@@ -1,7 +1,7 @@
 """What do grad, value_and_grad, derivative, jvp and vjp do when they are called eagerly?
 
-Each call is an application with a fresh tag.  The functions given here must already be in the form
-in which library calls reach jitad (`trace.rewrite`); `jitad.api` sees to that.
+Each call is an application with a fresh tag.  `prepare` turns a function into one whose library
+calls reach jitad; `jitad.api` gives `trace.rewrite`.  It is also applied to functions in results.
 """
 
 from __future__ import annotations
@@ -21,11 +21,16 @@ from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
 from jitad.runtime.where import caller
-from jitad.structures import Structure, conform, flatten, is_node, unflatten
-from jitad.values.number import Number
+from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.values.number import Number, in_rules
 
 Argnums = int | tuple[int, ...]
 Function = Callable[..., Any]
+Prepare = Callable[[Any], Any]
+
+
+def _as_is(f: Function) -> Function:
+    return f
 
 
 # -- arguments ------------------------------------------------------------------------------------
@@ -50,7 +55,7 @@ class _Argument:
         )
 
 
-def _positions(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
+def positions_of(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     out = tuple(k + count if k < 0 else k for k in chosen)
     for k in out:
@@ -62,7 +67,7 @@ def _positions(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
     return out
 
 
-def _place(f: Function, k: int, path: str) -> str:
+def place(f: Function, k: int, path: str) -> str:
     try:
         name = f" ({list(inspect.signature(f).parameters)[k]})"
     except (TypeError, ValueError, IndexError):
@@ -88,11 +93,11 @@ def _take(
             continue
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
-            leaves.check_argument(leaf, operator, _place(f, k, path))
+            leaves.check_argument(leaf, operator, place(f, k, path))
         if not any(real) and not all_data:
             what = type(arg).__name__ if is_node(arg) else f"{type(arg).__name__}, {arg!r}"
             raise JitadTypeError(
-                f"{operator}: {_place(f, k, '')} has no floats to differentiate with respect to "
+                f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to "
                 f"(it is of type {what})", caller(),
                 "Pass a float (3.0 instead of 3), or choose other argnums.",
             )  # fmt: skip
@@ -161,13 +166,21 @@ def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
 # -- forward mode ---------------------------------------------------------------------------------
 
 
-def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+def jvp(
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, prepare: Prepare = _as_is
+) -> tuple[Any, Any]:
     """`(f(*primals), the derivative of f there in the direction tangents)`.
 
     Each tangent has the structure of its primal.  Leaves that are data (ints, bools, strings) have
     no derivative; their tangents are ignored.  A function in the result is differentiated when it
     is called.
     """
+    return _jvp(prepare(f), primals, tangents, prepare)
+
+
+def _jvp(
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], prepare: Prepare
+) -> tuple[Any, Any]:
     _same_count(primals, tangents)
     directions: list[Any] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
@@ -184,14 +197,18 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
         flat, structure = flatten(f(*inside))
         pairs = [_pair(leaf, tag) for leaf in flat]
 
+    if any(map(_is_function, flat)):  # it will be called later
+        primals = map_structure(leaves.snapshot, primals)
+        tangents = map_structure(leaves.snapshot, tangents)
+
     def again(k: int) -> Function:
         """The derivative of the function that is leaf k of the result: f anew, a fresh tag."""
 
         def differentiated(*args: Any, **kwargs: Any) -> Any:
             def call(*ps: Any) -> Any:
-                return flatten(f(*ps))[0][k](*args, **kwargs)
+                return prepare(flatten(f(*ps))[0][k])(*args, **kwargs)
 
-            return jvp(call, primals, tangents)[1]
+            return _jvp(call, primals, tangents, prepare)[1]
 
         return differentiated
 
@@ -222,7 +239,7 @@ def _zero_tangent(leaf: Any) -> Any:
     return leaves.zero_of(leaf)
 
 
-def derivative(f: Function) -> Function:
+def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
     """The derivative of a function of a real number, by forward mode.
 
     `f` may return anything: numbers, arrays, structures of them, and functions, which are
@@ -234,14 +251,16 @@ def derivative(f: Function) -> Function:
         if leaves.is_array(x) or not leaves.is_real(x):
             kind = "an array" if leaves.is_array(x) else f"of type {type(x).__name__}"
             raise JitadTypeError(
-                f"derivative: {_place(f, 0, '')} is {kind}, not a float", caller(),
+                f"derivative: {place(f, 0, '')} is {kind}, not a float", caller(),
                 "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",
             )  # fmt: skip
 
-        def along(t: Any) -> Any:
-            return f(t, *map(_passive, args), **{k: _passive(v) for k, v in kwargs.items()})
+        prepared = prepare(f)
 
-        return jvp(along, (x,), (1.0,))[1]
+        def along(t: Any) -> Any:
+            return prepared(t, *map(_passive, args), **{k: _passive(v) for k, v in kwargs.items()})
+
+        return _jvp(along, (x,), (1.0,), prepare)[1]
 
     return _named(differentiated, "derivative", f)
 
@@ -249,24 +268,27 @@ def derivative(f: Function) -> Function:
 # -- reverse mode ---------------------------------------------------------------------------------
 
 
-def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
+def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Function]:
     """`(f(*args), pullback)`; `pullback(sensitivity)` gives one sensitivity an argument.
 
     The sensitivity has the structure of the value.  Leaves that are data get a zero of their kind.
+    Arrays are copied, since the caller may change his before he calls the pullback.
     """
-    return _vjp("vjp", f, args, tuple(range(len(args))), {}, all_data=True)
+    args = tuple(map_structure(leaves.snapshot, a) for a in args)
+    return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)
 
 
 def _vjp(
     operator: str, f: Function, args: tuple[Any, ...], positions: tuple[int, ...],
-    kwargs: dict[str, Any], all_data: bool = False,
+    kwargs: dict[str, Any], prepare: Prepare, all_data: bool = False,
 ) -> tuple[Any, Function]:  # fmt: skip
+    prepared = prepare(f)
     with Application() as run:
         tag, tape = run.tag, run.tape
         inside, taken = _take(f, operator, args, positions,
                               lambda p: input_cell(tag, tape, p), all_data)  # fmt: skip
         kwargs = {k: _passive(v) for k, v in kwargs.items()}
-        flat, structure = flatten(f(*inside, **kwargs))
+        flat, structure = flatten(prepared(*inside, **kwargs))
         outs = [_pair(leaf, tag) for leaf in flat]
     value = unflatten(structure, map(_primal, flat))
     likes = [leaf if cell is None else cell.primal for leaf, cell in zip(flat, outs, strict=True)]
@@ -280,7 +302,7 @@ def _vjp(
                 ct = _matching(seed, like, what, path)
                 if out is not None:
                     adjoints.add(out.id, ct)
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), in_rules:
             adjoints.sweep()
 
         def result(cell: Cell) -> Any:
@@ -292,12 +314,14 @@ def _vjp(
     return value, pullback
 
 
-def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
+def value_and_grad(
+    f: Function, argnums: Argnums = 0, *, prepare: Prepare = _as_is
+) -> Function:
     """`f`'s value together with its gradient; see `grad`."""
 
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        positions = _positions(argnums, len(args), "grad")
-        value, pullback = _vjp("grad", f, args, positions, kwargs)
+        positions = positions_of(argnums, len(args), "grad")
+        value, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
         if is_node(value) or not leaves.is_number(value) or shape_of(value):
             what = f"an array of shape {shape_of(value)}" if leaves.is_array(value) else (
                 f"a {type(value).__name__}")  # fmt: skip
@@ -311,13 +335,13 @@ def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
     return _named(differentiated, "value_and_grad", f)
 
 
-def grad(f: Function, argnums: Argnums = 0) -> Function:
+def grad(f: Function, argnums: Argnums = 0, *, prepare: Prepare = _as_is) -> Function:
     """The gradient of a function with a scalar result, by reverse mode.
 
     It has the structure of the chosen argument; a tuple of `argnums` gives a tuple.  Ints, bools
     and strings inside structured arguments are data: ints get a zero, others stay as they are.
     """
-    both = value_and_grad(f, argnums)
+    both = value_and_grad(f, argnums, prepare=prepare)
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
         return both(*args, **kwargs)[1]

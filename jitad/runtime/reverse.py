@@ -16,6 +16,7 @@ from jitad.runtime.tags import LIVE, alive
 from jitad.values.number import apply, update
 
 Params = dict[str, Any]
+NO_PARAMS: Params = {}  # never written
 
 
 class Cell(Tagged):
@@ -30,7 +31,7 @@ class Cell(Tagged):
         primal: Any,
         row: Primitive | None = None,
         args: tuple[Any, ...] = (),
-        params: Params | None = None,
+        params: Params = NO_PARAMS,
     ) -> None:
         self.tag = tag
         self.id = id

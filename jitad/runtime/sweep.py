@@ -103,7 +103,7 @@ class Adjoints:
             tag = cell.tag
             args = cell.args
             primals = [a.primal if type(a) is Cell and a.tag == tag else a for a in args]
-            factors = factors_of(row, primals, cell.primal, cell.params)  # type: ignore[arg-type]
+            factors = factors_of(row, primals, cell.primal, cell.params)
             for a, factor in zip(args, factors, strict=True):
                 if factor is None or type(a) is not Cell or a.tag != tag:
                     continue

@@ -36,7 +36,10 @@ class Tagged(Number):
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        return getattr(self.base, "shape", ())
+        value = self.primal
+        while isinstance(value, Tagged):
+            value = value.primal
+        return getattr(value, "shape", ())
 
     @property
     def ndim(self) -> int:
@@ -79,10 +82,10 @@ class Tagged(Number):
         return bind("rint", self * scale) / scale
 
     def __floor__(self) -> int:
-        return math.floor(self.base)
+        return int(math.floor(self.base))
 
     def __ceil__(self) -> int:
-        return math.ceil(self.base)
+        return int(math.ceil(self.base))
 
     # -- what it refuses --------------------------------------------------------------------------
 

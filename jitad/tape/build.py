@@ -32,21 +32,40 @@ class Builder:
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
         self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
+        self.examples: dict[Atom, int] = {}  # extents of arguments in the call being traced for
 
     # -- blocks ---------------------------------------------------------------------------------
 
     @contextmanager
-    def block(self, *params: Var) -> Iterator[Block]:
-        """Equations emitted inside go to a new block with these parameters."""
+    def block(self, *params: Var, isolated: bool = False) -> Iterator[Block]:
+        """Equations emitted inside go to a new block with these parameters.
+
+        An isolated block shares no equation with the blocks around it.
+        """
         inner = Block(list(params))
         self.blocks.append(inner)
         self._known.append({})
+        outer = self._known
+        if isolated:
+            self._known = [{}]
         try:
             yield inner
         finally:
             popped = self.blocks.pop()
+            self._known = outer
             self._known.pop()
             assert popped is inner
+
+    @contextmanager
+    def reopen(self, block: Block) -> Iterator[None]:
+        """Append to a block that was closed already."""
+        self.blocks.append(block)
+        self._known.append({})
+        try:
+            yield
+        finally:
+            self.blocks.pop()
+            self._known.pop()
 
     def input(self, type: Type, name: str = "") -> Var:
         """A new parameter of the innermost block; an array's extents are read off it."""
@@ -209,6 +228,8 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
     if row.elementwise and ins and all(isinstance(a, Lit) for a in ins):
         return _fold(row, ins, params)
     match row.name:
+        case "ident":
+            return ins[0]
         case "dim":
             shape = ins[0].shape
             return shape[params["axis"]] if shape else None

@@ -410,7 +410,8 @@ def wrap(content: Any) -> Any:
     if isinstance(content, np.ndarray):
         return ArrayHandle(content, owned=content.base is None)
     if isinstance(content, Number) and _is_array(content):
-        return ArrayHandle(content, owned=content.tag > 0)
+        # Not owned: a rule may keep it (that of exp its result), a tangent may be another's.
+        return ArrayHandle(content)
     return content
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import GuardMiss, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import Scalar
-from jitad.values.kind import fail, primal
+from jitad.values.kind import fail, primal, require
 from jitad.values.number import Number, bind
 
 Int = Any  # an int, or a Leaf of integer type
@@ -99,6 +99,25 @@ def smallest(a: Int, b: Int) -> Int:
     if at_least(b, a):
         return a
     return bind("minimum", a, b)
+
+
+def assume_at_least(n: Int, k: Int) -> bool:
+    """True where n >= k is known, or may be relied on because a guard of the kernel checks it.
+
+    Only an extent that is read off an argument is relied on, and only if the trace's example has
+    it so: `x[0:3]` then has 3 elements in this specialisation.
+    """
+    if at_least(n, k):
+        return True
+    if not isinstance(n, Leaf) or isinstance(k, Number):
+        return False
+    source = n.builder.sources.get(n.atom)
+    if source is None or source.op != "dim":
+        return False
+    if n.builder.examples.get(n.atom, k) < k:
+        return False
+    require(bind("ge", n, k), GuardMiss, f"an extent is less than {k}")
+    return True
 
 
 def product(extents: Any) -> Int:

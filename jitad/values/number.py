@@ -8,6 +8,7 @@ the one dispatch that both engines and all nested derivatives share.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -49,7 +50,8 @@ def update(name: str, *args: Any, **params: Any) -> Any:
     """`bind` of a primitive with an `update`, where the buffers of the first operand are reused.
 
     The caller owns them: no one else may read the first operand afterwards.  The result's buffers
-    are again owned by the caller.  A result of the pure `bind(name, ...)` is owned, too.
+    are the caller's again; so are those of the pure `bind` of the same primitives, but not of
+    others: the tangent of `x + 1.0` is that of x.
     """
     row = TABLE[name]
     top = newest(args)
@@ -59,6 +61,21 @@ def update(name: str, *args: Any, **params: Any) -> Any:
         raise ValueError(f"primitive {name} does not work in place")
     row.update(*args, **params)
     return args[0]
+
+
+class _Rules(threading.local):
+    """How deep this thread is in derivative rules, where arrays are contents and not handles."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *exception: Any) -> None:
+        self.depth -= 1
+
+
+in_rules = _Rules()
 
 
 class Operations:
@@ -163,6 +180,8 @@ class Number:
         return (other // self, other % self)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if in_rules.depth:  # a rule has multiplied an ndarray by a tagged array
+            return apply(_row_of(ufunc), inputs, _NO_PARAMS)
         from jitad.values.functions import implementation  # broadcasting is above this file
 
         found = implementation(ufunc)
@@ -174,3 +193,13 @@ class Number:
                 remedy="Write it with functions that have one, or register a rule.",
             )
         return found(*inputs, **kwargs)
+
+
+_rows: dict[Any, Primitive] = {}
+
+
+def _row_of(ufunc: Any) -> Primitive:
+    """The primitive that a NumPy function is."""
+    if not _rows:
+        _rows.update((row.numpy, row) for row in TABLE.values() if row.numpy is not None)
+    return _rows[ufunc]

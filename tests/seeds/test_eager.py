@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from jitad.errors import JitadError
+
 from .adapter import NAMES
 
 CASES: list[dict[str, Any]] = json.loads(

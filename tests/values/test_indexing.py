@@ -7,8 +7,9 @@ from typing import Any
 import numpy
 import pytest
 
-from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError
+from jitad.errors import GuardMiss, JitadError, JitadIndexError, JitadTypeError, JitadValueError
 from jitad.tape.build import Builder, Leaf
+from jitad.tape.interpret import interpret
 from jitad.tape.ir import Pos, Var, lit, walk
 from jitad.tape.types import INT, Array
 from jitad.values import extents
@@ -211,8 +212,23 @@ def test_slices_of_fixed_length_have_static_extents():
         return x + y * z, u[i : i + 2], u[-2:]
 
     ways.assert_same(ways.on_tape(f, V, 1, ints=True), ways.on_ndarrays(f, V, 1))
-    with pytest.raises(JitadValueError, match="fixed length reaches beyond"):
-        ways.on_tape(f, V[:2], 0, ints=True)
+    b = Builder()
+    u = ArrayHandle(Leaf(b, b.input(Array("f8", 1))))
+    with building(b):
+        i = loop(b, 0, u.shape[0])
+        assert u[i : i + 2].shape == (2,)
+    (check,) = [e for e in walk(b.blocks[0]) if e.op == "check"]
+    assert "fixed length reaches beyond" in check.params["message"]
+
+
+def test_a_fixed_slice_is_guarded():
+    """The extent is relied on where the example has it so, and the kernel checks it."""
+    tape, given = ways.record(lambda np, u: u[:3] * 1.0, V)
+    assert tape.body.results[0].shape == (lit(3),)
+    with pytest.raises(GuardMiss):
+        interpret(tape.body, [V[:2]])
+    short = ways.on_tape(lambda np, u: u[:3] * 1.0, V[:2])
+    ways.assert_same(short, [V[:2]])
 
 
 def test_small_arrays_are_held_by_element():

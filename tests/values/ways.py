@@ -84,6 +84,7 @@ def record(f: F, *args: Any, ints: bool = False) -> tuple[Tape, list[Any]]:
             var = builder.input(Array(a.dtype.str[1:], a.ndim))
             shape = zip(a.shape, var.shape, strict=True)
             var.shape = tuple(lit(1) if n == 1 else d for n, d in shape)
+            builder.examples.update(zip(var.shape, a.shape, strict=True))
             handles.append(ArrayHandle(Leaf(builder, var)))
             given.append(a)
         elif isinstance(a, float) or (ints and type(a) is int):

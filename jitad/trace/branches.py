@@ -1,0 +1,412 @@
+"""What happens at an `if` on a traced condition?
+
+Both branches are traced, each into a block of its own; then what they left in the variables that
+live on, and in the places that they wrote, is joined: an `if` equation.  A branch that raises
+becomes a `check` in front of the other one, which then needs no block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+from jitad.errors import (
+    GuardMiss,
+    JitadError,
+    JitadIndexError,
+    JitadOverflowError,
+    JitadZeroDivisionError,
+)
+from jitad.primitives import TABLE
+from jitad.tape.build import Leaf
+from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit
+from jitad.tape.types import BOOL
+from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
+from jitad.trace.hooking import Site
+from jitad.trace.join import (
+    APPENDED,
+    Form,
+    Maybe,
+    Mismatch,
+    Snapshot,
+    Unifier,
+    build,
+    explain,
+    extract,
+    kinds,
+    snapshot,
+)
+from jitad.trace.unset import UNSET
+from jitad.values.array import ArrayHandle
+from jitad.values.kind import primal
+from jitad.values.number import bind
+
+
+def truth(value: Any) -> Any:
+    """The truth of a value as Python sees it: a bool, or a boolean leaf of the tape."""
+    if isinstance(value, ArrayHandle):
+        if value.shape or value.concrete:
+            return bool(value)
+        value = value.content
+    value = primal(value)
+    if not isinstance(value, Leaf):
+        return bool(value)
+    if value.type.dtype == "b1":  # type: ignore[union-attr]
+        return value
+    return bind("ne", value, 0)
+
+
+class Decided:
+    """A condition that is known: the branch just runs."""
+
+    __slots__ = ("orelse", "state", "then")
+
+    def __init__(self, then: bool, state: tuple[Any, ...]) -> None:
+        self.then, self.orelse, self.state = then, not then, state
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def leave(self, state: tuple[Any, ...]) -> None:
+        self.state = state
+
+    def joined(self) -> tuple[Any, ...]:
+        return self.state
+
+    traced = False
+
+
+def if_(condition: Any, state: tuple[Any, ...], site: Site) -> Decided | Branches:
+    known = truth(condition)
+    if isinstance(known, bool):
+        return Decided(known, state)
+    trace = current()
+    if trace is None:
+        raise JitadError("a traced value is used after its trace has ended", site.pos)
+    trace.builder.pos = site.pos
+    return Branches(trace, known, state, site)
+
+
+class Branches:
+    """Entered once a branch; `joined` gives the variables afterwards."""
+
+    then = orelse = traced = True
+
+    def __init__(self, trace: Trace, test: Leaf, state: tuple[Any, ...], site: Site) -> None:
+        self.trace, self.test, self.state, self.site = trace, test, state, site
+        self.ends: list[list[Snapshot]] = []
+        self.values: list[tuple[Any, ...]] = []
+        self.regions: list[Region] = []
+        self.dead: list[bool] = []
+        self.exit = state
+        self.inline = False  # the other branch raises, so this one needs no block
+
+    def __enter__(self) -> None:
+        if not self.inline:
+            self.regions.append(Region(self.trace))
+            self.regions[-1].open()
+
+    def leave(self, state: tuple[Any, ...]) -> None:
+        self.exit = state
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
+        if self.inline:
+            return False
+        region = self.regions[-1]
+        if kind is None:
+            seen: dict[int, Snapshot] = {}
+            self.ends.append([snapshot(v, seen) for v in self.exit])
+            self.values.append(self.exit)
+            region.close()
+            self.dead.append(False)
+            return False
+        assert error is not None
+        if not raises_for_the_user(error):
+            region.drop()
+            return False
+        if not isinstance(error, DeadPath):
+            emit_raise(self.trace, error, self.site.pos)
+        region.close()
+        self.ends.append([])
+        self.values.append(self.state)
+        self.dead.append(True)
+        if len(self.dead) == 1:
+            self._instead(0)
+            self.inline, self.exit = True, self.state
+        return True
+
+    def _instead(self, k: int) -> None:
+        """Branch k raises: emit what is left of it."""
+        b = self.trace.builder
+        b.pos = self.site.pos
+        block = self.regions[k].block
+        *before, last = block.equations
+        if last.op == "check" and isinstance(last.ins[0], Lit) and all(map(_is_pure, before)):
+            ok = self.test if k else bind("logical_not", self.test)
+            b.pos = last.pos
+            b.emit("check", b.atom(ok), **last.params)
+            b.pos = self.site.pos
+        else:
+            other = Block()
+            pair = (block, other) if k == 0 else (other, block)
+            b.structured("if", (self.test.atom,), (), pair)
+
+    def joined(self) -> tuple[Any, ...]:
+        if self.inline:
+            return self.exit
+        if len(self.ends) == 1:  # there is no else
+            region = Region(self.trace)
+            region.open()
+            region.close()
+            self.regions.append(region)
+            self.ends.append([snapshot(v) for v in self.state])
+            self.values.append(self.state)
+            self.dead.append(False)
+        if self.dead[1]:
+            self._instead(1)
+            self.regions[0].redo()
+            return self.values[0]
+        return self._join()
+
+    def _join(self) -> tuple[Any, ...]:
+        unifier = Unifier()
+        forms: list[Form | None] = []
+        pairs: list[tuple[Snapshot, Snapshot]] = []
+        names = self.site.names
+        for name, s, t in zip(names, *self.ends, strict=True):
+            pairs.append((s, t))
+            forms.append(self._unify(unifier, s, t, name) if name in self.site.live else None)
+        places = self._places()
+        for w, s, t in places:
+            pairs.append((s, t))
+            forms.append(self._unify(unifier, s, t, _place_name(w)))
+        values = self._select(forms, pairs)
+        for (w, _, _), value in zip(places, values[len(names) :], strict=True):
+            assign(w, value)
+        return tuple(values[: len(names)])
+
+    def _unify(self, unifier: Unifier, s: Snapshot, t: Snapshot, name: str) -> Form:
+        try:
+            form = unifier.unify(s, t, name)
+        except Mismatch as e:
+            raise explain(name, e, self.site.pos, "after this branch") from None
+        return form.part if name == "_jv" and isinstance(form, Maybe) else form
+
+    def _places(self) -> list[tuple[Any, Snapshot, Snapshot]]:
+        """Every place that a branch wrote, with its value at the end of either."""
+        first, second = self.regions
+        found: dict[Any, list[Any]] = {}
+        for k, region in enumerate((first, second)):
+            for x in region.written:
+                entry = found.setdefault(x.write.place, [x.write, None, None])
+                entry[k + 1] = x.value
+        out = []
+        for w, s, t in found.values():
+            if w.slot == "_lost":
+                value = s or t
+                assign(w, value.value)
+                continue
+            base = snapshot(w.read())
+            out.append((w, s or base, t or base))
+        return out
+
+    def _select(
+        self, forms: list[Form | None], pairs: list[tuple[Snapshot, Snapshot]]
+    ) -> list[Any]:
+        b = self.trace.builder
+        b.pos = self.site.pos
+        sides: list[list[Atom]] = []
+        for k, region in enumerate(self.regions):
+            atoms: list[Atom] = []
+            seen: set[int] = set()
+            with reopened(self.trace, region.block):
+                for f, pair, name in zip(
+                    forms, pairs, chain(self.site.names, ["a place"] * len(forms)), strict=False
+                ):
+                    try:
+                        if f is not None:
+                            extract(b, f, pair[k], atoms, seen)
+                    except Mismatch as e:
+                        raise explain(name, e, self.site.pos, "after this branch") from None
+            sides.append(atoms)
+        needed: list[Any] = []
+        counted: set[int] = set()
+        for f in forms:
+            if f is not None:
+                kinds(f, needed, counted)
+        results = self._equation(sides, needed)
+        supply = iter(results)
+        made: dict[int, Any] = {}
+        return [
+            UNSET if f is None else build(b, f, supply, made, self.trace.journal.link)
+            for f in forms
+        ]
+
+    def _equation(self, sides: list[list[Atom]], needed: list[Any]) -> list[Atom]:
+        """The `if` equation; results that need none are found without it."""
+        b = self.trace.builder
+        logic = self._as_logic(sides)
+        if logic is not None:
+            return logic
+        results: list[Atom | None] = []
+        outs: list[Var] = []
+        for x, y, (t, shape) in zip(*sides, needed, strict=True):
+            easy = self._easily(x, y)
+            results.append(easy)
+            if easy is None:
+                outs.append(Var(t, shape))
+                results[-1] = outs[-1]
+        kept = [k for k, r in enumerate(results) if isinstance(r, Var) and r in outs]
+        blocks = [r.block for r in self.regions]
+        for block, side in zip(blocks, sides, strict=True):
+            block.results = [side[k] for k in kept]
+        if outs or not all(_is_pure(e) for block in blocks for e in block.equations):
+            b.structured("if", (self.test.atom,), tuple(outs), tuple(blocks))
+        return results  # type: ignore[return-value]
+
+    def _as_logic(self, sides: list[list[Atom]]) -> list[Atom] | None:
+        """Booleans that a branch sets, or leaves, need no `if`: `c and x`, `c or x`."""
+        blocks = [r.block for r in self.regions]
+        if not sides[0] or sum(len(block.equations) for block in blocks) > 4:
+            return None
+        if not all(_is_pure(e) and not e.blocks for block in blocks for e in block.equations):
+            return None
+        pairs = list(zip(*sides, strict=True))
+        for x, y in pairs:
+            booleans = x.type == y.type == BOOL
+            if x != y and not (booleans and (isinstance(x, Lit) or isinstance(y, Lit))):
+                return None
+        b = self.trace.builder
+        for block in blocks:
+            b.blocks[-1].equations.extend(block.equations)
+        no = b.atom(bind("logical_not", self.test))
+        out: list[Atom] = []
+        for x, y in pairs:
+            easy = self._easily(x, y)
+            if easy is not None:
+                out.append(easy)
+            elif isinstance(x, Lit):
+                out.append(b.emit("logical_or", self.test.atom, y) if x.value
+                           else b.emit("logical_and", no, y))  # fmt: skip
+            else:
+                assert isinstance(y, Lit)
+                out.append(b.emit("logical_or", no, x) if y.value
+                           else b.emit("logical_and", self.test.atom, x))  # fmt: skip
+        return out
+
+    def _easily(self, x: Atom, y: Atom) -> Atom | None:
+        if x == y:
+            return x
+        if isinstance(x, Lit) and isinstance(y, Lit) and x.type.dtype == y.type.dtype == "b1":
+            b = self.trace.builder
+            return b.atom(self.test if x.value else bind("logical_not", self.test))
+        return None
+
+
+def _is_pure(e: Any) -> bool:
+    if e.op in STRUCTURED:
+        return all(_is_pure(inner) for block in e.blocks for inner in block.equations)
+    return not TABLE[e.op].effect
+
+
+def _place_name(w: Any) -> str:
+    if w.slot == APPENDED:
+        return APPENDED
+    return str(w.slot[1]) if isinstance(w.slot, tuple) else ""
+
+
+# -- exceptions under a condition -----------------------------------------------------------------
+
+_PROGRAM_ERRORS = (JitadIndexError, JitadZeroDivisionError, JitadOverflowError)
+
+
+def raises_for_the_user(error: BaseException) -> bool:
+    """True of what the program raises when it runs; False of what jitad refuses to trace."""
+    if isinstance(error, (JitadError, GuardMiss)):
+        return isinstance(error, _PROGRAM_ERRORS)
+    return isinstance(error, (Exception, DeadPath))
+
+
+def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
+    """The exception, as a check that fails."""
+    refuse_if_caught(trace, type(error), pos)
+    message = error.args[0] if len(error.args) == 1 else str(error)
+    trace.builder.emit("check", lit(False), exception=type(error), message=str(message))
+
+
+def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:
+    if any(issubclass(kind, caught) for types in trace.trying for caught in types):
+        raise JitadError(
+            f"{kind.__name__} under a traced condition can't be caught", pos,
+            "Test the condition with `if` instead of `try`.",
+        )  # fmt: skip
+
+
+# -- expressions ----------------------------------------------------------------------------------
+
+_THIS = ("this expression",)
+
+
+def choose(condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
+    """`then if condition else orelse`."""
+    known = truth(condition)
+    if isinstance(known, bool):
+        return then() if known else orelse()
+    trace = current()
+    assert trace is not None and trace.builder.pos is not None
+    site = Site(trace.builder.pos, _THIS, (), frozenset(_THIS))
+    session = Branches(trace, known, (UNSET,), site)
+    for value in (then, orelse):
+        with session:
+            session.leave((value(),))
+    return session.joined()[0]
+
+
+def both(first: Any, *rest: Callable[[], Any]) -> Any:
+    """`first and ...`"""
+    return _junction("logical_and", first, rest, lambda f, r: choose(f, r, lambda: f))
+
+
+def either(first: Any, *rest: Callable[[], Any]) -> Any:
+    """`first or ...`"""
+    return _junction("logical_or", first, rest, lambda f, r: choose(f, lambda: f, r))
+
+
+def _junction(name: str, first: Any, rest: tuple[Callable[[], Any], ...], general: Any) -> Any:
+    for later in rest:
+        known = truth(first)
+        if isinstance(known, bool):
+            if known == (name == "logical_or"):
+                return first
+            first = later()
+            continue
+        trace = current()
+        assert trace is not None
+        # a bool and a pure operand: no block is needed
+        region = Region(trace)
+        region.open()
+        try:
+            value = later()
+            simple = _is_bool(first) and _is_bool(value) and not trace.journal.frames[-1]
+            simple = simple and all(map(_is_pure, region.block.equations))
+        except BaseException as e:
+            region.drop()
+            if not raises_for_the_user(e):
+                raise
+            simple = False
+        else:
+            region.splice() if simple else region.drop()
+        first = bind(name, first, value) if simple else general(first, later)
+    return first
+
+
+def _is_bool(value: Any) -> bool:
+    if isinstance(value, Leaf):
+        return value.type.dtype == "b1"  # type: ignore[union-attr]
+    return isinstance(value, bool)
+
+

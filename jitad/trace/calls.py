@@ -1,0 +1,253 @@
+"""What is called when a rewritten function calls something?
+
+A user's function: its twin.  A library function: what stands in for it, if anything.  Methods,
+partials, `@njit` functions and callable objects lead to one of the two; a user's class is made
+here, so that its `__init__` is traced.  Functions handed to library code are handed on as twins.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.tape.build import Leaf
+from jitad.trace import iterables
+from jitad.trace.containers import WRITING, note
+from jitad.trace.context import Trace, current
+from jitad.trace.iterables import Counted
+from jitad.trace.refused import UNREPEATABLE
+from jitad.trace.rewrite import is_library, is_rewritten, rewrite
+from jitad.values.array import ArrayHandle
+from jitad.values.functions import implementation
+from jitad.values.journal import made
+
+MAX_DEPTH = 200  # calls inside each other
+
+
+def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """f(*args, **kwargs), traced."""
+    trace = current()
+    if trace is not None:
+        trace.step(sys._getframe(1))
+    replacement = _replacement(trace, f, args)
+    if replacement is not None:
+        return replacement(*args, **kwargs)
+    match f:
+        case FunctionType():
+            return _function(trace, f, args, kwargs)
+        case MethodType():
+            return call(f.__func__, f.__self__, *args, **kwargs)
+        case functools.partial():
+            return call(_read(trace, f, "func"), *_read(trace, f, "args"), *args,
+                        **{**_read(trace, f, "keywords"), **kwargs})  # fmt: skip
+        case type():
+            return _instance(trace, f, args, kwargs)
+        case BuiltinMethodType() if type(f.__self__) in WRITING:
+            if f.__name__ in WRITING[type(f.__self__)]:
+                note(f.__self__)
+            return f(*args, **kwargs)
+    python = getattr(f, "py_func", None)
+    if isinstance(python, FunctionType):
+        return _function(trace, python, args, kwargs)
+    method = special(f, "__call__")
+    if method is not None:
+        return call(method, f, *args, **kwargs)
+    return _native(trace, f, args, kwargs)
+
+
+def _read(trace: Trace | None, owner: Any, name: str) -> Any:
+    value = getattr(owner, name)
+    path = trace.captures.path_of(owner) if trace is not None else None
+    if trace is None or path is None:
+        return value
+    return trace.captures.read(path.then("attr", name), value)
+
+
+def special(thing: Any, name: str) -> FunctionType | None:
+    """A special method that a user's class defines in Python."""
+    found = getattr(type(thing), name, None)
+    if isinstance(found, FunctionType) and not is_library(found) and _has_source(found):
+        return found
+    return None
+
+
+def _has_source(f: FunctionType) -> bool:
+    return not f.__code__.co_filename.startswith("<string>")
+
+
+# -- Python functions -----------------------------------------------------------------------------
+
+
+def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    if is_rewritten(f):
+        twin = f
+    elif is_library(f) or not _has_source(f):
+        return _native(trace, f, args, kwargs)
+    else:
+        twin = rewrite(f)
+    if trace is None:
+        return twin(*args, **kwargs)
+    captures = trace.captures
+    captures.register_function(f)
+    path = captures.path_of(f)
+    if path is not None and (f.__defaults__ or f.__kwdefaults__):
+        twin = FunctionType(twin.__code__, twin.__globals__, twin.__name__,
+                            captures_defaults(captures, path, f), twin.__closure__)  # fmt: skip
+        twin.__kwdefaults__ = {
+            k: captures.read(path.then("kwdefault", k), v)
+            for k, v in (f.__kwdefaults__ or {}).items()
+        }
+    key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
+    if trace.regions and key in trace.calls:
+        raise JitadError(
+            f"{f.__qualname__} calls itself under a traced condition", trace.builder.pos,
+            "Write it as a loop; recursion on traced values is not supported yet.",
+        )  # fmt: skip
+    if len(trace.calls) > MAX_DEPTH:
+        raise JitadError(
+            f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
+            trace.builder.pos, "Write the recursion as a loop.",
+        )  # fmt: skip
+    trace.calls.append(key)
+    try:
+        out = twin(*args, **kwargs)
+    finally:
+        trace.calls.pop()
+    if hasattr(out, "gi_frame"):
+        made(out)
+    return out
+
+
+def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:
+    values = enumerate(f.__defaults__ or ())
+    return tuple(captures.read(path.then("default", k), v) for k, v in values)
+
+
+def _abstract(value: Any) -> Any:
+    """Equal for arguments that a call can't tell apart while tracing."""
+    if isinstance(value, Leaf):
+        return value.type
+    if isinstance(value, ArrayHandle):
+        return value.type
+    if isinstance(value, (int, float, str, bool, type(None))):
+        return (type(value), value)
+    return id(value)
+
+
+def _instance(trace: Trace | None, cls: type, args: Any, kwargs: Any) -> Any:
+    init = cls.__init__  # type: ignore[misc]
+    ordinary = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
+    if ordinary and isinstance(init, FunctionType) and not is_library(init) and _has_source(init):
+        out = object.__new__(cls)
+        made(out)
+        call(init, out, *args, **kwargs)
+        return out
+    return _native(trace, cls, args, kwargs)
+
+
+# -- the others -----------------------------------------------------------------------------------
+
+_HERE: dict[Any, Any] = {
+    enumerate: iterables.enumerate_,
+    zip: iterables.zip_,
+    reversed: iterables.reversed_,
+}
+
+
+def _print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Prints happen when the kernel runs."""
+    b = trace.builder
+    if kwargs:
+        raise JitadError("print() with keywords can't be traced", b.pos, "Print plainly.")
+    parts: list[Any] = []
+    values = []
+    for a in args:
+        if isinstance(a, ArrayHandle):
+            a = a.content
+        if isinstance(a, (Leaf, np.ndarray)):
+            parts.append(None)
+            values.append(b.atom(a))
+        else:
+            text = str(a)
+            if "<traced" in text or type(a).__name__ == "_Shown":
+                raise JitadError("a traced value inside a text can't be printed", b.pos,
+                                 "Pass it to print() as an argument of its own.")  # fmt: skip
+            parts.append(text)
+    b.emit("print", *values, parts=tuple(parts))
+
+
+def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
+    if trace is not None and f is print:
+        return lambda *a, **k: _print(trace, a, k)
+    if isinstance(f, type) and f in _HERE or f in (zip,):
+        return _HERE[f]
+    found = implementation(f)
+    if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
+        return found
+    if f is len and not isinstance(args[0], ArrayHandle):
+        if isinstance(args[0], (Counted,)):
+            return lambda x: x.count
+        return None
+    return found
+
+
+def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Library code, run as it is."""
+    if trace is None:
+        return f(*args, **kwargs)
+    module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
+    if _unrepeatable(f, module):
+        name = getattr(f, "__qualname__", repr(f))
+        raise JitadError(
+            f"{name} gives something else at every call, which a trace can't", trace.builder.pos,
+            "Call it outside, and pass the value as an argument.",
+        )  # fmt: skip
+    if len(trace.regions) and _advances(f, args) and not trace.journal.is_fresh(args[0]):
+        raise JitadError("an iterator can't be advanced under a traced condition",
+                         trace.builder.pos, "Make a list of it first.")  # fmt: skip
+    method = None if not args else _NATIVE_SPECIAL.get(f) and special(args[0], _NATIVE_SPECIAL[f])
+    if method:
+        return call(method, *args, **kwargs)
+    args = tuple(map(_callback, args))
+    kwargs = {k: _callback(v) for k, v in kwargs.items()}
+    out = f(*args, **kwargs)
+    if isinstance(out, np.ndarray):
+        return ArrayHandle(out)
+    if type(out) in (list, dict, set) and isinstance(f, type) or hasattr(out, "__next__"):
+        made(out)
+    return out
+
+
+_NATIVE_SPECIAL: dict[Any, str] = {
+    len: "__len__", abs: "__abs__", iter: "__iter__", next: "__next__", bool: "__bool__",
+    float: "__float__", int: "__int__", repr: "__repr__", str: "__str__",
+}  # fmt: skip
+
+
+def _unrepeatable(f: Any, module: str) -> bool:
+    if isinstance(f, type) or isinstance(f, ModuleType):
+        return False
+    owner = type(getattr(f, "__self__", None)).__module__
+    return any(
+        m == name or m.startswith(name + ".")
+        for m in (module, owner)
+        for name in UNREPEATABLE
+        if m
+    )
+
+
+def _advances(f: Any, args: tuple[Any, ...]) -> bool:
+    return f is next and bool(args)
+
+
+def _callback(value: Any) -> Any:
+    """A user's function that library code will call."""
+    if isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value):
+        return functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+    return value

@@ -1,0 +1,363 @@
+"""What does a function read besides its arguments, and where is it found at the next call?
+
+Floats and arrays that are read from globals, closure cells, attributes and containers become
+inputs of the tape: nothing is baked in.  Everything else (ints, strings, functions, the length of
+a list) is static, and guarded.  Both are found again by a `Path` from the function that is called
+or from its arguments, so that two functions that differ only in what they close over share a
+kernel.  Lists and dicts from outside have their elements replaced by inputs while the trace runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from dataclasses import dataclass, field
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Atom, Var, lit
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.unset import UNSET, Perhaps
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
+from jitad.values.number import Number
+
+MAX_ELEMENTS = 10_000  # of a list or dict from outside
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """`steps` from a root: ("attr", name), ("item", key), ("cell", name), ("global", name)."""
+
+    root: Any  # "function", ("arg", position), ("kwarg", name), or Root(object)
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def then(self, kind: str, key: Any) -> Path:
+        return Path(self.root, (*self.steps, (kind, key)))
+
+    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What is there now."""
+        match self.root:
+            case "function":
+                at = function
+            case ("arg", k):
+                at = args[k]
+            case ("kwarg", name):
+                at = (kwargs or {})[name]
+            case Root(thing):
+                at = thing
+        for kind, key in self.steps:
+            at = _step(at, kind, key)
+        return at
+
+    def __str__(self) -> str:
+        out = {"attr": ".{}", "item": "[{!r}]"}
+        text = "".join(out.get(k, " {}").format(key) for k, key in self.steps)
+        return text.strip().lstrip(".") or str(self.root)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """An object that no path leads to, itself."""
+
+    thing: Any
+
+
+def _step(at: Any, kind: str, key: Any) -> Any:
+    match kind:
+        case "attr":
+            return getattr(at, key)
+        case "item":
+            return at[key]
+        case "cell":
+            return cell_of(at, key).cell_contents
+        case "global":
+            return at.__globals__[key]
+        case "default":
+            return at.__defaults__[key]
+        case "kwdefault":
+            return at.__kwdefaults__[key]
+    raise AssertionError(kind)
+
+
+def cell_of(f: FunctionType, name: str) -> CellType:
+    return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index, no-any-return]
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """An implicit input of the tape: `get(function, args, kwargs)` gives its present value."""
+
+    path: Path
+    type: Scalar | Array
+    var: Var
+
+    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.path.get(function, args, kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """Something static that the trace relies on."""
+
+    path: Path
+    kind: str  # "value", "code", "is", "type", "keys", "missing"
+    expected: Any
+
+    def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
+        try:
+            now = self.path.get(function, args, kwargs)
+        except (AttributeError, LookupError, ValueError, TypeError):
+            return self.kind == "missing"
+        match self.kind:
+            case "value":
+                return type(now) is type(self.expected) and bool(now == self.expected)
+            case "code":
+                return getattr(now, "__code__", None) is self.expected
+            case "is":
+                return now is self.expected
+            case "type":
+                return type(now) is self.expected
+            case "keys":
+                return _shape_of(now) == self.expected
+        return False
+
+
+def _restorer(container: Any) -> Callable[[], None]:
+    old = container.copy()
+
+    def restore() -> None:
+        if isinstance(container, list):
+            container[:] = old
+        else:
+            container.clear()
+            container.update(old)
+
+    return restore
+
+
+def _shape_of(container: Any) -> tuple[Any, ...]:
+    return (type(container), tuple(container) if isinstance(container, dict) else len(container))
+
+
+@dataclass(eq=False)
+class Captures:
+    """What one trace reads from outside."""
+
+    builder: Builder
+    dynamic: frozenset[Path] = frozenset()  # ints that are inputs because they have changed
+    inputs: list[Capture] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    constants: list[tuple[Var, np.ndarray]] = field(default_factory=list)
+    _known: dict[Path, Any] = field(default_factory=dict)
+    _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
+    _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
+    _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
+    _lengths: dict[int, int] = field(default_factory=dict)
+    _looked_into: set[int] = field(default_factory=set)
+    _restores: list[Callable[[], None]] = field(default_factory=list)
+
+    # -- where things are ---------------------------------------------------------------------
+
+    def register(self, thing: Any, path: Path) -> None:
+        """The thing is found at this path."""
+        self._paths.setdefault(id(thing), (thing, path))
+
+    def path_of(self, thing: Any) -> Path | None:
+        known = self._paths.get(id(thing))
+        return known[1] if known else None
+
+    def thing_at(self, thing_id: int) -> Any:
+        known = self._paths.get(thing_id)
+        return known[0] if known else None
+
+    def register_function(self, f: FunctionType) -> None:
+        """A function from outside is called: its cells and globals are found through it."""
+        path = self.path_of(f)
+        if path is None:
+            return
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            self.register(cell, path.then("cell", name))
+        if id(f.__globals__) not in self._paths:
+            self._paths[id(f.__globals__)] = (f.__globals__, path)
+
+    def looks_into(self, thing: Any) -> bool:
+        """True of a list whose elements the trace has read."""
+        return id(thing) in self._looked_into
+
+    def length_of(self, thing: list[Any]) -> int:
+        """How long a list was that is only appended to."""
+        return self._lengths.setdefault(id(thing), len(thing))
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def read(self, path: Path, value: Any, whole: bool = True) -> Any:
+        """The value at a path outside, as the trace has it: an input, or guarded.
+
+        A list that is only appended to (`whole` is False) is not looked into.
+        """
+        if not whole and type(value) is list and path not in self._known:
+            self.register(value, path)
+            return value
+        if isinstance(value, (Number, ArrayHandle, Perhaps)) or value is UNSET:
+            return value
+        if path in self._known:
+            return self._known[path]
+        out = self._known[path] = self._read(path, value)
+        return out
+
+    def _read(self, path: Path, value: Any) -> Any:
+        match value:
+            case float() | np.floating():
+                return self._input(path, type_of_constant(value))
+            case np.ndarray() if not value.ndim:
+                return self.read(path.then("item", ()), value[()])
+            case np.ndarray():
+                return self._array(path, value)
+            case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
+                return self._input(path, type_of_constant(value))
+            case bool() | int() | np.generic() | complex() | str() | bytes() | None:
+                self.guards.append(Guard(path, "value", value))
+                return value
+            case FunctionType():
+                self.guards.append(Guard(path, "code", value.__code__))
+                self.register(value, path)
+                return value
+            case type() | ModuleType():
+                self.guards.append(Guard(path, "is", value))
+                if isinstance(value, ModuleType) and not is_library_module(value):
+                    self.register(value, path)
+                return value
+            case tuple():
+                return self._tuple(path, value)
+            case list() | dict() if type(value) in (list, dict):
+                return self._container(path, value)
+        if isinstance(getattr(value, "py_func", None), FunctionType):
+            self.register(value, path)
+            self.guards.append(Guard(path.then("attr", "py_func"), "code", value.py_func.__code__))
+            self.register(value.py_func, path.then("attr", "py_func"))
+            return value
+        if callable(value) and type(value).__module__ == "builtins":
+            self.guards.append(Guard(path, "is", value))
+            return value
+        kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
+        self.guards.append(Guard(path, kind, type(value) if kind == "type" else value))
+        self.register(value, path)
+        return value
+
+    def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
+        self.guards.append(Guard(path, "keys", _shape_of(value)))
+        parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
+        if all(p is v for p, v in zip(parts, value, strict=True)):
+            return value
+        kind: Any = type(value)
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+
+    def _container(self, path: Path, value: Any) -> Any:
+        known = self.path_of(value)
+        if known is not None and (id(value) in self._looked_into or known != path):
+            self.guards.append(Guard(path, "keys", _shape_of(value)))
+            return value
+        if id(value) in self._lengths:
+            raise JitadError(
+                f"{path} is read after it was appended to", self.builder.pos,
+                "Read it before, or append to a list of your own and return it.",
+            )  # fmt: skip
+        if len(value) > MAX_ELEMENTS:
+            raise JitadError(
+                f"{path} has {len(value)} elements, too many to trace one by one",
+                self.builder.pos, "Make it an array.",
+            )  # fmt: skip
+        self.register(value, path)
+        self._looked_into.add(id(value))
+        self.guards.append(Guard(path, "keys", _shape_of(value)))
+        self._restores.append(_restorer(value))
+        for k in value if isinstance(value, dict) else range(len(value)):
+            value[k] = self.read(path.then("item", k), value[k])
+        return value
+
+    def replace(
+        self, path: Path | None, read: Callable[[], Any], assign: Callable[[Any], None]
+    ) -> None:
+        """Before a place outside is written: let it hold its value as the trace has it."""
+        value = read()
+        if path is not None and value is not MISSING:
+            new = self.read(path, value)
+            if new is not value:
+                assign(new)
+                self._restores.append(lambda: assign(value))
+
+    def restore(self) -> None:
+        """Give the places outside their own values back."""
+        while self._restores:
+            self._restores.pop()()
+
+    def _array(self, path: Path, value: np.ndarray) -> ArrayHandle:
+        known = self._arrays.get(id(value))
+        if known is not None:
+            here, _ = self._handles[id(known)]
+            if here != path:  # the two names must go on to mean one array
+                self.guards.append(Guard(path, "is", value))
+            return known
+        if value.dtype.kind not in "biufc":
+            raise JitadTypeError(
+                f"{path} is an array of {value.dtype}", self.builder.pos,
+                "Only arrays of numbers can be traced.",
+            )  # fmt: skip
+        leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
+        handle = ArrayHandle(leaf)
+        self._arrays[id(value)] = handle
+        self._handles[id(handle)] = (path, value)
+        self.register(handle, path)
+        return handle
+
+    # -- inputs -------------------------------------------------------------------------------
+
+    def _input(self, path: Path, type: Scalar | Array, extents: Any = None) -> Leaf:
+        name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
+        var = self.add_input(type, name, extents)
+        self.inputs.append(Capture(path, type, var))
+        return Leaf(self.builder, var)
+
+    def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
+        """A parameter of the tape; axes of extent 1 are literal, the others are not 1."""
+        b = self.builder
+        blocks, known, pos = b.blocks, b._known, b.pos
+        b.blocks, b._known, b.pos = blocks[:1], known[:1], None
+        try:
+            var = b.input(type, name)
+            if extents is not None and isinstance(type, Array):
+                shape: list[Atom] = []
+                for n, dim in zip(extents, var.shape, strict=True):
+                    one = n == 1
+                    test = b.emit("eq" if one else "ne", dim, lit(1))
+                    b.emit("check", test, exception=GuardMiss, message=f"an extent of {name}")
+                    shape.append(lit(1) if one else dim)
+                var.shape = tuple(shape)
+            return var
+        finally:
+            b.blocks, b._known, b.pos = blocks, known, pos
+
+    def constant(self, array: np.ndarray) -> Atom:
+        """An array that the trace itself has made."""
+        for var, known in self.constants:
+            if known is array:
+                return var
+        var = self.add_input(Array(array.dtype.str[1:], array.ndim), "constant", array.shape)
+        self.constants.append((var, array))
+        self.inputs.append(Capture(Path(Root(array)), var.type, var))  # type: ignore[arg-type]
+        return var
+
+
+def is_library_module(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return module.__name__ != "__main__"
+    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
+
+

@@ -1,0 +1,175 @@
+"""What is going on while a function is traced?
+
+A `Trace` holds the tape being built, the journal of writes, the captured values and the budgets.
+A `Region` is a block of the tape that is being filled: a branch, or a pass through a loop body.
+It opens a block and a frame of the journal, and closes both; `splice` makes it part of what is
+around it instead, as if it had never been a block.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from jitad.errors import JitadError
+from jitad.tape.build import Builder
+from jitad.tape.ir import Block, Pos, Var
+from jitad.trace.join import Snapshot, snapshot
+from jitad.values import journal as journals
+from jitad.values.journal import Journal, Write
+
+if TYPE_CHECKING:
+    from jitad.trace.captures import Captures
+
+MAX_STEPS = 2_000_000  # hooked operations in one trace
+MAX_UNROLLED = 20_000  # iterations of one loop that is written out
+UNROLLED = 8  # a range of so few iterations is written out
+
+
+class DeadPath(BaseException):
+    """Control can't come here: every branch above has raised."""
+
+
+class Trace:
+    """One run of a function with traced values."""
+
+    def __init__(self, builder: Builder, captures: Captures) -> None:
+        self.builder = builder
+        self.captures = captures
+        self.journal = Journal()
+        self.regions: list[Region] = []
+        self.trying: list[Any] = []  # the kinds of exception that open `try` statements catch
+        self.calls: list[tuple[Any, ...]] = []  # abstract signatures of the calls in progress
+        self.steps = 0
+
+    def step(self, frame: FrameType) -> None:
+        """Note the user's position; every hook of a traced operation calls this."""
+        self.builder.pos = position(frame)
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise JitadError(
+                f"the trace exceeds its budget of {MAX_STEPS} operations", self.builder.pos,
+                "A loop is written out operation by operation: loop over range() or an array.",
+            )  # fmt: skip
+
+
+_local = threading.local()
+
+
+def current() -> Trace | None:
+    """The trace that is running in this thread, if any."""
+    stack = getattr(_local, "traces", None)
+    return stack[-1] if stack else None
+
+
+def enter(trace: Trace) -> None:
+    if not hasattr(_local, "traces"):
+        _local.traces = []
+    _local.traces.append(trace)
+    journals.push(trace.journal)
+
+
+def leave() -> None:
+    _local.traces.pop()
+    journals.pop()
+
+
+_positions: dict[CodeType, list[tuple[int, int]]] = {}
+
+
+def position(frame: FrameType) -> Pos:
+    """Where in the user's source a frame of rewritten code is."""
+    code = frame.f_code
+    known = _positions.get(code)
+    if known is None:
+        known = [(p[0] or code.co_firstlineno, p[2] or 0) for p in code.co_positions()]
+        _positions[code] = known
+    line, column = known[max(frame.f_lasti, 0) // 2]
+    return Pos(code.co_filename, line, column)
+
+
+@dataclass(eq=False)
+class Written:
+    """A place that a region wrote, and the value that it had at the region's end."""
+
+    write: Write
+    value: Snapshot
+
+
+@dataclass(eq=False)
+class Region:
+    """A block of the tape while it is filled."""
+
+    trace: Trace
+    params: list[Var] = field(default_factory=list)
+    block: Block = field(default_factory=Block)
+    written: list[Written] = field(default_factory=list)
+    undone: list[tuple[Write, Any]] = field(default_factory=list)
+
+    def open(self) -> None:
+        b = self.trace.builder
+        self.block = Block(list(self.params))
+        b.blocks.append(self.block)
+        b._known.append({})
+        self.trace.journal.open()
+        self.trace.regions.append(self)
+
+    def _pop(self) -> dict[Any, Any]:
+        b = self.trace.builder
+        while self.trace.regions[-1] is not self:  # left by an error in an inner one
+            self.trace.regions[-1].drop()
+        self.trace.regions.pop()
+        popped = b.blocks.pop()
+        assert popped is self.block
+        return b._known.pop()
+
+    def close(self) -> None:
+        """Finish the block; what was written is remembered and undone."""
+        journal = self.trace.journal
+        seen: dict[int, Snapshot] = {}
+        self.written = [Written(w, snapshot(w.read(), seen)) for w in journal.written()]
+        self.undone = [(w, w.read()) for w in journal.frames[-1].values()]
+        self._pop()
+        journal.close()
+
+    def redo(self) -> None:
+        """After all, the finished block is what happens: add it to the block around it."""
+        self.trace.builder.blocks[-1].equations.extend(self.block.equations)
+        for w, value in self.undone:
+            assign(w, value)
+
+    def drop(self) -> None:
+        """Forget the block, undo what was written."""
+        self._pop()
+        self.trace.journal.close()
+
+    def splice(self) -> None:
+        """Make the equations, and the writes, part of the surrounding block."""
+        known = self._pop()
+        b = self.trace.builder
+        b.blocks[-1].equations.extend(self.block.equations)
+        b._known[-1].update(known)
+        self.trace.journal.merge()
+
+
+def assign(w: Write, value: Any) -> None:
+    """Write to a place once more, noted in the present frame."""
+    journals.record(w.target, w.slot, w.read(), w.read, w.assign)
+    w.assign(value)
+
+
+class reopened:
+    """Add equations to the end of a finished block: `with reopened(trace, block): ...`."""
+
+    def __init__(self, trace: Trace, block: Block) -> None:
+        self.builder, self.block = trace.builder, block
+
+    def __enter__(self) -> None:
+        self.builder.blocks.append(self.block)
+        self.builder._known.append({})
+
+    def __exit__(self, *_: object) -> None:
+        self.builder.blocks.pop()
+        self.builder._known.pop()

@@ -1,0 +1,225 @@
+"""How do `return`, `break` and `continue` become structured?
+
+Before anything is hooked, the tree is changed to an ordinary Python tree without early exits.
+An exit sets a flag; what comes after a statement that may set one stands under `if not flag`.
+Where one branch of an `if` always exits, what follows moves into the other branch instead, so
+that the usual early return costs no flag.  A loop stops when one of its flags is set.
+
+    _jr, _jv   the function has returned, and what       _jb1   loop 1 was left by break
+    _jc1       this iteration of loop 1 was left by continue
+    _jw1       loop 1, a `while`, goes on: its condition, as of the end of the body
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+RETURNED, VALUE = "_jr", "_jv"
+
+Flags = frozenset[str]
+_NONE: Flags = frozenset()
+
+
+def lower_exits(node: ast.FunctionDef) -> None:
+    """Change a function's body in place; nested functions are left for their own turn."""
+    returns = [n for n in _own_nodes(node.body) if isinstance(n, ast.Return)]
+    early = [n for n in returns if n is not node.body[-1]]
+    lower = _Lower(bool(early))
+    if not early:
+        node.body = lower.block(node.body)
+        return
+    end = node.body[-1]
+    if not always_exits(node.body):
+        falls_off = ast.Return(ast.copy_location(ast.Constant(None), end))
+        node.body.append(_at(falls_off, end))
+    body = lower.block(node.body)
+    head = _at(_assign(RETURNED, False), node.body[0])
+    unset = ast.Assign([ast.Name(VALUE, ast.Store())], ast.Name("_jU", ast.Load()))
+    tail = _at(ast.Return(ast.Name(VALUE, ast.Load())), end)
+    node.body = [head, _at(unset, node.body[0]), *body, tail]
+
+
+def always_exits(stmts: list[ast.stmt]) -> bool:
+    """True where control never comes to the end of these statements."""
+    for s in stmts:
+        match s:
+            case ast.Return() | ast.Break() | ast.Continue() | ast.Raise():
+                return True
+            case ast.If() if always_exits(s.body) and always_exits(s.orelse):
+                return True
+            case ast.While(test=ast.Constant(value=x)) if x:
+                if not any(isinstance(n, ast.Break) for n in _in_loop(s.body)):
+                    return True
+            case ast.With() if always_exits(s.body):
+                return False  # the context manager may swallow an exception
+    return False
+
+
+class _Lower:
+    def __init__(self, returns: bool) -> None:
+        self.returns = returns
+        self.loops = 0
+        self.loop: int = 0  # the innermost loop's number
+
+    def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for k, s in enumerate(stmts):
+            rest = stmts[k + 1 :]
+            match s:
+                case ast.Return() if self.returns:
+                    value = s.value or _at(ast.Constant(None), s)
+                    out.append(_at(ast.Assign([ast.Name(VALUE, ast.Store())], value), s))
+                    out.append(_at(_assign(RETURNED, True), s))
+                    return out
+                case ast.Break():
+                    return [*out, _at(_assign(f"_jb{self.loop}", True), s)]
+                case ast.Continue():
+                    return [*out, _at(_assign(f"_jc{self.loop}", True), s)]
+                case ast.Return() | ast.Raise():
+                    return [*out, s]
+                case ast.If() if self.escapes(s):
+                    if always_exits(s.body):
+                        return [*out, self.branch(s, s.body, s.orelse + rest)]
+                    if always_exits(s.orelse):
+                        return [*out, self.branch(s, s.body + rest, s.orelse)]
+            flags = self.escapes(s)
+            out += self.statement(s)
+            if flags:
+                return out + self.guard(flags, rest, s)
+        return out
+
+    def branch(self, s: ast.If, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.If:
+        lowered = self.block(body) or [_at(ast.Pass(), s)]
+        return _at(ast.If(s.test, lowered, self.block(orelse)), s)
+
+    def guard(self, flags: Flags, rest: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
+        if not rest:
+            return []
+        return [_at(ast.If(_none_of(flags), self.block(rest), []), rest[0])]
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        match s:
+            case ast.If():
+                return [self.branch(s, s.body, s.orelse)]
+            case ast.For() | ast.While():
+                return self.loop_statement(s)
+            case ast.With():
+                s.body = self.block(s.body)
+            case ast.Try():
+                flags = _NONE.union(*map(self.escapes, s.body))
+                s.body = self.block(s.body)
+                orelse = s.orelse
+                s.orelse = self.guard(flags, orelse, s) if flags and orelse else self.block(orelse)
+                for h in s.handlers:
+                    h.body = self.block(h.body)
+                s.finalbody = self.block(s.finalbody)
+            case ast.Match():
+                for c in s.cases:
+                    c.body = self.block(c.body)
+        return [s]
+
+    def loop_statement(self, s: ast.For | ast.While) -> list[ast.stmt]:
+        outer = self.loop
+        self.loops += 1
+        n = self.loop = self.loops
+        inside = list(_in_loop(s.body))
+        broken, continued = f"_jb{n}", f"_jc{n}"
+        stops: list[str] = []
+        before: list[ast.stmt] = []
+        if any(isinstance(x, ast.Break) for x in inside):
+            stops.append(broken)
+            before.append(_at(_assign(broken, False), s))
+        if self.returns and any(isinstance(x, ast.Return) for x in _own_nodes(s.body)):
+            stops.append(RETURNED)
+        body = self.block(s.body) or [_at(ast.Pass(), s)]
+        if any(isinstance(x, ast.Continue) for x in inside):
+            body.insert(0, _at(_assign(continued, False), s))
+        self.loop = outer
+        orelse = s.orelse
+        s.body, s.orelse = body, []
+        if isinstance(s, ast.While):
+            before.append(self.rotate(s, stops, n))
+        s.stops = tuple(stops)  # type: ignore[union-attr]
+        out: list[ast.stmt] = [*before, s]
+        if orelse and stops:
+            out += self.guard(frozenset(stops), orelse, s)
+        else:
+            out += self.block(orelse)
+        return out
+
+    def rotate(self, s: ast.While, stops: list[str], n: int) -> ast.stmt:
+        """The condition is evaluated before the loop and at the end of its body, into a name."""
+        test, go = s.test, f"_jw{n}"
+        s.test = _at(ast.Name(go, ast.Load()), test)
+
+        def decide(value: ast.expr) -> ast.Assign:
+            return _at(ast.Assign([ast.Name(go, ast.Store())], value), test)
+
+        again = copy.deepcopy(test)
+        if not stops:
+            s.body.append(decide(again))
+        elif isinstance(test, ast.Constant):
+            s.body.append(decide(ast.BoolOp(ast.And(), [_none_of(frozenset(stops)), again])))
+        else:
+            stay = _none_of(frozenset(stops))
+            s.body.append(_at(ast.If(stay, [decide(again)], [_at(_assign(go, False), test)]), test))
+        return decide(test)
+
+    def escapes(self, s: ast.stmt) -> Flags:
+        """The flags that a statement may set for statements after it to look at."""
+        flags: set[str] = set()
+        for n in _own_nodes([s]):
+            if isinstance(n, ast.Return) and self.returns:
+                flags.add(RETURNED)
+        for n in _in_loop([s]):
+            if isinstance(n, ast.Break):
+                flags.add(f"_jb{self.loop}")
+            elif isinstance(n, ast.Continue):
+                flags.add(f"_jc{self.loop}")
+        return frozenset(flags)
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+def _own_nodes(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
+    """All nodes of these statements that belong to this function."""
+    todo: list[ast.AST] = list(stmts)
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, _SCOPES):
+            todo += ast.iter_child_nodes(node)
+
+
+def _in_loop(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
+    """All nodes whose `break` and `continue` mean the loop around these statements."""
+    todo: list[ast.AST] = list(stmts)
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, (ast.For, ast.While)):
+            todo += node.orelse
+        elif not isinstance(node, _SCOPES):
+            todo += ast.iter_child_nodes(node)
+
+
+def _none_of(flags: Flags) -> ast.expr:
+    names: list[ast.expr] = [ast.Name(f, ast.Load()) for f in sorted(flags)]
+    some = names[0] if len(names) == 1 else ast.BoolOp(ast.Or(), names)
+    return ast.UnaryOp(ast.Not(), some)
+
+
+def _assign(name: str, value: bool) -> ast.Assign:
+    return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(value))
+
+
+def _at(node: Any, place: ast.AST) -> Any:
+    """The node and those inside it without a place of their own, put at a place."""
+    for n in ast.walk(node):
+        if not hasattr(n, "lineno") and "lineno" in n._attributes:
+            ast.copy_location(n, place)
+    return node

@@ -1,0 +1,566 @@
+"""What does the rewritten tree of a function look like?
+
+Every operation that may meet a traced value becomes a call of a hook; bodies stay where they are,
+so scopes, cells and tracebacks stay those of the user.
+
+    if c: A             _js1 = _jh.if_(c, (x, y), _jS[0])
+    else: B             if _js1.then:
+                            with _js1:
+                                A
+                                _js1.leave((x, y))
+                            x, y = _js1.state
+                        if _js1.orelse:
+                            with _js1:
+                                B
+                                _js1.leave((x, y))
+                        x, y = _js1.joined()
+
+    for t in it: A      _js2 = _jh.for_(it, (x, y), _jS[1])
+                        for _ji2, (x, y) in _js2:
+                            with _js2:
+                                t = _ji2
+                                A
+                                _js2.leave((x, y))
+                        x, y = _js2.joined()
+
+The `with` closes a block of the tape, and turns an exception into a `check` where the body runs
+under a traced condition.  x, y are the names assigned inside and live afterwards; names that may
+be unbound are taken from `locals()` and deleted again where they are `_jU`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.tape.ir import Pos
+from jitad.trace import names as of
+from jitad.trace.exits import _at, lower_exits
+from jitad.trace.names import Liveness
+
+_SPECIAL = frozenset({"super", "globals", "dir", "locals", "vars", "eval", "exec", "__import__"})
+
+
+@dataclass(frozen=True)
+class Site:
+    """One `if` or loop of the user's: where it is, which names it hands on, what stops it."""
+
+    pos: Pos
+    names: tuple[str, ...]
+    stops: tuple[int, ...] = ()  # positions in names of the flags that end the loop
+    live: frozenset[str] = frozenset()  # names read afterwards
+
+
+class Unit:
+    """What the functions of one rewritten definition share."""
+
+    def __init__(self, file: str, outside: frozenset[str], known: frozenset[str]) -> None:
+        self.file = file
+        self.outside = outside  # names in the closure of the outermost function
+        self.known = known  # names of the module at the time of rewriting
+        self.sites: list[Site] = []
+        self.count = 0
+
+    def fresh(self, prefix: str) -> str:
+        self.count += 1
+        return f"_j{prefix}{self.count}"
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _store(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+def _hook(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(_load("_jh"), name, ast.Load()), list(args), [])
+
+
+def _is_hook(node: ast.expr, *names: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="_jh"), attr=attr)):
+            return attr in names
+    return False
+
+
+def _later(value: ast.expr) -> ast.Lambda:
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
+
+
+class Hooking(ast.NodeTransformer):
+    """Rewrites one function; nested ones get a Hooking of their own."""
+
+    def __init__(self, unit: Unit, node: Any, around: Hooking | None = None) -> None:
+        self.unit = unit
+        self.node = node
+        self.around = around
+        if not isinstance(node, ast.Lambda):
+            lower_exits(node)
+        self.locals = of.locals_of(node)
+        self.nonlocals = of.declared(node, ast.Nonlocal)
+        self.globals = of.declared(node, ast.Global)
+        self.bound = set(of.parameters(node))
+        self.sessions: list[str] = []
+        if not isinstance(node, ast.Lambda):
+            self.live = Liveness(node.body)
+
+    def run(self) -> Any:
+        if isinstance(self.node, ast.Lambda):
+            self.node.body = self.visit(self.node.body)
+        else:
+            self.node.body = self.block(self.node.body)
+        return self.node
+
+    def is_free(self, name: str) -> bool:
+        """True of names that live in a cell of a function around this one."""
+        if name in self.locals or name in self.globals:
+            return False
+        at = self.around
+        while at is not None:
+            if name in at.locals:
+                return True
+            at = at.around
+        return name in self.unit.outside
+
+    # -- statements ---------------------------------------------------------------------------
+
+    def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for s in stmts:
+            new = self.visit(s)
+            for n in new if isinstance(new, list) else [new]:
+                out.append(_at(n, s))
+            self.bound |= {
+                n for n in of.assigned([s]) if isinstance(s, _STRAIGHT)
+            } - _deleted(s)
+            if isinstance(s, ast.Delete):
+                self.bound -= _deleted(s)
+        return out
+
+    def site(self, s: ast.AST, names: list[str], stops: tuple[str, ...], live: Any) -> ast.expr:
+        pos = Pos(self.unit.file, s.lineno, s.col_offset)  # type: ignore[attr-defined]
+        at = tuple(k for k, n in enumerate(names) if n in stops)
+        self.unit.sites.append(Site(pos, tuple(names), at, frozenset(live)))
+        return ast.Subscript(
+            _load("_jS"), ast.Constant(len(self.unit.sites) - 1), ast.Load()
+        )
+
+    def state(self, names: list[str]) -> ast.expr:
+        if all(n in self.bound for n in names):
+            return ast.Tuple([_load(n) for n in names], ast.Load())
+        listed = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
+        return _hook("pick_locals", ast.Call(_load("_jlocals"), [], []), listed)
+
+    def hand_back(self, names: list[str], value: ast.expr, bound: set[str]) -> list[ast.stmt]:
+        if not names:
+            return [ast.Expr(value)]
+        target = ast.Tuple([_store(n) for n in names], ast.Store())
+        return [ast.Assign([target], value), *self.unset(names, bound)]
+
+    def unset(self, names: list[str], bound: set[str]) -> list[ast.stmt]:
+        """Unbound names become unbound again."""
+        return [
+            ast.If(
+                ast.Compare(_load(n), [ast.Is()], [_load("_jU")]),
+                [ast.Delete([ast.Name(n, ast.Del())])],
+                [],
+            )
+            for n in names
+            if n not in bound
+        ]
+
+    def changed(self, nodes: list[ast.AST]) -> list[str]:
+        return [n for n in of.assigned(nodes) if n in self.locals]
+
+    def visit_If(self, s: ast.If) -> list[ast.stmt]:
+        after, into = self.live.after[s], self.live.orelse[s]
+        names = [n for n in self.changed([*s.body, *s.orelse]) if n in after or n in into]
+        test = self.visit(s.test)
+        session = self.unit.fresh("s")
+        at_start = set(self.bound)
+        start = ast.Assign(
+            [_store(session)],
+            _hook("if_", test, self.state(names), self.site(s, names, (), after)),
+        )
+        state = ast.Attribute(_load(session), "state", ast.Load())
+        out: list[ast.stmt] = [start]
+        then = [self.inside(session, s.body, names)]
+        bound_then = self.bound if not _raises(s.body) else None
+        self.bound = set(at_start)
+        if s.orelse:
+            then += self.hand_back(names, state, at_start) if names else []
+        out.append(ast.If(ast.Attribute(_load(session), "then", ast.Load()), then, []))
+        if s.orelse:
+            orelse = [self.inside(session, s.orelse, names)]
+            out.append(ast.If(ast.Attribute(_load(session), "orelse", ast.Load()), orelse, []))
+        bound_else = self.bound if not _raises(s.orelse) else None
+        if bound_then is None or bound_else is None:
+            self.bound = bound_then or bound_else or at_start
+        else:
+            self.bound = bound_then & bound_else
+        joined = ast.Call(ast.Attribute(_load(session), "joined", ast.Load()), [], [])
+        return out + self.hand_back(names, joined, self.bound)
+
+    def inside(self, session: str, body: list[ast.stmt], names: list[str]) -> ast.stmt:
+        self.sessions.append(session)
+        stmts = self.block(body)
+        self.sessions.pop()
+        leave = ast.Attribute(_load(session), "leave", ast.Load())
+        stmts.append(ast.Expr(ast.Call(leave, [self.state(names)], [])))
+        return ast.With([ast.withitem(_load(session), None)], stmts)
+
+    def visit_For(self, s: ast.For) -> list[ast.stmt]:
+        item = self.unit.fresh("i")
+        arrive = _at(ast.Assign([s.target], _load(item)), s.target)
+        names = [
+            n for n in self.changed([s.target, *s.body]) if n in self.live.head[s]
+        ]
+        return self.loop(s, "for_", [self.visit(s.iter)], [arrive, *s.body], names, item)
+
+    def visit_While(self, s: ast.While) -> list[ast.stmt]:
+        go = s.test.id  # type: ignore[attr-defined]  # a name, since exits were lowered
+        names = [n for n in self.changed(s.body) if n in self.live.head[s] and n != go]
+        return self.loop(s, "while_", [], s.body, [go, *names], None)
+
+    def loop(
+        self, s: Any, hook: str, args: list[ast.expr], body: list[ast.stmt],
+        names: list[str], item: str | None,
+    ) -> list[ast.stmt]:  # fmt: skip
+        session = self.unit.fresh("s")
+        site = self.site(s, names, s.stops, self.live.after[s])
+        start = ast.Assign([_store(session)], _hook(hook, *args, self.state(names), site))
+        at_start = set(self.bound)
+        taken: ast.expr = ast.Tuple([_store(n) for n in names], ast.Store())
+        if not names:
+            taken = _store(self.unit.fresh("t"))
+        target = taken if item is None else ast.Tuple([_store(item), taken], ast.Store())
+        inner = [*self.unset(names, at_start), self.inside(session, body, names)]
+        self.bound = at_start
+        run = ast.For(target, _load(session), inner, [])
+        joined = ast.Call(ast.Attribute(_load(session), "joined", ast.Load()), [], [])
+        return [start, run, *self.hand_back(names, joined, at_start)]
+
+    def visit_Try(self, s: ast.Try) -> ast.stmt:
+        before = set(self.bound)
+        s.body = self.block(s.body)
+        s.orelse = self.block(s.orelse)
+        ends = [self.bound]
+        if s.handlers:
+            kinds = [ast.Tuple([h.type], ast.Load()) if h.type else None for h in s.handlers]
+            caught = [k.elts[0] if k else _load("_jBase") for k in kinds]
+            types = ast.Tuple(caught, ast.Load())
+            guard = ast.withitem(_hook("trying", _later(types)), None)
+            s.body = [ast.With([guard], s.body)]
+        for h in s.handlers:
+            self.bound = before | ({h.name} if h.name else set())
+            h.body = self.block(h.body)
+            ends.append(self.bound - {h.name or ""})
+        self.bound = set.intersection(*map(set, ends))
+        after, self.bound = self.bound, before & self.bound
+        s.finalbody = self.block(s.finalbody)
+        self.bound |= after
+        return s
+
+    def visit_With(self, s: ast.With) -> ast.stmt:
+        for item in s.items:
+            item.context_expr = self.visit(item.context_expr)
+        self.bound |= set(of.assigned(s.items))
+        s.body = self.block(s.body)
+        return s
+
+    def visit_Match(self, s: ast.Match) -> ast.stmt:
+        s.subject = self.visit(s.subject)
+        before = set(self.bound)
+        for c in s.cases:
+            self.bound = before | set(of.assigned([c.pattern]))
+            c.guard = self.visit(c.guard) if c.guard else None
+            c.body = self.block(c.body)
+        self.bound = before
+        return s
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        self.around_body(node)
+        Hooking(self.unit, node, self).run()
+        return node
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
+        self.around_body(node)
+        return Hooking(self.unit, node, self).run()  # type: ignore[no-any-return]
+
+    def around_body(self, node: Any) -> None:
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        if not isinstance(node, ast.Lambda):
+            node.decorator_list = [self.visit(d) for d in node.decorator_list]
+            node.returns = None
+            for a in ast.walk(node.args):
+                if isinstance(a, ast.arg):
+                    a.annotation = None
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        for s in node.body:
+            if isinstance(s, ast.FunctionDef):
+                Hooking(self.unit, s, self).run()
+        return node
+
+    def visit_Assert(self, s: ast.Assert) -> ast.stmt:
+        text = [_later(self.visit(s.msg))] if s.msg else []
+        return ast.Expr(_hook("assert_", self.visit(s.test), *text))
+
+    def visit_Expr(self, s: ast.Expr) -> ast.stmt:
+        match s.value:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"),
+                          args=[ast.expr() as item], keywords=[]):  # fmt: skip
+                if not isinstance(item, ast.Starred):
+                    target = self.visit(owner)
+                    if _is_hook(target, "get_attr", "glob", "free"):
+                        target.args.append(ast.Constant(False))
+                    s.value = _at(_hook("append", target, self.visit(item)), s.value)
+                    return s
+        s.value = self.visit(s.value)
+        return s
+
+    # -- stores -------------------------------------------------------------------------------
+
+    def visit_Assign(self, s: ast.Assign) -> list[ast.stmt]:
+        value = self.visit(s.value)
+        if len(s.targets) == 1:
+            return self.assign(s.targets[0], value)
+        temporary = self.unit.fresh("t")
+        out: list[ast.stmt] = [ast.Assign([_store(temporary)], value)]
+        for t in s.targets:
+            out += self.assign(t, _load(temporary))
+        return out
+
+    def visit_AnnAssign(self, s: ast.AnnAssign) -> list[ast.stmt]:
+        if s.value is None:
+            return [ast.Pass()]
+        return self.assign(s.target, self.visit(s.value))
+
+    def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        match target:
+            case ast.Name(id=name):
+                return self.store(name, target, value)
+            case ast.Attribute():
+                owner = self.visit(target.value)
+                return [ast.Expr(_hook("set_attr", value, owner, ast.Constant(target.attr)))]
+            case ast.Subscript():
+                owner, index = self.visit(target.value), self.index(target.slice)
+                return [ast.Expr(_hook("set_item", value, owner, index))]
+            case ast.Tuple() | ast.List():
+                temporaries = [self.unit.fresh("t") for _ in target.elts]
+                parts: list[ast.expr] = [
+                    ast.Starred(_store(t), ast.Store()) if isinstance(e, ast.Starred) else _store(t)
+                    for t, e in zip(temporaries, target.elts, strict=True)
+                ]
+                starred = any(isinstance(e, ast.Starred) for e in target.elts)
+                count = ast.Constant(None if starred else len(parts))
+                spread = ast.Tuple(parts, ast.Store())
+                out: list[ast.stmt] = [ast.Assign([spread], _hook("unpack", value, count))]
+                for t, e in zip(temporaries, target.elts, strict=True):
+                    out += self.assign(e.value if isinstance(e, ast.Starred) else e, _load(t))
+                return out
+        raise AssertionError(ast.dump(target))
+
+    def store(self, name: str, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        note = self.noted(name)
+        if not note:
+            return [ast.Assign([target], value)]
+        temporary = self.unit.fresh("t")
+        first = ast.Assign([_store(temporary)], value)
+        return [first, *note, ast.Assign([target], _load(temporary))]
+
+    def noted(self, name: str) -> list[ast.stmt]:
+        """Writes to globals and to other functions' variables are noted first."""
+        if name in self.globals:
+            return [ast.Expr(_hook("note_global", ast.Constant(name)))]
+        if name in self.nonlocals:
+            cells = ast.Attribute(_later(_load(name)), "__closure__", ast.Load())
+            first = ast.Subscript(cells, ast.Constant(0), ast.Load())
+            return [ast.Expr(_hook("note_cell", first))]
+        return []
+
+    def visit_AugAssign(self, s: ast.AugAssign) -> list[ast.stmt]:
+        operator = "I" + type(s.op).__name__
+        match s.target:
+            case ast.Name(id=name):
+                present = _at(self.visit(_at(_load(name), s.target)), s)
+                changed = _hook(operator, present, self.visit(s.value))
+                return self.store(name, s.target, _at(changed, s))
+            case ast.Attribute() as target:
+                return self.update(s, operator, target.value, ast.Constant(target.attr), "attr")
+            case ast.Subscript() as target:
+                return self.update(s, operator, target.value, self.index(target.slice), "item")
+        raise AssertionError
+
+    def update(
+        self, s: ast.AugAssign, operator: str, owner: ast.expr, part: ast.expr, kind: str
+    ) -> list[ast.stmt]:
+        o, p = self.unit.fresh("t"), self.unit.fresh("t")
+        present = _hook("get_" + kind, _load(o), _load(p))
+        changed = _hook(operator, present, self.visit(s.value))
+        return [
+            ast.Assign([_store(o)], self.visit(owner)),
+            ast.Assign([_store(p)], part),
+            ast.Expr(_hook("set_" + kind, changed, _load(o), _load(p))),
+        ]
+
+    def visit_Delete(self, s: ast.Delete) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for t in s.targets:
+            match t:
+                case ast.Attribute():
+                    name = ast.Constant(t.attr)
+                    out.append(ast.Expr(_hook("del_attr", self.visit(t.value), name)))
+                case ast.Subscript():
+                    index = self.index(t.slice)
+                    out.append(ast.Expr(_hook("del_item", self.visit(t.value), index)))
+                case ast.Name(id=name):
+                    out += [*self.noted(name), ast.Delete([t])]
+        return out
+
+    # -- expressions --------------------------------------------------------------------------
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        name = node.id
+        if not isinstance(node.ctx, ast.Load) or _OWN.fullmatch(name):
+            return node
+        if name in self.locals:
+            return node if name in self.bound else _at(_hook("local", node), node)
+        if self.is_free(name):
+            return _at(_hook("free", node, _later(_load(name))), node)
+        if hasattr(builtins, name) and name not in self.unit.known and name not in self.globals:
+            return node
+        return _at(_hook("glob", node, ast.Constant(name)), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        # written as a loop: a long sum is a deep tree
+        spine: list[ast.BinOp] = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp):
+            spine.append(left)
+            left = left.left
+        out = self.visit(left)
+        for n in reversed(spine):
+            out = _at(_hook(type(n.op).__name__, out, self.visit(n.right)), n)
+        return out  # type: ignore[no-any-return]
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return _at(_hook(type(node.op).__name__, self.visit(node.operand)), node)  # type: ignore[no-any-return]
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1:
+            op = type(node.ops[0]).__name__
+            return _at(  # type: ignore[no-any-return]
+                _hook(op, self.visit(node.left), self.visit(node.comparators[0])), node
+            )
+        if any(map(_must_stay, node.comparators[1:])):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        ops = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
+        rest = [_later(self.visit(c)) for c in node.comparators]
+        return _at(_hook("chain", ops, self.visit(node.left), *rest), node)  # type: ignore[no-any-return]
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        first, *rest = node.values
+        if any(map(_must_stay, rest)):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        later = [_later(self.visit(v)) for v in rest]
+        return _at(_hook(type(node.op).__name__, self.visit(first), *later), node)  # type: ignore[no-any-return]
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if _must_stay(node.body) or _must_stay(node.orelse):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        body, orelse = _later(self.visit(node.body)), _later(self.visit(node.orelse))
+        return _at(_hook("choose", self.visit(node.test), body, orelse), node)  # type: ignore[no-any-return]
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        args = [self.visit(a) for a in node.args]
+        for k in node.keywords:
+            k.value = self.visit(k.value)
+        if isinstance(node.func, ast.Name) and node.func.id in _SPECIAL:
+            node.args = args
+            return node
+        call = _hook("call", self.visit(node.func), *args)
+        call.keywords = node.keywords
+        return _at(call, node)  # type: ignore[no-any-return]
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        owner = self.visit(node.value)
+        return _at(_hook("get_attr", owner, ast.Constant(node.attr)), node)  # type: ignore[no-any-return]
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return _at(_hook("get_item", self.visit(node.value), self.index(node.slice)), node)  # type: ignore[no-any-return]
+
+    def index(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Slice():
+                parts = [
+                    self.visit(p) if p else ast.Constant(None)
+                    for p in (node.lower, node.upper, node.step)
+                ]
+                return _at(ast.Call(_load("_jslice"), parts, []), node)  # type: ignore[no-any-return]
+            case ast.Tuple(elts=elts) if any(isinstance(e, ast.Slice) for e in elts):
+                return _at(ast.Tuple([self.index(e) for e in elts], ast.Load()), node)  # type: ignore[no-any-return]
+        return self.visit(node)  # type: ignore[no-any-return]
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        text = ast.Constant(ast.unparse(node.value))
+        node.value = _at(_hook("shown", self.visit(node.value), text), node)
+        return self.generic_visit_spec(node)
+
+    def generic_visit_spec(self, node: ast.FormattedValue) -> ast.expr:
+        if node.format_spec is not None:
+            node.format_spec = self.visit(node.format_spec)
+        return node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self.generic_visit(node)
+        return _at(_hook("made", node), node) if isinstance(node.ctx, ast.Load) else node  # type: ignore[no-any-return]
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[no-any-return, arg-type]
+
+    visit_Set = visit_Dict  # type: ignore[assignment]
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        value = self.visit(node.value) if node.value else ast.Constant(None)
+        around = ast.Tuple([_load(s) for s in self.sessions], ast.Load())
+        node.value = _at(_hook("yielding", value, around), node)
+        return node
+
+
+# names that rewriting makes
+_OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|comp|lambda)\d+)")
+
+_STRAIGHT = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.ClassDef, ast.Import,
+    ast.ImportFrom,
+)  # fmt: skip
+
+
+def _deleted(s: ast.stmt) -> set[str]:
+    if not isinstance(s, ast.Delete):
+        return set()
+    return {t.id for t in s.targets if isinstance(t, ast.Name)}
+
+
+def _raises(stmts: list[ast.stmt]) -> bool:
+    """True where the lowered statements end in a raise: what they bind does not matter."""
+    return bool(stmts) and isinstance(stmts[-1], ast.Raise)
+
+
+def _must_stay(node: ast.expr) -> bool:
+    """True of an operand that can't be put into a lambda: it binds a name, or yields."""
+    kinds = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+    return any(isinstance(n, kinds) for n in of.own([node]))

@@ -1,0 +1,152 @@
+"""What can a `for` loop run over, and is its length known?
+
+`sequence(x)` gives a `Counted`, whose items are found by number, where the length is traced (or
+where x is a range or an array, so that the loop may become one of the tape); anything else is
+iterated as Python does.  `enumerate`, `zip` and `reversed` of such things are such things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.tape.build import Leaf
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import made
+from jitad.values.kind import fail, require
+from jitad.values.number import Number, bind
+from jitad.values.python_functions import Range
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """`count` items, number k being item(k); `bounds` is the range that the index runs over."""
+
+    count: Any
+    item: Callable[[Any], Any]
+    bounds: tuple[Any, Any, Any]  # start, stop, step
+    static: Iterable[Any] | None = None  # the same for Python to iterate, where it can
+
+    @property
+    def traced(self) -> bool:
+        return isinstance(self.count, Leaf)
+
+    def __iter__(self) -> Any:
+        raise fail(JitadTypeError, "a sequence of traced length can't be iterated here",
+                   "Loop over it with a for statement.")  # fmt: skip
+
+    def numbered(self, index: Any) -> Any:
+        """The item at a value of the loop's index."""
+        start, _, step = self.bounds
+        if start == 0 and step == 1 and not isinstance(start, Leaf):
+            return self.item(index)
+        raise AssertionError
+
+
+def sequence(x: Any) -> Counted | None:
+    """x as items that are found by number, or None."""
+    match x:
+        case Counted():
+            return x
+        case range():
+            return _range(x.start, x.stop, x.step, x)
+        case Range(start, stop, step):
+            if not any(isinstance(v, Number) for v in (start, stop, step)):
+                return _range(start, stop, step, range(start, stop, step))
+            return _range(start, stop, step, None)
+        case ArrayHandle():
+            if not x.shape:
+                raise TypeError("iteration over a 0-d array")
+            n = x.shape[0]
+            items = None if isinstance(n, Leaf) else [x.row(k) for k in range(n)]
+            return Counted(n, x.row, (0, n, 1), items)
+    return None
+
+
+def _range(start: Any, stop: Any, step: Any, static: Iterable[Any] | None) -> Counted:
+    if static is not None:
+        count: Any = len(static)  # type: ignore[arg-type]
+    else:
+        count = length(start, stop, step)
+
+    def item(k: Any) -> Any:
+        return extents.add(start, extents.mul(k, step))
+
+    return Counted(count, item, (start, stop, step), static)
+
+
+def length(start: Any, stop: Any, step: Any) -> Any:
+    """How many numbers a range has; negative means none."""
+    if isinstance(step, Leaf):
+        require(bind("ne", step, 0), JitadValueError, "range() arg 3 must not be zero")
+        up = bind("floordiv", extents.sub(extents.add(extents.sub(stop, start), step), 1), step)
+        down = bind("floordiv", extents.add(extents.add(extents.sub(stop, start), step), 1), step)
+        return bind("where", bind("gt", step, 0), up, down)
+    if step == 0:
+        raise ValueError("range() arg 3 must not be zero")
+    distance = extents.sub(stop, start) if step > 0 else extents.sub(start, stop)
+    size = abs(step)
+    return extents.floordiv(extents.add(distance, size - 1), size)
+
+
+def enumerate_(x: Any, start: Any = 0) -> Any:
+    s = sequence(x)
+    if s is None:
+        return enumerate(x, start)
+    static = None if s.static is None else enumerate(s.static, start)
+    return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1), static)
+
+
+def reversed_(x: Any) -> Any:
+    s = sequence(x)
+    if s is None:
+        return reversed(x)
+    last = extents.sub(s.count, 1)
+    static = None if s.static is None else list(s.static)[::-1]
+    return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1), static)
+
+
+def zip_(*xs: Any, strict: bool = False) -> Any:
+    parts = [sequence(x) for x in xs]
+    if not any(p is not None and p.static is None for p in parts):
+        given = [x if p is None else p.static for x, p in zip(xs, parts, strict=True)]
+        out = zip(*given, strict=strict)
+        if all(p is not None or not hasattr(x, "__next__") for x, p in zip(xs, parts, strict=True)):
+            made(out)  # advancing it advances nothing from outside
+        return out
+    known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
+    count = known[0].count
+    for p in known[1:]:
+        if strict:
+            require(bind("eq", count, p.count), JitadValueError,
+                    "zip() arguments have different lengths")  # fmt: skip
+        count = extents.smallest(count, p.count)
+    return Counted(count, lambda k: tuple(p.item(k) for p in known), (0, count, 1))
+
+
+def listed(x: Any) -> Counted:
+    """A Python sequence beside one of traced length: its items are chosen by a traced number."""
+    items = list(x)
+    return Counted(len(items), lambda k: pick(items, k), (0, len(items), 1), items)
+
+
+def pick(items: Any, k: Any) -> Any:
+    """items[k] for a traced k, which is in range: numbers only."""
+    if not isinstance(k, Leaf):
+        return items[k]
+    numbers = all(isinstance(v, (Number, int, float)) for v in items)
+    if not numbers or not items:
+        raise fail(JitadTypeError, "a traced number can't become an index of a Python "
+                   f"{type(items).__name__} of unlike elements",
+                   "Make it an array, or loop over it directly.")  # fmt: skip
+    if len(items) == 1:
+        return items[0]
+    packed = bind("pack", *items) if any(isinstance(v, Number) for v in items) else None
+    if packed is None:
+        import numpy as np
+
+        return ArrayHandle(np.array(items)).row(k)
+    return bind("load", packed, k)

@@ -1,0 +1,474 @@
+"""What becomes of a variable where two paths meet, or where a loop comes round again?
+
+Both values are taken apart (`snapshot`) as they are at the end of their path, because the writes
+of a path are undone before the next one is traced.  `unify` gives the form that covers both: what
+is the same stays as it is, numbers become a variable of the wider type, arrays a new handle,
+containers are unified element by element.  `extract` gives the atoms of a snapshot in such a form,
+`build` makes the value again from the joined variables.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Atom, lit
+from jitad.tape.types import Array, Scalar, Type, type_of_constant
+from jitad.trace.unset import UNSET, Perhaps
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+
+_NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
+
+APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
+
+# -- snapshots ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Num:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arr:
+    value: ArrayHandle
+    content: Any
+
+
+@dataclass(slots=True, eq=False)
+class Rec:
+    """A tuple, list, dict or object: its parts by key."""
+
+    value: Any
+    keys: tuple[Any, ...]
+    parts: tuple[Snapshot, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Obj:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Per:
+    """A value that may be missing; `part` is None where it certainly is."""
+
+    flag: Any
+    part: Snapshot | None
+    name: str = ""
+
+
+Snapshot = Num | Arr | Rec | Obj | Per
+
+
+def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
+    """The value as it is now, whatever is written to it later."""
+    seen = {} if seen is None else seen
+    if value is UNSET:
+        return Per(False, None)
+    if isinstance(value, Perhaps):
+        return Per(value.flag, snapshot(value.value, seen), value.name)
+    if isinstance(value, _NUMBERS):
+        return Num(value)
+    if id(value) in seen:
+        return seen[id(value)]
+    if isinstance(value, ArrayHandle):
+        out: Snapshot = Arr(value, value.content if not value._lost else None)
+    elif (keys := _keys(value)) is not None:
+        out = seen[id(value)] = Rec(value, keys, ())
+        out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
+    else:
+        out = Obj(value)
+    seen[id(value)] = out
+    return out
+
+
+def _keys(value: Any) -> tuple[Any, ...] | None:
+    """The keys of a container's parts; None for what is not taken apart."""
+    if isinstance(value, (tuple, list)):
+        return tuple(range(len(value)))
+    if type(value) is dict:
+        return tuple(value)
+    if value is None or isinstance(value, _OPAQUE) or callable(value):
+        return None
+    if dataclasses.is_dataclass(value):
+        return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
+    if type(value).__module__ != "builtins" and hasattr(value, "__dict__"):
+        return tuple(vars(value))
+    return None
+
+
+def _part(value: Any, key: Any) -> Any:
+    return value[key] if isinstance(value, (tuple, list, dict)) else getattr(value, key)
+
+
+# -- forms ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keep:
+    """The same on all paths."""
+
+    of: Snapshot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    type: Scalar | Array  # an array where the place is a handle's content
+    shape: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handle:
+    """A new handle; `shape` is empty where the extents differ."""
+
+    type: Array
+    shape: tuple[Atom, ...]
+    of: tuple[ArrayHandle, ...]  # the handles whose place it takes
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    of: Rec
+    parts: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    part: Form
+    name: str
+
+
+Form = Keep | Number | Handle | Record | Maybe
+
+
+class Mismatch(Exception):
+    """Two values have no common form; the text says what they are."""
+
+
+def same(a: Snapshot, b: Snapshot) -> bool:
+    """True where nothing has to be carried or joined."""
+    match a, b:
+        case Num(x), Num(y):
+            return _same_number(x, y)
+        case (Arr(), Arr()) | (Rec(), Rec()):
+            return a.value is b.value  # what is in them is a matter of the journal
+        case Obj(x), Obj(y):
+            if x is y:
+                return True
+            plain = isinstance(x, (str, bytes, range, slice, MethodType, frozenset))
+            return plain and type(x) is type(y) and bool(x == y)
+        case Per(f, p), Per(g, q):
+            if p is None or q is None:
+                return p is q
+            return _same_number(f, g) and same(p, q)
+    return False
+
+
+def _same_number(x: Any, y: Any) -> bool:
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return x is y
+    if isinstance(x, Leaf) or isinstance(y, Leaf):
+        return isinstance(x, Leaf) and isinstance(y, Leaf) and x.atom is y.atom
+    return type(x) is type(y) and repr(x) == repr(y)
+
+
+class Unifier:
+    """Unifies pairs of snapshots; an alias on both sides stays an alias."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[tuple[int, int], Form] = {}
+
+    def unify(self, a: Snapshot, b: Snapshot, name: str = "") -> Form:
+        if same(a, b):
+            return Keep(a)
+        pair = (id(a), id(b))
+        if pair in self.pairs:
+            return self.pairs[pair]
+        out: Form
+        match a, b:
+            case Num(x), Num(y):
+                return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
+            case Arr(), Arr():
+                out = self.handles(a, b)
+            case Rec(), Rec() if type(a.value) is type(b.value) and a.keys == b.keys:
+                out = self.pairs[pair] = Record(a, ())
+                parts = zip(a.parts, b.parts, strict=True)
+                out.parts = tuple(self.unify(p, q, name) for p, q in parts)
+            case Rec(value=list()), Rec(value=list()) if name == APPENDED:
+                out = self.pairs[pair] = Record(longer(a, b), ())
+                parts = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
+                out.parts = tuple(self.unify(p, q, "") for p, q in parts)
+            case Rec(value=list()), Rec(value=list()):
+                raise Mismatch(f"a list of {len(a.keys)} or of {len(b.keys)} elements")
+            case Per(_, p), Per(_, q) if p is not None and q is not None:
+                out = Maybe(self.unify(p, q, name), name)
+            case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
+                out = Maybe(self.alone(other.part, name), name)  # type: ignore[arg-type]
+            case (Per(_, None), other) | (other, Per(_, None)):
+                out = Maybe(self.alone(other, name), name)
+            case (Per(_, p), other):
+                out = Maybe(self.unify(p, other, name), name)  # type: ignore[arg-type]
+            case (other, Per(_, p)):
+                out = Maybe(self.unify(other, p, name), name)  # type: ignore[arg-type]
+            case _:
+                raise Mismatch(f"{describe(a)} or {describe(b)}")
+        self.pairs[pair] = out
+        return out
+
+    def handles(self, a: Arr, b: Arr) -> Form:
+        s, t = a.value.type, b.value.type
+        if s.ndim != t.ndim:
+            raise Mismatch(f"an array of {s.ndim} or of {t.ndim} axes")
+        if s.dtype != t.dtype:
+            raise Mismatch(f"an array of {np.dtype(s.dtype)} or of {np.dtype(t.dtype)}")
+        pairs = zip(a.value.shape, b.value.shape, strict=True)
+        known = all(extents.same(p, q) for p, q in pairs)
+        return Handle(s, _shape(a) if known else (), (a.value, b.value))
+
+    def alone(self, s: Snapshot, name: str) -> Form:
+        """The form of a value that the other path does not have."""
+        match s:
+            case Num(x):
+                return Number(_scalar(x), _content_shape(x))
+            case Arr(h, _):
+                return Handle(h.type, (), (h,))
+            case Rec():
+                out = self.pairs[(id(s), 0)] = Record(s, ())
+                out.parts = tuple(self.alone(p, name) for p in s.parts)
+                return out
+        return Keep(s)
+
+
+def longer(a: Rec, b: Rec) -> Rec:
+    return a if len(a.keys) >= len(b.keys) else b
+
+
+def _shape(a: Arr) -> tuple[Atom, ...]:
+    shape = a.value.shape
+    return tuple(n.atom if isinstance(n, Leaf) else lit(int(n)) for n in shape)
+
+
+def _scalar(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return Array(x.dtype.str[1:], x.ndim)
+    return x.type if isinstance(x, Leaf) else type_of_constant(x)
+
+
+def _content_shape(x: Any) -> tuple[Atom, ...]:
+    if isinstance(x, np.ndarray):
+        return tuple(map(lit, x.shape))
+    return x.atom.shape if isinstance(x, Leaf) else ()
+
+
+def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
+    """The type that holds the values of both exactly where there is one."""
+    if s == t:
+        return s
+    if isinstance(s, Array) or isinstance(t, Array):
+        raise Mismatch(f"{s} or {t}")
+    wide = np.promote_types(s.dtype, t.dtype).str[1:]
+    if not (s.py and t.py):
+        # a Python number adapts to a NumPy one that holds it exactly
+        for a, b, v in ((s, t, values[:1]), (t, s, values[1:])):
+            if a.py and not b.py and b.dtype[0] in "fc" and a.dtype[0] in "bif" and v:
+                if not isinstance(v[0], Leaf) and np.dtype(b.dtype).type(v[0]) == v[0]:
+                    wide = b.dtype
+    return Scalar(wide, s.py and t.py)
+
+
+def describe(s: Snapshot) -> str:
+    match s:
+        case Num(x):
+            return f"a number ({_scalar(x)})" if isinstance(x, Leaf) else repr(x)
+        case Arr(h, _):
+            return f"an array ({h.type})"
+        case Rec(v, _, _):
+            return f"a {type(v).__name__} of {len(s.keys)}"
+        case Per():
+            return "nothing"
+        case Obj(v):
+            text = repr(v)
+            return text if len(text) < 40 else f"a {type(v).__name__}"
+
+
+def widen(was: Form, now: Form) -> Form:
+    """A form that covers two forms of the same variable, from two passes through a loop."""
+    match was, now:
+        case Keep(), _:
+            return now
+        case Number(s, shape), Number(t):
+            return Number(join_types(s, t), shape)
+        case Number(s, shape), Keep(Num(x)):
+            return Number(join_types(s, _scalar(x)), shape)
+        case Record(), Record() if len(was.parts) == len(now.parts):
+            return Record(now.of, tuple(map(widen, was.parts, now.parts)))
+        case Maybe(p, name), Maybe(q, _):
+            return Maybe(widen(p, q), name)
+        case Maybe(p, name), _:
+            return Maybe(widen(p, now), name)
+        case Handle(), Handle():
+            return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)
+        case _, Keep():
+            return was
+    raise Mismatch("a value of changing kind")
+
+
+# -- atoms ----------------------------------------------------------------------------------------
+
+
+def extract(
+    b: Builder, f: Form, s: Snapshot | None, out: list[Atom], seen: set[int] | None = None
+) -> list[Atom]:
+    """The atoms of a snapshot in this form, in order; placeholders where s is None."""
+    seen = set() if seen is None else seen
+    if isinstance(f, (Handle, Record)):
+        if id(f) in seen:
+            return out
+        seen.add(id(f))
+    match f:
+        case Keep():
+            pass
+        case Maybe(part, _):
+            match s:
+                case None | Per(_, None):
+                    out.append(lit(False))
+                    extract(b, part, None, out, seen)
+                case Per(flag, inner):
+                    out.append(b.atom(flag))
+                    extract(b, part, inner, out, seen)
+                case _:
+                    out.append(lit(True))
+                    extract(b, part, s, out, seen)
+        case Record():
+            parts = s.parts if isinstance(s, Rec) else [None] * len(f.parts)
+            for p, q in itertools.zip_longest(f.parts, parts):  # what was appended may be shorter
+                extract(b, p, q, out, seen)
+        case Number(Array()):
+            assert isinstance(s, Num)
+            out.append(b.atom(s.value))
+        case Number(t):
+            value = s.value if isinstance(s, Num) else 0
+            out.append(cast(b, b.atom(value), t))
+        case Handle(t, shape):
+            if isinstance(s, Arr):
+                if s.content is None:
+                    s.value.content  # noqa: B018  # raises, saying why it is lost
+                out.append(b.atom(s.content))
+            else:  # never read: an empty one will do where extents are free
+                zero = lit(np.dtype(t.dtype).type(0))
+                dims = shape or (lit(0),) * t.ndim
+                out.append(b.emit("full", zero, *dims, dtype=t.dtype))
+    return out
+
+
+def cast(b: Builder, atom: Atom, t: Scalar) -> Atom:
+    if atom.type == t:
+        return atom
+    return b.emit("cast", atom, dtype=t.dtype, py=t.py)  # type: ignore[no-any-return]
+
+
+def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
+    """Type and extents of every variable that the form needs."""
+    if isinstance(f, (Handle, Record)):
+        if id(f) in seen:
+            return out
+        seen.add(id(f))
+    match f:
+        case Number(t, shape):
+            out.append((t, shape))
+        case Handle(t, shape):
+            out.append((t, shape))
+        case Record():
+            for p in f.parts:
+                kinds(p, out, seen)
+        case Maybe(part, _):
+            out.append((Scalar("b1", True), ()))
+            kinds(part, out, seen)
+    return out
+
+
+def signature(f: Form, numbers: dict[int, int]) -> Any:
+    """Equal for forms that need the same variables, aliases in the same places."""
+    match f:
+        case Keep():
+            return "keep"
+        case Number(t):
+            return t
+        case Maybe(part):
+            return ("maybe", signature(part, numbers))
+    if id(f) in numbers:
+        return numbers[id(f)]
+    numbers[id(f)] = len(numbers)
+    if isinstance(f, Handle):
+        return (f.type, f.shape)
+    return (type(f.of.value), *(signature(p, numbers) for p in f.parts))
+
+
+def build(
+    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], link: Any
+) -> Any:
+    """The value in this form, made of these variables; `link(new, old)` is told of new handles."""
+    if id(f) in made:
+        return made[id(f)]
+    out: Any
+    match f:
+        case Keep(s):
+            out = _rebuilt(s)
+        case Number():
+            out = b.leaf(next(atoms))
+        case Handle(of=of):
+            content = b.leaf(next(atoms))
+            out = ArrayHandle(content)
+            for old in of:
+                link(out, old)
+        case Maybe(part, name):
+            flag = b.leaf(next(atoms))
+            value = build(b, part, atoms, made, link)
+            if isinstance(flag, Leaf):
+                out = Perhaps(flag, value, name)
+            else:
+                out = value if flag else UNSET
+        case Record():
+            out = _container(f, [build(b, p, atoms, made, link) for p in f.parts])
+    made[id(f)] = out
+    return out
+
+
+def _rebuilt(s: Snapshot) -> Any:
+    if isinstance(s, Per):
+        return UNSET if s.part is None else Perhaps(s.flag, _rebuilt(s.part), s.name)
+    return s.value
+
+
+def _container(f: Record, parts: list[Any]) -> Any:
+    value = f.of.value
+    kind = type(value)
+    if isinstance(value, tuple):
+        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    if isinstance(value, list):
+        return kind(parts)
+    if isinstance(value, dict):
+        return dict(zip(f.of.keys, parts, strict=True))
+    out = object.__new__(kind)
+    for k, p in zip(f.of.keys, parts, strict=True):
+        object.__setattr__(out, k, p)
+    return out
+
+
+def explain(name: str, e: Mismatch, pos: Any, where: str) -> JitadError:
+    what = "the value returned" if name == "_jv" else (name or "an attribute or item")
+    return JitadError(
+        f"{what} is {e} {where}", pos,
+        "Give it the same kind of value on every path, or decide on something static.",
+    )  # fmt: skip

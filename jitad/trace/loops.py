@@ -1,0 +1,249 @@
+"""What happens at a loop?
+
+Over plain Python things it runs, iteration by iteration, within a budget.  A loop of traced
+length, or with an exit under a traced condition, becomes a `for` or `while` equation (`rolled`).
+A range of known length is written out where it is short; else it is rolled, unless its body turns
+out to need the index as a plain number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.tape.build import Leaf
+from jitad.trace import context
+from jitad.trace.branches import Branches, raises_for_the_user, truth
+from jitad.trace.context import Region, Trace, current
+from jitad.trace.hooking import Site
+from jitad.trace.iterables import Counted, sequence
+from jitad.trace.rolled import Rolled, RolledFor, RolledWhile
+from jitad.values.number import bind
+
+State = tuple[Any, ...]
+
+
+class Plain:
+    """Python's own loop, while nothing is traced."""
+
+    traced = False
+
+    def __init__(self, items: Any, state: State, site: Site) -> None:
+        self.items, self.state, self.site = items, state, site
+
+    def __iter__(self) -> Iterator[Any]:
+        stops = self.site.stops
+        for item in self.items:
+            yield item, self.state
+            if stops and any(self.state[k] for k in stops):
+                return
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def leave(self, state: State) -> None:
+        self.state = state
+
+    def joined(self) -> State:
+        return self.state
+
+
+class PlainWhile(Plain):
+    """The first variable is the condition."""
+
+    def __iter__(self) -> Iterator[Any]:
+        while self.state[0]:
+            yield self.state
+
+
+def for_(iterable: Any, state: State, site: Site) -> Any:
+    trace = current()
+    if trace is None:
+        counted = sequence(iterable)
+        items = iterable if counted is None or counted.static is None else counted.static
+        return Plain(items, state, site)
+    trace.builder.pos = site.pos
+    counted = sequence(iterable)
+    if counted is None:
+        _refuse_advancing(trace, iterable, site)
+        return Unrolled(trace, iterable, None, state, site)
+    if counted.static is not None and counted.count <= context.UNROLLED:
+        return Unrolled(trace, counted.static, None, state, site)
+    return Unrolled(trace, counted.static, counted, state, site)
+
+
+def while_(state: State, site: Site) -> Any:
+    trace = current()
+    if trace is None:
+        return PlainWhile((), state, site)
+    trace.builder.pos = site.pos
+    return While(trace, state, site)
+
+
+def _refuse_advancing(trace: Trace, iterable: Any, site: Site) -> None:
+    advancing = iter(iterable) is iterable
+    if advancing and len(trace.regions) and not trace.journal.is_fresh(iterable):
+        raise JitadError(
+            f"a {type(iterable).__name__} can't be advanced under a traced condition", site.pos,
+            "Make a list of it before the loop or branch.",
+        )  # fmt: skip
+
+
+class _Session:
+    """A loop of a trace; `inner` is what the `with` of the present iteration means."""
+
+    traced = False
+
+    def __init__(self, trace: Trace, state: State, site: Site) -> None:
+        self.trace, self.state, self.site = trace, state, site
+        self.inner: Any = None
+        self.exit = state
+
+    def __enter__(self) -> None:
+        if self.inner is not None:
+            self.inner.__enter__()
+
+    def __exit__(self, kind: Any, error: Any, where: Any) -> bool:
+        if self.inner is not None:
+            return bool(self.inner.__exit__(kind, error, where))
+        return False
+
+    def leave(self, state: State) -> None:
+        self.state = state
+        if self.inner is not None:
+            self.inner.leave(state)
+
+    def joined(self) -> State:
+        return self.state
+
+    def roll(self, rolled: Rolled, with_item: bool) -> Iterator[Any]:
+        """Run the passes of a rolled loop; False in `rolled.done` where it has to be written out."""
+        self.inner = rolled
+        self.traced = True
+        for item, state in rolled.passes():
+            yield (item, state) if with_item else state
+        self.inner = None
+        self.traced = False
+        if rolled.done:
+            self.state = rolled.result
+
+
+class Unrolled(_Session):
+    """A `for` that is rolled where it can be, and else written out."""
+
+    def __init__(
+        self, trace: Trace, items: Any, counted: Counted | None, state: State, site: Site
+    ) -> None:
+        super().__init__(trace, state, site)
+        self.items, self.counted = items, counted
+
+    def __iter__(self) -> Iterator[Any]:
+        if self.counted is not None:
+            rolled = RolledFor(self.trace, self.counted, self.state, self.site,
+                               may_fail=self.items is not None)  # fmt: skip
+            before = self.state
+            yield from self.roll(rolled, True)
+            if rolled.done:
+                return
+            self.state = before
+        yield from self.written_out()
+
+    def written_out(self) -> Iterator[Any]:
+        stopped: Any = False
+        for k, item in enumerate(self.items):
+            if k >= context.MAX_UNROLLED:
+                raise JitadError(
+                    f"this loop is written out, and has more than {context.MAX_UNROLLED} "
+                    "iterations", self.site.pos, "Loop over range() or an array.",
+                )  # fmt: skip
+            if isinstance(stopped, Leaf):
+                yield from self.guarded(stopped, item)
+            else:
+                yield item, self.state
+            stopped = self.stopped()
+            if stopped is True:
+                return
+
+    def stopped(self) -> Any:
+        out: Any = False
+        for k in self.site.stops:
+            flag = truth(self.state[k])
+            if flag is True:
+                return True
+            if isinstance(flag, Leaf):
+                out = bind("logical_or", out, flag) if isinstance(out, Leaf) else flag
+        return out
+
+    def guarded(self, stopped: Leaf, item: Any) -> Iterator[Any]:
+        """An iteration that only happens unless the loop was left."""
+        names = self.site.names
+        site = Site(self.site.pos, names, self.site.stops, frozenset(names))
+        self.inner = Branches(self.trace, bind("logical_not", stopped), self.state, site)
+        self.traced = True
+        yield item, self.state
+        self.state = self.inner.joined()
+        self.inner, self.traced = None, False
+
+
+class While(_Session):
+    """A `while`: written out while its condition is known, rolled when it is not."""
+
+    PATIENCE = 50  # iterations written out before it is tried to roll the loop
+
+    def __iter__(self) -> Iterator[Any]:
+        patience = self.PATIENCE
+        count = 0
+        while True:
+            go = truth(self.state[0])
+            if go is False:
+                return
+            if isinstance(go, Leaf) or count == patience:
+                before = self.state
+                rolled = RolledWhile(self.trace, self.state, self.site, may_fail=go is True)
+                yield from self.roll(rolled, False)
+                if rolled.done:
+                    return
+                self.state = before
+                patience = -1
+            count += 1
+            if count > context.MAX_UNROLLED:
+                raise JitadError(
+                    f"this loop is written out, and has more than {context.MAX_UNROLLED} "
+                    "iterations", self.site.pos, "Let its condition depend on an argument.",
+                )  # fmt: skip
+            before = self.state
+            self.inner = iteration = _Iteration(Region(self.trace))
+            yield self.state
+            self.inner = None
+            if isinstance(truth(self.state[0]), Leaf):  # an exit under a traced condition
+                iteration.region.drop()
+                self.state = before
+                rolled = RolledWhile(self.trace, self.state, self.site, may_fail=False)
+                yield from self.roll(rolled, False)
+                return
+            iteration.region.splice()
+
+
+class _Iteration:
+    """One iteration, which stays or is undone when its end is known."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+
+    def __enter__(self) -> None:
+        self.region.open()
+
+    def leave(self, state: State) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, _: object) -> bool:
+        if error is not None:
+            if raises_for_the_user(error):
+                self.region.splice()
+            else:
+                self.region.drop()
+        return False

@@ -1,0 +1,206 @@
+"""Which names does a piece of a function assign, read, capture, and which are live after it?
+
+Works on trees without early exits (`exits.py`) and without comprehensions (`comprehensions.py`),
+where control only flows down, around loops, and into handlers.  Liveness decides what branches
+join and loops carry: a temporary that is always assigned before it is read is neither.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:
+    """Names that these nodes bind in their own scope, in order."""
+    out: dict[str, None] = {}
+    todo = list(nodes)[::-1]
+    while todo:
+        node = todo.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                out[name] = None
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                out[node.name] = None
+                todo += _outside_body(node)
+                continue
+            case ast.Lambda():
+                todo += _outside_body(node)
+                continue
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                out[name] = None
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                out[name] = None
+            case ast.alias():
+                out[(node.asname or node.name).split(".")[0]] = None
+        todo += list(ast.iter_child_nodes(node))[::-1]
+    return out
+
+
+def _outside_body(node: ast.AST) -> list[ast.AST]:
+    """What of a nested definition is evaluated where it stands."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *node.keywords]
+    a = node.args  # type: ignore[attr-defined]
+    decorators = getattr(node, "decorator_list", [])
+    return [*decorators, *a.defaults, *(d for d in a.kw_defaults if d is not None)]
+
+
+def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[str]:
+    a = node.args
+    names = [x.arg for x in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+    return names + [x.arg for x in (a.vararg, a.kwarg) if x is not None]
+
+
+def declared(node: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+    """Names that the function declares `global` or `nonlocal`."""
+    body = node.body if isinstance(node.body, list) else []  # type: ignore[attr-defined]
+    return {name for n in own(body) if isinstance(n, kind) for name in n.names}
+
+
+def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All nodes that belong to this scope; of nested definitions only the definition itself."""
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        yield node
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            todo += _outside_body(node)
+        else:
+            todo += ast.iter_child_nodes(node)
+
+
+def locals_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    body = node.body if isinstance(node.body, list) else [node.body]
+    names = set(assigned(body)) | set(parameters(node))
+    return names - declared(node, ast.Global) - declared(node, ast.Nonlocal)
+
+
+def free_names(node: ast.AST) -> set[str]:
+    """Names that a nested definition takes from around it (globals among them)."""
+    if isinstance(node, ast.ClassDef):
+        mine, body = set(), node.body
+    else:
+        mine = locals_of(node)  # type: ignore[arg-type]
+        body = node.body if isinstance(node.body, list) else [node.body]  # type: ignore[attr-defined]
+    used: set[str] = set()
+    for n in own(body):
+        if isinstance(n, ast.Name):
+            used.add(n.id)
+        elif isinstance(n, (*_FUNCTIONS, ast.ClassDef)):
+            used |= free_names(n)
+        elif isinstance(n, ast.Nonlocal):
+            used.update(n.names)
+    return used - mine
+
+
+def captured(body: list[ast.stmt]) -> set[str]:
+    """Names that nested definitions use: they may be read at any time."""
+    out: set[str] = set()
+    for n in own(body):
+        if isinstance(n, (*_FUNCTIONS, ast.ClassDef)) and not getattr(n, "hoisted", False):
+            out |= free_names(n)
+    return out
+
+
+class Liveness:
+    """The names live after every `if` and at the head of every loop of one function."""
+
+    def __init__(self, body: list[ast.stmt]) -> None:
+        self.after: dict[ast.AST, set[str]] = {}
+        self.head: dict[ast.AST, set[str]] = {}
+        self.orelse: dict[ast.AST, set[str]] = {}
+        # a comprehension's function reads its captured names where it is called
+        self.hoisted = {
+            n.name: free_names(n)
+            for n in own(body)
+            if isinstance(n, ast.FunctionDef) and getattr(n, "hoisted", False)
+        }
+        self.always = captured(body)
+        self.block(body, set())
+
+    def block(self, stmts: list[ast.stmt], live: set[str]) -> set[str]:
+        for s in reversed(stmts):
+            live = self.statement(s, live)
+        return live
+
+    def statement(self, s: ast.stmt, live: set[str]) -> set[str]:
+        match s:
+            case ast.If():
+                self.after[s] = live | self.always
+                orelse = self.block(s.orelse, live)
+                self.orelse[s] = orelse | self.always
+                return self.block(s.body, live) | orelse | self.reads([s.test])
+            case ast.For() | ast.While():
+                return self.loop(s, live)
+            case ast.Try():
+                return self.try_(s, live)
+            case ast.With():
+                for item in s.items:
+                    live = live - set(assigned([item]))
+                return self.block(s.body, live) | self.reads(s.items)
+            case ast.Match():
+                out = live | self.reads([s.subject])
+                for c in s.cases:
+                    out |= self.block(c.body, live) | self.reads([c.pattern, c.guard])
+                return out
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                return (live - {name}) | self.reads([s.value])
+            case ast.Assign() | ast.AnnAssign() | ast.Delete():
+                stored = {n.id for n in own([s]) if _is_store(n)}
+                return (live - stored) | self.reads([s])
+            case ast.FunctionDef() | ast.ClassDef():
+                return (live - {s.name}) | self.reads([s])
+        return live | self.reads([s])
+
+    def loop(self, s: ast.For | ast.While, live: set[str]) -> set[str]:
+        stops = set(getattr(s, "stops", ()))
+        if isinstance(s, ast.For):
+            def head_of(out: set[str]) -> set[str]:
+                inner = self.block(s.body, out | stops)
+                return inner - {n.id for n in own([s.target]) if _is_store(n)} | self.reads(
+                    [s.target]
+                )
+        else:
+            def head_of(out: set[str]) -> set[str]:
+                return self.block(s.body, out | stops) | self.reads([s.test])
+        head = live | stops
+        while True:
+            grown = head | head_of(head)
+            if grown == head:
+                break
+            head = grown
+        self.head[s] = head | self.always
+        self.after[s] = live | self.always
+        return head | (self.reads([s.iter]) if isinstance(s, ast.For) else set())
+
+    def try_(self, s: ast.Try, live: set[str]) -> set[str]:
+        out = self.block(s.finalbody, live)
+        caught = set(out)
+        for h in s.handlers:
+            inner = self.block(h.body, out) - {h.name or ""}
+            caught |= inner | self.reads([h.type])
+        before, self.always = self.always, self.always | caught
+        body = self.block(s.body, self.block(s.orelse, out))
+        self.always = before
+        return body | caught
+
+    def reads(self, nodes: Iterable[ast.AST | None]) -> set[str]:
+        out: set[str] = set()
+        for n in own(n for n in nodes if n is not None):
+            match n:
+                case ast.Name(id=name, ctx=ast.Load()):
+                    out.add(name)
+                    out |= self.hoisted.get(name, set())
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    out.add(name)
+                case ast.FunctionDef() | ast.Lambda() | ast.ClassDef():
+                    if not getattr(n, "hoisted", False):
+                        out |= free_names(n)
+        return out
+
+
+def _is_store(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))

@@ -1,0 +1,48 @@
+"""Which constructs of Python can't be traced, and what does the user do instead?"""
+
+from __future__ import annotations
+
+import ast
+
+from jitad.errors import JitadError
+from jitad.tape.ir import Pos
+
+# construct -> (what it is called, remedy)
+REFUSED: dict[type[ast.AST], tuple[str, str]] = {
+    ast.AsyncFunctionDef: ("an async function", "Use an ordinary function."),
+    ast.Await: ("await", "Await outside the traced function and pass the value in."),
+    ast.AsyncFor: ("async for", "Collect the values first and pass them in."),
+    ast.AsyncWith: ("async with", "Enter the context outside the traced function."),
+    ast.TryStar: ("except*", "Use an ordinary except."),
+}
+
+# builtins that look at the frame that calls them, which tracing has changed
+REFUSED_CALLS: dict[str, str] = {
+    "locals": "Name the variables.",
+    "vars": "Name the attributes, or pass the object: vars(obj).",
+    "eval": "Write the expression out.",
+    "exec": "Write the statements out.",
+    "breakpoint": "Debug the plain Python function, or the eager gradient.",
+}
+
+# modules whose functions give something else at every call: a trace would freeze the first answer
+UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "datetime", "numpy.random"})
+
+
+def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
+    """Raise for the first construct in the tree that is in the tables."""
+    for n in ast.walk(node):
+        entry = REFUSED.get(type(n))
+        if entry is not None:
+            what, remedy = entry
+            raise JitadError(f"{what} can't be traced", _pos(n, file), remedy)
+        match n:
+            case ast.Call(func=ast.Name(id=name), args=args) if name in REFUSED_CALLS:
+                if name not in shadowed and not (name == "vars" and args):
+                    raise JitadError(
+                        f"{name}() can't be traced", _pos(n, file), REFUSED_CALLS[name]
+                    )
+
+
+def _pos(node: ast.AST, file: str) -> Pos:
+    return Pos(file, node.lineno, node.col_offset)  # type: ignore[attr-defined]

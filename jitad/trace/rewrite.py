@@ -1,0 +1,128 @@
+"""How does a user's function become its rewritten twin?
+
+The twin has hooks where the original has operations (`hooking.py`), and shares the original's
+closure cells, globals and defaults.  Code is compiled once per code object, with the user's file
+name and positions, so tracebacks and debuggers show the user's source.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FunctionType
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.tape.ir import Pos
+from jitad.trace.comprehensions import Hoist
+from jitad.trace.exits import _at
+from jitad.trace.hooking import Hooking, Site, Unit
+from jitad.trace.refused import check_refused
+from jitad.trace.source import definition, nested_codes
+from jitad.trace.unset import UNSET
+
+_twins: dict[CodeType, tuple[CodeType, list[Site]]] = {}
+_rewritten: set[CodeType] = set()  # code of twins, and of functions inside them
+
+_OWN_CELLS: dict[str, Any] = {"_jU": UNSET, "_jslice": slice, "_jlocals": locals,
+                              "_jBase": BaseException}  # fmt: skip
+
+
+def rewrite(f: Callable[..., Any]) -> FunctionType:
+    """The function that does what f does, for traced and tagged operands as well."""
+    if not isinstance(f, FunctionType):
+        raise JitadError(f"{f!r} is not a Python function", None, "Pass a def or a lambda.")
+    if is_rewritten(f):
+        return f
+    known = _twins.get(f.__code__)
+    if known is None:
+        known = _twins[f.__code__] = _compile(f)
+    code, sites = known
+    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+    from jitad.trace import hooks
+
+    own = {**_OWN_CELLS, "_jh": hooks, "_jS": sites}
+    closure = tuple(cells[n] if n in cells else _cell(own[n]) for n in code.co_freevars)
+    twin = FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
+    twin.__kwdefaults__ = f.__kwdefaults__
+    twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
+    twin.__dict__.update(f.__dict__)
+    return twin
+
+
+def is_rewritten(f: FunctionType) -> bool:
+    return f.__code__ in _rewritten
+
+
+_library = tuple(
+    {p for k in ("stdlib", "platstdlib", "purelib", "platlib") if (p := sysconfig.get_path(k))}
+    | {__file__.rsplit("/trace/", 1)[0]}
+)
+
+
+def is_library(f: FunctionType) -> bool:
+    """True of functions that are never rewritten: the standard library's and installed ones."""
+    file = f.__code__.co_filename
+    module = sys.modules.get(f.__module__ or "")
+    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file or (
+        file.startswith("<string>") and module is not None and module.__name__ == "collections"
+    )
+
+
+def _cell(value: Any) -> Any:
+    return (lambda: value).__closure__[0]  # type: ignore[index]
+
+
+def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
+    node, class_name = definition(f)
+    file = f.__code__.co_filename
+    node = copy.deepcopy(node)
+    free = f.__code__.co_freevars
+    shadowed = frozenset(f.__globals__) | frozenset(free) | {
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }  # fmt: skip
+    check_refused(node, file, shadowed)
+    if isinstance(node, ast.Lambda):
+        made: Any = ast.FunctionDef("_jmade", node.args, [ast.Return(node.body)], [], None, None)
+        node = _at(made, node)
+    assert isinstance(node, ast.FunctionDef)
+    node.decorator_list, node.args.defaults = [], []
+    node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
+    node.returns = None
+    for a in ast.walk(node.args):
+        if isinstance(a, ast.arg):
+            a.annotation = None
+    node.body = Hoist(shadowed.__contains__).body(node.body)
+    unit = Unit(file, frozenset(free), frozenset(f.__globals__))
+    try:
+        Hooking(unit, node).run()
+        node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
+        compiled = _outer(node, [*free, *_OWN_CELLS, "_jh", "_jS"], class_name, file)
+    except (SyntaxError, RecursionError) as e:
+        raise JitadError(
+            f"{f.__qualname__} can't be rewritten: {e}", Pos(file, f.__code__.co_firstlineno),
+            "Split the function: it nests too deeply.",
+        ) from e  # fmt: skip
+    made_code = next(c for c in nested_codes(compiled) if c.co_name == node.name)
+    code = made_code.replace(
+        co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname,
+        co_firstlineno=f.__code__.co_firstlineno,
+    )  # fmt: skip
+    _rewritten.add(code)
+    _rewritten.update(nested_codes(made_code))
+    return code, unit.sites
+
+
+def _outer(node: ast.FunctionDef, free: list[str], class_name: str, file: str) -> CodeType:
+    """The code of a module in which these names are cells around the function."""
+    body: list[ast.stmt] = [node]
+    if class_name:  # private names (`self.__x`) belong to the class
+        body = [ast.ClassDef(class_name, [], [], body, [])]
+    parameters = ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, [])
+    outer = ast.FunctionDef("_jouter", parameters, body, [], None, None)
+    module = ast.Module([_at(outer, node)], [])
+    ast.fix_missing_locations(module)
+    return compile(module, file, "exec", dont_inherit=True)

@@ -1,0 +1,445 @@
+"""How does a loop become one equation of the tape?
+
+Its body is traced once, with variables for what it carries: the names that it assigns and that are
+live at its head, and the places that it writes.  Their forms are found by trying.  At first only
+floats and traced numbers are variables; where a pass ends with something else than it began with,
+the form is widened (a static number becomes a variable, an int a float) and the pass repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from jitad.errors import JitadError, JitadTypeError, JitadValueError, message
+from jitad.tape.build import Leaf
+from jitad.tape.ir import Atom, Lit, Var, lit
+from jitad.tape.types import BOOL, INT, Array
+from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
+from jitad.trace.context import DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.hooking import Site
+from jitad.trace.iterables import Counted
+from jitad.trace.join import (
+    Form,
+    Handle,
+    Keep,
+    Maybe,
+    Mismatch,
+    Num,
+    Number,
+    Record,
+    Snapshot,
+    Unifier,
+    build,
+    explain,
+    extract,
+    kinds,
+    signature,
+    snapshot,
+    widen,
+)
+from jitad.trace.unset import UNSET
+from jitad.values.number import bind
+
+MAX_PASSES = 24
+State = tuple[Any, ...]
+
+
+class Rolled:
+    """Passes over one loop's body, until the forms of what it carries settle."""
+
+    traced = True
+    flags: tuple[int, ...] = ()  # positions of variables that are booleans of the tape
+
+    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
+        self.trace, self.site, self.may_fail = trace, site, may_fail
+        seen: dict[int, Snapshot] = {}
+        self.entry = [snapshot(v, seen) for v in state]
+        self.state = state
+        self.exit = state
+        self.forms: list[Form] = [self._first_form(k, s) for k, s in enumerate(self.entry)]
+        self.places: dict[Any, Written] = {}  # with their values before the loop
+        self.region = Region(trace)
+        self.ends: list[Snapshot] = []
+        self.done = False
+        self.result: State = state
+        self.event = ""
+
+    def _first_form(self, k: int, s: Snapshot) -> Form:
+        if k in self.flags:
+            return Number(BOOL)
+        if isinstance(s, Num):
+            value = s.value
+            if isinstance(value, Leaf) and not isinstance(value.type, Array):
+                return Number(value.type)
+            if isinstance(value, float):
+                return Unifier().alone(s, "")
+        return Keep(s)
+
+    # -- passes -------------------------------------------------------------------------------
+
+    def passes(self) -> Iterator[tuple[Any, State]]:
+        for _ in range(MAX_PASSES):
+            self.event = ""
+            yield self._begin()
+            if self.event == "failed":
+                return
+            if self.event == "raised":
+                self.done = True
+                return
+            try:
+                settled = self._settled()
+            except JitadError:
+                if self.may_fail:
+                    return
+                raise
+            if settled:
+                self._finish()
+                self.done = True
+                return
+        raise JitadError("the types of this loop's variables do not settle", self.site.pos)
+
+    def _params(self) -> tuple[list[Var], list[Var]]:
+        """Variables of the kind of loop, and one each for what is carried."""
+        needed: list[Any] = []
+        seen: set[int] = set()
+        for f in self.forms:
+            kinds(f, needed, seen)
+        return self._own_params(), [Var(t, shape) for t, shape in needed]
+
+    def _begin(self) -> tuple[Any, State]:
+        own, carried = self._params()
+        self.params = [*own, *carried]
+        self.carried = carried
+        self.region = Region(self.trace, self.params)
+        self._own, self._values = own, carried
+        return self._enter_pass()
+
+    def _enter_pass(self) -> tuple[Any, State]:
+        self.region.open()
+        try:
+            b = self.trace.builder
+            b.pos = self.site.pos
+            item = self._item(self._own)
+            supply: Iterator[Atom] = iter(self._values)
+            made: dict[int, Any] = {}
+            values = [build(b, f, supply, made, self.trace.journal.link) for f in self.forms]
+            n = len(self.entry)
+            for w, value in zip(self.places.values(), values[n:], strict=True):
+                assign(w.write, value)
+            for k in self.flags:
+                values[k] = self._flag_inside(k, values[k])
+            return item, tuple(values[:n])
+        except BaseException:
+            self.region.drop()
+            raise
+
+    def _flag_inside(self, k: int, value: Any) -> Any:
+        return value
+
+    def __enter__(self) -> None:
+        pass
+
+    def leave(self, state: State) -> None:
+        self.exit = state
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
+        if error is None:
+            seen: dict[int, Snapshot] = {}
+            self.ends = [snapshot(v, seen) for v in self.exit]
+            self.region.close()
+            return False
+        if self.may_fail and isinstance(error, JitadTypeError):
+            self.region.drop()
+            self.event = "failed"
+            return True
+        self.region.drop()
+        if not raises_for_the_user(error):
+            return False
+        if isinstance(error, DeadPath):
+            return False
+        self._raise_at_once(error)
+        self.event = "raised"
+        return True
+
+    def _raise_at_once(self, error: BaseException) -> None:
+        """The first iteration raises, so the loop is a check that there is none."""
+        b = self.trace.builder
+        region = Region(self.trace)
+        region.open()
+        emit_raise(self.trace, error, self.site.pos)
+        last = region.block.equations[-1]
+        region.drop()
+        b.emit("check", b.atom(bind("logical_not", self._runs())), **last.params)
+
+    # -- settling -----------------------------------------------------------------------------
+
+    def _settled(self) -> bool:
+        """True where the forms hold for the pass just made; else they are widened."""
+        unifier = Unifier()
+        n = len(self.entry)
+        before = self._signature()
+        forms: list[Form] = []
+        before_replaced = self._replaced()
+        for k, (s, t) in enumerate(zip(self.entry, self.ends, strict=True)):
+            if k in self.flags:
+                forms.append(self.forms[k])
+                continue
+            forms.append(self._next_form(unifier, self.forms[k], s, t, self.site.names[k]))
+        found = {w.write.place: w for w in self.region.written if w.write.slot != "_lost"}
+        replaced = {id(h) for f in forms for h in _entries(f)}
+        for k, (place, w) in enumerate(list(self.places.items())):
+            if place[0] in replaced and place[1] == "content":
+                found.pop(place)
+                del self.places[place]
+                continue
+            now = found.pop(place).value
+            name = _place_name(w.write)
+            forms.append(self._next_form(unifier, self.forms[n + k], w.value, now, name))
+        for place, w in found.items():
+            if place[0] in before_replaced and place[1] == "content":
+                raise JitadError(
+                    "an array is written in this loop under two names that part in it",
+                    self.site.pos, "Copy one of them before the loop.",
+                )  # fmt: skip
+            if place[0] in replaced and place[1] == "content":
+                continue  # it was written by a name that from now on has its own handle
+            entry = snapshot(w.write.read())
+            if not self._visible(entry):
+                continue  # made in the body
+            self.places[place] = Written(w.write, entry)
+            forms.append(self._next_form(unifier, Keep(entry), entry, w.value,
+                                         _place_name(w.write)))  # fmt: skip
+        self.forms = forms
+        return before == self._signature()
+
+    def _replaced(self) -> set[int]:
+        return {id(h) for f in self.forms for h in _entries(f)}
+
+    def _signature(self) -> list[Any]:
+        numbers: dict[int, int] = {}
+        return [signature(f, numbers) for f in self.forms]
+
+    def _next_form(
+        self, unifier: Unifier, was: Form, entry: Snapshot, end: Snapshot, name: str
+    ) -> Form:
+        try:
+            now = unifier.unify(entry, end, name)
+            if name == "_jv" and isinstance(now, Maybe):
+                now = now.part
+            return self._with_extents(widen(was, now), entry, end)
+        except Mismatch as e:
+            raise explain(name, e, self.site.pos, "before and after an iteration of this loop") \
+                from None  # fmt: skip
+
+    def _with_extents(self, f: Form, entry: Snapshot, end: Snapshot) -> Form:
+        """Carried arrays keep their extents: those of the value before the loop."""
+        from jitad.trace.join import Arr, _shape
+
+        match f:
+            case Handle(type=t, shape=shape) if t.ndim:
+                source = entry if isinstance(entry, Arr) else end
+                if not isinstance(source, Arr):
+                    return f
+                shape = _shape(source)
+                if not all(map(self._outside, shape)):
+                    raise Mismatch("an array of unknown size, or unbound,")
+                return Handle(f.type, shape, f.of)
+            case Maybe(part, name):
+                inner = getattr(end, "part", end)
+                return Maybe(self._with_extents(part, getattr(entry, "part", entry), inner), name)
+            case Record() if hasattr(entry, "parts"):
+                ends = end.parts if hasattr(end, "parts") else entry.parts
+                triples = zip(f.parts, entry.parts, ends, strict=True)
+                f.parts = tuple(self._with_extents(*x) for x in triples)
+        return f
+
+    def _inner(self) -> set[Var]:
+        out = set(self.region.block.params)
+        todo = [self.region.block]
+        while todo:
+            for e in todo.pop().equations:
+                out.update(e.outs)
+                todo += e.blocks
+        return out
+
+    def _outside(self, atom: Atom) -> bool:
+        return isinstance(atom, Lit) or atom not in self._inner()
+
+    def _visible(self, s: Snapshot) -> bool:
+        value = getattr(s, "value", None)
+        return not isinstance(value, Leaf) or self._outside(value.atom)
+
+    # -- the equation -------------------------------------------------------------------------
+
+    def _atoms(self, snapshots: list[Snapshot]) -> list[Atom]:
+        out: list[Atom] = []
+        seen: set[int] = set()
+        for f, s in zip(self.forms, snapshots, strict=True):
+            extract(self.trace.builder, f, s, out, seen)
+        return out
+
+    def _finish(self) -> None:
+        b = self.trace.builder
+        b.pos = self.site.pos
+        written = {w.write.place: w.value for w in self.region.written}
+        ends = [*self.ends, *(written[place] for place in self.places)]
+        with reopened(self.trace, self.region.block):
+            final = self._atoms(ends)
+            for var, atom in zip(self.carried, final, strict=True):
+                self._check_extents(var, atom)
+        start = self._atoms([*self.entry, *(w.value for w in self.places.values())])
+        outs = tuple(Var(v.type, v.shape) for v in self.carried)
+        self._equation(start, final, outs)
+        supply: Iterator[Atom] = iter(outs)
+        made: dict[int, Any] = {}
+        values = [build(b, f, supply, made, self.trace.journal.link) for f in self.forms]
+        n = len(self.entry)
+        for w, value in zip(self.places.values(), values[n:], strict=True):
+            assign(w.write, value)
+        self.result = tuple(
+            v if name in self.site.live or name.startswith("_j") else UNSET
+            for v, name in zip(values[:n], self.site.names, strict=True)
+        )
+
+    def _check_extents(self, var: Var, atom: Atom) -> None:
+        b = self.trace.builder
+        for n, m in zip(var.shape, atom.shape, strict=True):
+            if n != m:
+                text = message("an array changes its extents in a loop", self.site.pos,
+                               "Make it large enough before the loop.")  # fmt: skip
+                ok = b.emit("eq", n, m)
+                b.emit("check", ok, exception=JitadValueError, message=text)
+
+    def _own_params(self) -> list[Var]:
+        raise NotImplementedError
+
+    def _item(self, own: list[Var]) -> Any:
+        raise NotImplementedError
+
+    def _runs(self) -> Any:
+        """Is there a first iteration?"""
+        raise NotImplementedError
+
+    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
+        raise NotImplementedError
+
+
+class RolledFor(Rolled):
+    """A loop with a count: a `for` equation, or a `while` where it may be left early."""
+
+    def __init__(
+        self, trace: Trace, counted: Counted, state: State, site: Site, may_fail: bool
+    ) -> None:
+        self.counted = counted
+        self.flags = site.stops
+        super().__init__(trace, state, site, may_fail)
+
+    def _own_params(self) -> list[Var]:
+        return [Var(INT)]
+
+    def _item(self, own: list[Var]) -> Any:
+        b = self.trace.builder
+        (index,) = own
+        start, stop, step = self.counted.bounds
+        if self.flags or isinstance(step, Leaf):
+            b.loops[index] = (lit(0), b.atom(self.counted.count), lit(1))
+            return self.counted.item(b.leaf(index))
+        b.loops[index] = (b.atom(start), b.atom(stop), b.atom(step))
+        if self._is_range:
+            return b.leaf(index)
+        return self.counted.item(b.leaf(index))
+
+    @property
+    def _is_range(self) -> bool:
+        start, _, step = self.counted.bounds
+        return not (_is(start, 0) and _is(step, 1))
+
+    def _flag_inside(self, k: int, value: Any) -> Any:
+        return False  # the body only runs while no flag is set
+
+    def _runs(self) -> Any:
+        runs = bind("gt", self.counted.count, 0)
+        return runs
+
+    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
+        b = self.trace.builder
+        block = self.region.block
+        if not self.flags:
+            first, _, step = self.counted.bounds
+            block.results = final
+            if isinstance(step, Leaf):
+                head: tuple[Any, ...] = (lit(0), lit(1))
+            else:
+                head = (b.atom(first), b.atom(step))
+            b.structured("for", (*head, b.atom(self.counted.count), *start), outs, (block,))
+            return
+        (k,) = self._own
+        with reopened(self.trace, block):
+            block.results = [b.emit("add", k, lit(1)), *final]
+        own, carried = self._params()
+        with b.block(*own, *carried) as test:
+            go = b.emit("lt", own[0], b.atom(self.counted.count))
+            for f in self._flag_vars(carried):
+                go = b.emit("logical_and", b.emit("logical_not", f), go)
+            test.results = [go]
+        b.structured("while", (lit(0), *start), (Var(INT), *outs), (test, block))
+
+    def _flag_vars(self, carried: list[Var]) -> list[Var]:
+        at, out = 0, []
+        seen: set[int] = set()
+        for k, f in enumerate(self.forms):
+            width = len(kinds(f, [], seen))
+            if k in self.flags:
+                out.append(carried[at])
+            at += width
+        return out
+
+
+class RolledWhile(Rolled):
+    """A loop whose condition is its first variable."""
+
+    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
+        self.flags = (0, *site.stops)
+        super().__init__(trace, state, site, may_fail)
+
+    def _own_params(self) -> list[Var]:
+        return []
+
+    def _item(self, own: list[Var]) -> Any:
+        return None
+
+    def _flag_inside(self, k: int, value: Any) -> Any:
+        return k == 0  # the condition holds in the body, and no exit was taken before
+
+    def _runs(self) -> Any:
+        return truth(self.state[0])
+
+    def _atoms(self, snapshots: list[Snapshot]) -> list[Atom]:
+        first = snapshots[0]
+        known = truth(first.value) if isinstance(first, Num) else truth(getattr(first, "value", 0))
+        return super()._atoms([Num(known), *snapshots[1:]])
+
+    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
+        b = self.trace.builder
+        self.region.block.results = final
+        _, carried = self._params()
+        with b.block(*carried) as test:
+            test.results = [carried[0]]
+        b.structured("while", tuple(start), outs, (test, self.region.block))
+
+
+def _entries(f: Form) -> list[Any]:
+    """The handles before the loop whose place a form takes."""
+    match f:
+        case Handle(of=(first, *_)):
+            return [first.root]
+        case Record():
+            return [h for p in f.parts for h in _entries(p)]
+        case Maybe(part):
+            return _entries(part)
+    return []
+
+
+def _is(value: Any, number: int) -> bool:
+    return not isinstance(value, Leaf) and value == number

@@ -1,0 +1,410 @@
+"""How does a call of a Python function become a tape?
+
+`trace` runs the function's twin on traced arguments and gives the tape with all that a call of it
+needs: which values to read, which guards to check, how to put the results together, and which
+writes to commit afterwards.  `trace_block` does the same into a block of the trace that runs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Atom, Block, Pos, Tape, Var
+from jitad.tape.types import Array, Scalar, Type
+from jitad.trace import context
+from jitad.trace.calls import call
+from jitad.trace.captures import Capture, Captures, Guard, Path
+from jitad.trace.context import DeadPath, Region, Trace, Written, assign
+from jitad.trace.hooks import local
+from jitad.trace.join import (
+    Arr,
+    Form,
+    Handle,
+    Keep,
+    Maybe,
+    Num,
+    Number,
+    Per,
+    Rec,
+    Record,
+    Snapshot,
+    Unifier,
+    build,
+    extract,
+    kinds,
+    snapshot,
+    _container,
+)
+from jitad.trace.unset import UNSET
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
+from jitad.values.kind import building
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """An array argument with example extents: an axis of 1 is taken to be 1 always."""
+
+    type: Array
+    extents: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A parameter of the tape that comes from an argument."""
+
+    path: Path
+    type: Scalar | Array
+    var: Var
+
+    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.path.get(function, args, kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Output:
+    """How a Python value is made of results of the tape."""
+
+    form: Form
+    first: int
+    count: int
+
+    def rebuild(self, flat: Sequence[Any]) -> Any:
+        """The value, given all results of the tape as plain numbers and arrays."""
+        supply = iter(flat[self.first : self.first + self.count])
+        return _assemble(self.form, supply, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Commit:
+    """A write that outlives the call; `apply` it once, after the kernel has succeeded."""
+
+    path: Path  # of what is written to
+    slot: Any  # "content", "items", "cell", ("attr", name), or the name of a global
+    output: Output | None  # None: the thing is deleted
+
+    def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
+        value = MISSING if self.output is None else self.output.rebuild(flat)
+        match self.slot:
+            case "cell":
+                *before, (_, name) = self.path.steps
+                from jitad.trace.captures import cell_of
+
+                owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)
+                cell_of(owner, name).cell_contents = value
+                return
+        target = self.path.get(function, args, kwargs)
+        match self.slot:
+            case "content":
+                target[...] = value
+            case "items" if isinstance(target, list):
+                target[:] = value
+            case "items":
+                target.clear()
+                target.update(value)
+            case "appended":
+                target.extend(v for v in value if v is not UNSET)
+            case ("attr", name):
+                delattr(target, name) if value is MISSING else setattr(target, name, value)
+            case str(name):
+                module = target.__globals__
+                if value is MISSING:
+                    module.pop(name, None)
+                else:
+                    module[name] = value
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """A tape and what a call of it needs.
+
+    The tape's parameters are `inputs` (from arguments) and `captures` (from elsewhere), each of
+    which says its `var`; the order is that of `tape.body.params`.  Its results are those of
+    `output` and then those of the commits.
+    """
+
+    tape: Tape
+    inputs: tuple[Input, ...]
+    captures: tuple[Capture, ...]
+    guards: tuple[Guard, ...]
+    output: Output
+    commits: tuple[Commit, ...]
+    lost: tuple[Path, ...] = ()  # arrays whose writes can't be told, a swap having hidden them
+
+    def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
+        """The values of all parameters, in order."""
+        known = {i.var: i for i in (*self.inputs, *self.captures)}
+        return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
+
+    def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:
+        """The guards that do not hold now."""
+        return [g for g in self.guards if not g.holds(function, args, kwargs)]
+
+
+def trace(
+    f: Callable[..., Any],
+    args: Sequence[Any] = (),
+    kwargs: dict[str, Any] | None = None,
+    dynamic: frozenset[Path] = frozenset(),
+) -> Traced:
+    """Trace f; leaves of the arguments are types (Scalar, Array, Shaped) or static values.
+
+    `dynamic` are paths of ints that are inputs although they could be static, because they have
+    been seen to change.
+    """
+    builder = Builder()
+    captures = Captures(builder, dynamic)
+    builder._constant = captures.constant
+    running = Trace(builder, captures)
+    inputs: list[Input] = []
+    captures.register(f, Path("function"))
+    given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
+    named = {
+        k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in (kwargs or {}).items()
+    }
+    python = _python_function(f)
+    context.enter(running)
+    try:
+        with building(builder):
+            running.journal.open()
+            try:
+                result = local(call(f, *given, **named))
+            except DeadPath:
+                raise JitadError(
+                    f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
+                ) from None
+            outputs: list[Atom] = []
+            output = _output(builder, snapshot(result), outputs)
+            commits, lost = _commits(running, outputs)
+    finally:
+        while len(running.journal.frames) > 1:
+            running.journal.close()
+        captures.restore()
+        context.leave()
+    body = builder.blocks[0]
+    body.results = outputs
+    pos = None
+    if python is not None:
+        pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
+    return Traced(
+        Tape(_name(f), body, pos), tuple(inputs), tuple(captures.inputs), tuple(captures.guards),
+        output, tuple(commits), tuple(lost),
+    )  # fmt: skip
+
+
+def _name(f: Any) -> str:
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def _python_function(f: Any) -> FunctionType | None:
+    at: Any = f
+    for name in ("func", "__func__", "py_func"):
+        at = getattr(at, name, at)
+    return at if isinstance(at, FunctionType) else None
+
+
+def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
+    """An argument with its abstract leaves as inputs."""
+    if isinstance(a, (Scalar, Array, Shaped)):
+        return _leaf_argument(captures, inputs, a, path)
+    if isinstance(a, (list, tuple)):
+        parts = [_argument(captures, inputs, x, path.then("item", k)) for k, x in enumerate(a)]
+        kind: Any = type(a)
+        out = kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    elif type(a) is dict:
+        out = {k: _argument(captures, inputs, x, path.then("item", k)) for k, x in a.items()}
+    elif dataclasses.is_dataclass(a) and not isinstance(a, type):
+        out = object.__new__(type(a))
+        for field in dataclasses.fields(a):
+            part = getattr(a, field.name)
+            value = _argument(captures, inputs, part, path.then("attr", field.name))
+            object.__setattr__(out, field.name, value)
+            captures._known[path.then("attr", field.name)] = value
+    else:
+        if isinstance(a, (int, float, str, bool, type(None))):
+            return a
+        return captures.read(path, a)
+    captures.register(out, path)
+    return out
+
+
+def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
+    t, extents = (a.type, a.extents) if isinstance(a, Shaped) else (a, None)
+    name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
+    if not name:
+        name = path.root[1] if isinstance(path.root[1], str) else f"x{path.root[1]}"
+    var = captures.add_input(t, name, extents)
+    inputs.append(Input(path, t, var))
+    leaf = Leaf(captures.builder, var)
+    if isinstance(t, Scalar):
+        return leaf
+    handle = ArrayHandle(leaf)
+    captures.register(handle, path)
+    return handle
+
+
+# -- results --------------------------------------------------------------------------------------
+
+
+def _output(builder: Builder, s: Snapshot, outputs: list[Atom]) -> Output:
+    first = len(outputs)
+    form = _result_form(s)
+    extract(builder, form, s, outputs)
+    return Output(form, first, len(outputs) - first)
+
+
+def _result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
+    """Numbers that are traced, floats and arrays are results; the rest is static."""
+    seen = {} if seen is None else seen
+    if id(s) in seen:
+        return seen[id(s)]
+    out: Form
+    match s:
+        case Num(value) if isinstance(value, (Leaf, float)) or hasattr(value, "ndim"):
+            out = Unifier().alone(s, "")
+        case Arr():
+            out = Unifier().alone(s, "")
+        case Rec():
+            out = seen[id(s)] = Record(s, ())
+            out.parts = tuple(_result_form(p, seen) for p in s.parts)
+        case Per(_, part) if part is not None:
+            out = Maybe(_result_form(part, seen), s.name)
+        case Per():
+            raise JitadError("a value that is bound on some paths only is stored or returned")
+        case _:
+            out = Keep(s)
+    seen[id(s)] = out
+    return out
+
+
+def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
+    if id(f) in made:
+        return made[id(f)]
+    match f:
+        case Number() | Handle():
+            out = next(supply)
+        case Record():
+            out = _container(f, [_assemble(p, supply, made) for p in f.parts])
+        case Maybe(part):
+            flag = next(supply)
+            out = _assemble(part, supply, made)
+            out = out if flag else UNSET
+        case Keep(s):
+            out = s.value  # type: ignore[union-attr]
+        case _:
+            raise AssertionError(f)
+    made[id(f)] = out
+    return out
+
+
+def _commits(running: Trace, outputs: list[Atom]) -> tuple[list[Commit], list[Path]]:
+    """Writes to things that are found from outside."""
+    commits: list[Commit] = []
+    lost: list[Path] = []
+    for w in list(running.journal.frames[-1].values()):
+        path = running.captures.path_of(w.target)
+        if path is None:
+            continue
+        if w.slot == "_lost":
+            lost.append(path)
+            continue
+        value = w.read()
+        if value is MISSING:
+            commits.append(Commit(path, w.slot, None))
+            continue
+        output = _output(running.builder, snapshot(value), outputs)
+        commits.append(Commit(path, w.slot, output))
+    return commits, lost
+
+
+# -- blocks ---------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Inner:
+    """A function traced into a block.
+
+    The block's results are those of the function and then, from `own` on, what it wrote to
+    things around it: `finish(outs)` gives the function's value and repeats the writes.
+    """
+
+    trace: Trace
+    block: Block
+    form: Form
+    own: int
+    places: list[Written]
+    place_forms: list[Form]
+
+    def finish(self, outs: Sequence[Atom]) -> Any:
+        """Given the atoms that stand for the block's results in the surrounding block."""
+        b, link = self.trace.builder, lambda new, old: None
+        supply = iter(outs)
+        made: dict[int, Any] = {}
+        value = build(b, self.form, supply, made, link)
+        for w, f in zip(self.places, self.place_forms, strict=True):
+            assign(w.write, build(b, f, supply, made, link))
+        return value
+
+
+def trace_block(
+    f: Callable[..., Any], args: Sequence[Any], params: Sequence[Var] | None = None
+) -> Inner:
+    """Trace f(*args) into a new block of the running trace.
+
+    Every number and array in args becomes a parameter of the block: those given, or new ones of
+    the same types, in the order of `leaves(args)`.
+    """
+    running = context.current()
+    assert running is not None, "trace_block needs a running trace"
+    b = running.builder
+    s = snapshot(tuple(args))
+    form = _parameter_form(s)
+    needed: list[tuple[Type, tuple[Atom, ...]]] = kinds(form, [], set())
+    if params is None:
+        params = [Var(t, shape) for t, shape in needed]
+    region = Region(running, list(params))
+    region.open()
+    try:
+        given = build(b, form, iter(params), {}, lambda new, old: running.journal.made(new))
+        result = local(call(f, *given))
+        results: list[Atom] = []
+        end = snapshot(result)
+        output = _result_form(end)
+        extract(b, output, end, results)
+        own = len(results)
+        written = [Written(w, snapshot(w.read())) for w in running.journal.written()]
+        place_forms = [_result_form(w.value) for w in written]
+        for w, pf in zip(written, place_forms, strict=True):
+            extract(b, pf, w.value, results)
+    except BaseException:
+        region.drop()
+        raise
+    region.close()
+    region.block.results = results
+    return Inner(running, region.block, output, own, written, place_forms)
+
+
+def leaves(args: Sequence[Any]) -> list[Atom]:
+    """The numbers and array contents in args, as atoms of the running trace."""
+    running = context.current()
+    assert running is not None
+    s = snapshot(tuple(args))
+    return extract(running.builder, _parameter_form(s), s, [])
+
+
+def _parameter_form(s: Snapshot) -> Form:
+    """As `_result_form`, with extents: a parameter's are those of its argument."""
+    from jitad.trace.join import _shape
+
+    match s:
+        case Arr(h, _):
+            return Handle(h.type, _shape(s), (h,))
+        case Rec():
+            return Record(s, tuple(map(_parameter_form, s.parts)))
+    return _result_form(s)
