@@ -332,7 +332,7 @@ def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
         v = found.ins[1]
         same = isinstance(v.type, Scalar) and v.type.dtype == a.type.dtype  # type: ignore[union-attr]
         return v if same else None
-    return None
+    return None if isinstance(found, Equation) else _element_of_made(b, found, rest)
 
 
 def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
@@ -375,6 +375,19 @@ def _literal_counts(b: Builder, op: str, ins: tuple[Atom, ...], kinds: str) -> A
             operands[at + 2], changed = n, True
         at += 3
     return b.emit(op, a, v, *operands, kinds=kinds) if changed else None
+
+
+def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
+    """The element of an array that was filled or packed: small arrays are held by element."""
+    source = b.sources.get(a) if isinstance(a, Var) else None
+    match source.op if source is not None else "", source.ins if source is not None else ():
+        case (("full" | "pack") as op, ins):
+            k = index[0]
+            if op == "pack" and not isinstance(k, Lit):
+                return None
+            v = ins[0] if op == "full" else ins[k.value]  # type: ignore[union-attr]
+            return v if v.type == Scalar(a.type.dtype) else None  # type: ignore[union-attr]
+    return None
 
 
 def _fold(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Lit | None:
