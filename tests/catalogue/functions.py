@@ -368,7 +368,7 @@ def dispatch_on_strings(x, y):
 @program(scalar(0.5, 1.0), scalar(0.5, 1.0), tags="state dict branch")
 def state_machine(x, y):
     state = {"level": x, "count": 0}
-    for k in range(6):
+    for _ in range(6):
         if state["level"] > 1.0:
             state["level"] = state["level"] * y
         else:

@@ -395,7 +395,7 @@ def reprojection_error(rotation, point, distortion):
     return (u * radial - 0.1) ** 2 + (v * radial + 0.2) ** 2
 
 
-@program(scalar(0.4, 0.6), scalar(0.2, 0.4), scalar(95.0, 105.0), tags="binomial-tree max backwards")
+@program(scalar(0.4, 0.6), scalar(0.2, 0.4), scalar(95.0, 105.0), tags="binomial-tree max")
 def american_option(rate, sigma, spot):
     steps = 8
     dt = 1.0 / steps

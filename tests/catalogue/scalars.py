@@ -378,7 +378,7 @@ def kahan_sum_of_powers(x):
 def loop_with_flag(x):
     found = False
     y = x
-    for i in range(12):
+    for _ in range(12):
         if not found and y > 3.0:
             found = True
             y = y / 2
