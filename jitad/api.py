@@ -13,6 +13,7 @@ from typing import Any
 
 from jitad import runtime
 from jitad.compiled import Compiled
+from jitad.errors import JitadTypeError
 from jitad.trace import context, hooks, operators
 
 Function = Callable[..., Any]
@@ -24,19 +25,61 @@ class _Prepared:
 
     def __init__(self, f: Function) -> None:
         self.f = f
-        functools.update_wrapper(self, f)
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return hooks.call(self.f, *args, **kwargs)
 
 
-def _named(operator: str, f: Function) -> Callable[[Function], Function]:
-    def name(g: Function) -> Function:
-        g.__name__ = g.__qualname__ = f"{operator}({getattr(f, '__name__', type(f).__name__)})"
-        g.__doc__ = f"{operator} of {getattr(f, '__name__', f)}"
-        return g
+class Derivative:
+    """A function made from the function `f` by a derivative operator."""
 
-    return name
+    def __init__(self, operator: str, f: Function, argnums: Argnums = 0) -> None:
+        if not callable(f):
+            raise JitadTypeError(
+                f"{operator} takes a function, not a {type(f).__name__}", None,
+                f"Write {operator}(f)(x), not {operator}(f(x)).",
+            )  # fmt: skip
+        if operator != "derivative" and not _is_argnums(argnums):
+            raise JitadTypeError(
+                f"{operator}: argnums={argnums!r} is neither an int nor a tuple of ints", None,
+                "Give the positions of the arguments, such as 0 or (0, 2).",
+            )  # fmt: skip
+        self.operator, self.f, self.argnums = operator, f, argnums
+        self.__name__ = self.__qualname__ = (
+            f"{operator}({getattr(f, '__name__', type(f).__name__)})"
+        )
+        self.__doc__ = f"{operator} of {self.f!r}"
+
+    def __repr__(self) -> str:
+        return f"<jitad {self.__name__}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if context.current() is not None:
+            f = operators.inner(self)
+            match self.operator:
+                case "derivative":
+                    return operators.derivative(f, args[0], args[1:], kwargs)
+                case "grad":
+                    return operators.value_and_grad(f, self.argnums, args, kwargs)[1]
+                case _:
+                    return operators.value_and_grad(f, self.argnums, args, kwargs)
+        prepared = _Prepared(self.f)
+        match self.operator:
+            case "derivative":
+                return runtime.derivative(prepared)(*args, **kwargs)
+            case "grad":
+                return runtime.grad(prepared, self.argnums)(*args, **kwargs)
+            case _:
+                return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
+
+
+def _is_argnums(argnums: Any) -> bool:
+    kinds = argnums if isinstance(argnums, tuple) else (argnums,)
+    return bool(kinds) and all(isinstance(k, int) and not isinstance(k, bool) for k in kinds)
 
 
 def grad(f: Function, argnums: Argnums = 0) -> Function:
@@ -67,13 +110,7 @@ def grad(f: Function, argnums: Argnums = 0) -> Function:
     >>> grad(f, (0, 1))(3.0, 2.0)
     (12.0, 9.0)
     """
-    both = value_and_grad(f, argnums)
-
-    @_named("grad", f)
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
-
-    return differentiated
+    return Derivative("grad", f, argnums)
 
 
 def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
@@ -84,13 +121,7 @@ def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
     (9.0, 6.0)
     """
 
-    @_named("value_and_grad", f)
-    def differentiated(*args: Any, **kwargs: Any) -> Any:
-        if context.current() is not None:
-            return operators.value_and_grad(f, argnums, args, kwargs)
-        return runtime.value_and_grad(_Prepared(f), argnums)(*args, **kwargs)
-
-    return differentiated
+    return Derivative("value_and_grad", f, argnums)
 
 
 def derivative(f: Function) -> Function:
@@ -108,13 +139,7 @@ def derivative(f: Function) -> Function:
     (4.0, [3.0])
     """
 
-    @_named("derivative", f)
-    def differentiated(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if context.current() is not None:
-            return operators.derivative(f, x, args, kwargs)
-        return runtime.derivative(_Prepared(f))(x, *args, **kwargs)
-
-    return differentiated
+    return Derivative("derivative", f)
 
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:

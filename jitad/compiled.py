@@ -19,26 +19,27 @@ from numba.core import types as numba_types
 
 from jitad.emit import capi
 from jitad.emit.callable import register
-from jitad.emit.kernel import Kernel
-from jitad.emit.kernel import kernel as make
-from jitad.entries import Argument, native_entry, of_types, python_entry
+from jitad.emit.kernel import Kernel, kernel
+from jitad.entries import finish, native_entry, of_type, python_entry
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.specialise.pipeline import specialise, stages
-from jitad.structures import Structure, flatten
+from jitad.structures import Structure, flatten, unflatten
 from jitad.tape.show import show
-from jitad.tape.types import Array, Scalar, Type, type_of_constant
-from jitad.trace.tracer import Traced, trace
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace import context, hooks
+from jitad.trace.captures import Path
+from jitad.trace.trace import Shaped, Traced, trace
+from jitad.values.registry import any_traced
+
+_MOST = 64  # specialisations of one function; more means that something changes at every call
 
 NumbaType = numba_types.Type
-_NO_KEYWORDS = flatten({})[1]
-_SPECIALISATIONS = 64  # of one function; more means that something changes at every call
 
 
 @dataclass(frozen=True)
 class Specialisation:
     """One kernel, and what it takes to call it."""
 
-    arguments: list[Argument]
     traced: Traced
     kernel: Kernel
     why: str
@@ -59,18 +60,19 @@ class Compiled:
     >>> g = jit_grad(lambda x: x * x * x)
     >>> g(2.0)
     12.0
-    >>> len(g.specialisations)
-    1
+    >>> g.specialisations
+    ['first call']
     """
 
     def __init__(self, f: Callable[..., Any]) -> None:
         if not callable(f):
             raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
         self.f = f
-        functools.update_wrapper(self, f)
+        functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
         self._all: list[Specialisation] = []
+        self._dynamic: frozenset[Path] = frozenset()
         self._native: dict[Any, Any] = {}
         self._fast: Callable[..., Any] = self._slow
 
@@ -89,79 +91,78 @@ class Compiled:
 
     def _slow(self, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
-        from jitad.trace import context, hooks
-
-        if context.current() is not None or _any_number(args, kwargs):
-            return hooks.call(self.f, *args, **kwargs)  # part of the trace or derivative outside
+        if context.current() is not None:
+            return hooks.call(self.f, *args, **kwargs)  # part of the trace outside
         leaves, structure = flatten((args, kwargs))
+        if any_traced(leaves):
+            return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
         key = (structure, tuple(map(_key, leaves)))
         tried = self._by_key.setdefault(key, [])
         for s in tried:
-            if s.traced.holds():
+            missed = s.traced.missed(self.f, args, kwargs)
+            # an int that changes is an input from now on
+            self._dynamic |= {g.path for g in missed if g.kind == "value" and _is_int(g.expected)}
+            if not missed:
                 try:
-                    return self._run(s, leaves, args, kwargs)
+                    return self._run(s, args, kwargs)
                 except GuardMiss:
                     continue
         why = "first call" if not self._all else (
             "other values of what the trace relied on" if tried else "other types"
         )
-        s = self._specialise(structure, [_argument(leaf) for leaf in leaves], why, leaves)
+        abstract = unflatten(structure, map(_abstract, leaves))
+        s = self._specialise(*abstract, why)
         tried.append(s)
-        return self._run(s, leaves, args, kwargs)
+        return self._run(s, args, kwargs)
 
-    def _run(self, s: Specialisation, leaves: list[Any], args: Any, kwargs: Any) -> Any:
-        traced = s.traced
-        numeric = [x for x, a in zip(leaves, s.arguments, strict=True) if a.type is not None]
-        out = traced.finish(s.kernel(*numeric, *[c.read() for c in traced.captures]))
-        if not kwargs and all(_plain(a) for a in args):
-            self._fast = python_entry(traced, s.kernel.dispatcher, args, self._slow)
+    def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
+        out = finish(s.traced, flat, self.f, args, kwargs)
+        if not kwargs and all(type(a) in _PLAIN for a in args):
+            self._fast = python_entry(s.traced, s.kernel.dispatcher, self.f, args, self._slow)
         return out
 
     def _specialise(
-        self, structure: Structure, arguments: list[Argument], why: str, examples: list[Any] | None
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
     ) -> Specialisation:
-        if len(self._all) >= _SPECIALISATIONS:
+        if len(self._all) >= _MOST:
             raise JitadError(
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
-        traced = trace(self.f, structure, arguments, examples, self.__name__)
-        s = Specialisation(arguments, traced, make(specialise(traced.tape)), why)
+        traced = trace(self.f, args, kwargs, self._dynamic)
+        s = Specialisation(traced, kernel(specialise(traced.tape)), why)
         self._all.append(s)
         return s
 
     # -- from native code -----------------------------------------------------------------------
 
     def compile(self, *signature: Any) -> Compiled:
-        """Compile ahead of time for argument types.
+        """Compile ahead of time; gives the object itself.
 
-        `signature`: one Numba type an argument (`numba.float64[:]`), or a value that stands for
-        its type.  Gives the object itself.
+        `signature`: for every argument a Numba type (`numba.float64[:]`), or a value of the type.
         """
-        self.entry(tuple(numba.typeof(a) if not isinstance(a, NumbaType) else a
-                         for a in signature))  # fmt: skip
+        self.entry(tuple(map(_numba_type, signature)))
         return self
 
     def address(self, *signature: Any) -> int:
         """The address of a C function for these argument types; see `jitad.emit.capi`."""
-        kinds = tuple(a if isinstance(a, NumbaType) else numba.typeof(a) for a in signature)
+        kinds = tuple(map(_numba_type, signature))
         return capi.address(self.entry(kinds), kinds)
 
     def entry(self, argument_types: tuple[Any, ...]) -> Any:
         """The dispatcher that `@njit` callers with these Numba types are linked to."""
         kinds = tuple(numba_types.unliteral(t) for t in argument_types)
-        if kinds in self._native:
-            return self._native[kinds]
-        structure, leaves = of_types(kinds)
-        key = (Structure(tuple, (0, 1), (structure, _NO_KEYWORDS)),
-               tuple(_key_of_type(a.type) for a in leaves))  # fmt: skip
-        found = [s for s in self._by_key.get(key, ()) if s.traced.holds()]
-        if found:
-            s = found[-1]
-        else:
-            s = self._specialise(key[0], leaves, "a call from native code", None)
-            self._by_key.setdefault(key, []).append(s)
-        self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, structure)
+        if kinds not in self._native:
+            args = tuple(map(of_type, kinds))
+            leaves, structure = flatten((args, {}))
+            key = (structure, tuple(map(_key_of_type, leaves)))
+            known = [s for s in self._by_key.get(key, ()) if not s.traced.missed(self.f, args)]
+            s = known[-1] if known else self._specialise(args, {}, "a call from native code")
+            if not known:
+                self._by_key.setdefault(key, []).append(s)
+            s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
+            self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
         return self._native[kinds]
 
     # -- looking inside -------------------------------------------------------------------------
@@ -185,14 +186,16 @@ class Compiled:
         traced = self._latest().traced.tape
         if stage == "traced":
             return show(traced)
-        names = []
+        names, tape = [], traced
         for name, tape in stages(traced):
             names.append(name)
             if name == stage:
                 return show(tape)
         if stage == "plain":
             return show(tape)
-        raise JitadError(f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain.")
+        raise JitadError(
+            f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain."
+        )
 
     def _latest(self) -> Specialisation:
         if not self._all:
@@ -200,15 +203,23 @@ class Compiled:
         return self._all[-1]
 
 
-def _plain(a: Any) -> bool:
-    return type(a) in (np.ndarray, float, int, bool)
+_PLAIN = frozenset((np.ndarray, float, int, bool))
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _numba_type(a: Any) -> Any:
+    return a if isinstance(a, NumbaType) else numba.typeof(a)
 
 
 def _key(leaf: Any) -> Any:
+    """Equal for leaves that one trace serves (what it relies on besides is guarded)."""
     if isinstance(leaf, np.ndarray):
-        return (leaf.dtype, leaf.ndim)
+        return (leaf.dtype.str[1:], leaf.ndim)
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
-        return type(leaf)
+        return type_of_constant(leaf)
     try:
         hash(leaf)
     except TypeError:
@@ -216,32 +227,23 @@ def _key(leaf: Any) -> Any:
     return (type(leaf), leaf)
 
 
-def _key_of_type(t: Type | None) -> Any:
-    """The same key as that of a value of the type."""
-    if isinstance(t, Array):
-        return (np.dtype(t.dtype), t.ndim)
-    assert isinstance(t, Scalar)
-    if t.py:
-        return {"b": bool, "i": int, "f": float}[t.dtype[0]]
-    return np.dtype(t.dtype).type
+def _key_of_type(t: Array | Scalar) -> Any:
+    return (t.dtype, t.ndim) if isinstance(t, Array) else t
 
 
-def _argument(leaf: Any) -> Argument:
+def _abstract(leaf: Any) -> Any:
+    """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
     if isinstance(leaf, np.ndarray):
         if leaf.dtype.kind not in "biuf":
             raise JitadTypeError(
-                f"an array of dtype {leaf.dtype} can't be compiled for", None,
+                f"an argument is an array of dtype {leaf.dtype}", None,
                 "Arrays hold numbers: float64, float32, integers or bools.",
             )  # fmt: skip
-        return Argument(Array(leaf.dtype.str[1:], leaf.ndim))
-    if isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf":
-        return Argument(Scalar(leaf.dtype.str[1:]))
-    if type(leaf) in (bool, int, float):
-        return Argument(type_of_constant(leaf))
-    return Argument(None, leaf)
+        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
+    if isinstance(leaf, (bool, int, float)) or (
+        isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf"
+    ):
+        return type_of_constant(leaf)
+    return leaf
 
 
-def _any_number(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    from jitad.values.registry import any_traced
-
-    return any_traced(args) or any_traced(kwargs.values())

@@ -49,10 +49,15 @@ _SUM = re.compile(r"([A-Za-z_]\w*)? ?([+-]? ?\d+)?")
 
 def of_expr(e: Expr) -> Affine:
     """An index that doesn't vary: a name, a number or a sum of both is taken apart."""
+    name, constant = linear(e)
+    return Affine(constant, ((name, 1),) if name else ())
+
+
+def linear(e: Expr) -> tuple[str, int]:
+    """(name, number) of `name + number`; an expression of another form is its own name."""
     if found := _SUM.fullmatch(e.text):
-        constant = int((found[2] or "0").replace(" ", ""))
-        return Affine(constant, ((found[1], 1),) if found[1] else ())
-    return Affine(names=((e.within(SUM), 1),))
+        return found[1] or "", int((found[2] or "0").replace(" ", ""))
+    return e.within(SUM), 0
 
 
 def times(a: Coefficient, b: Coefficient) -> Coefficient:

@@ -15,6 +15,7 @@ from jitad.primitives.table import promote
 from jitad.tape.ir import Equation
 from jitad.tape.types import Array, Scalar
 
+_NEGATIVE = re.compile(r"-[\d.e+-]+")
 STANDARD = ("f8", "i8", "b1", "c16")
 
 
@@ -53,6 +54,8 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
         s.called.add("fadd")
         x, y = operands if e.op == "add" else (operands[0], apply("-{0}", operands[1]))
         text = apply("fadd({0}, {1})", x, y)
+    elif e.op == "add" and _NEGATIVE.fullmatch(operands[1].text):
+        text = apply("{0} - {1}", operands[0], Expr(operands[1].text[1:]))
     else:
         text = apply(row.emit, *operands)
     return cast(text, out) if strange and out not in STANDARD else text

@@ -41,11 +41,16 @@ from jitad.tape.ir import Block, Var
 
 @dataclass(eq=False, slots=True)
 class Root:
-    """One allocation.  `depth`: loops around its memory; `born`: loops around its definition."""
+    """One allocation.  `depth`: loops around its memory; `born`: loops around its definition.
+
+    The result of a loop that exchanges buffers is in one of its `origins`, apart from the loop's
+    other results.
+    """
 
     owned: bool
     depth: int = 0
     born: int = 0
+    origins: frozenset[Root] = frozenset()
     values: list[Var] = field(default_factory=list)
 
 
@@ -115,6 +120,11 @@ class Buffers:
                 kept.append(v)  # dead in this branch, may be live in the other
         root.values = kept
         return occupied
+
+
+def origins(roots: Roots) -> Roots:
+    """The roots, with those that they may be the same memory as."""
+    return roots.union(*(r.origins for r in roots))
 
 
 def disjoint(sets: list[Roots]) -> list[bool]:

@@ -1,8 +1,8 @@
 """How is a compiled derivative called from `@njit` code?
 
 `register(cls)` makes Numba accept instances of `cls` as globals, closure variables and arguments.
-Where one is called, Numba asks `obj.entry(argument_types)` for a dispatcher that takes exactly these
-arguments; its code is linked into the caller, so the call is a native one.
+Where one is called, Numba asks `obj.entry(argument_types)` for a dispatcher that takes exactly
+these arguments; its code is linked into the caller, so the call is a native one.
 
 Each object has a Numba type of its own: the type is what the caller was compiled for.  A caller
 that Numba keeps on disk would run an old derivative after the objective was edited, in a process
@@ -19,6 +19,7 @@ from numba.extending import (
     NativeValue,
     box,
     lower_builtin,
+    models,
     register_model,
     typeof_impl,
     unbox,
@@ -67,7 +68,7 @@ class CompiledType(types.Callable, types.Opaque):
         return CompiledType
 
 
-register_model(CompiledType)(numba_private.OpaqueModel)
+register_model(CompiledType)(models.OpaqueModel)
 
 
 @lower_builtin(CompiledType, types.VarArg(types.Any))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from jitad.emit import nests, stacks
 from jitad.emit.access import Access, identity
-from jitad.emit.buffers import Root
+from jitad.emit.buffers import Root, Roots, origins
 from jitad.emit.print_python import LIMIT, NOT, OR, PRODUCT, SUM, TERNARY, Expr, Page
 from jitad.emit.scope import Loop, Scope
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
@@ -29,7 +29,8 @@ class Carried:
     scalars: list[tuple[Var, Atom]] = field(default_factory=list)  # (parameter, result)
     arrays: list[tuple[Var, Var, Root]] = field(default_factory=list)
     stacks: list[tuple[Var, Var]] = field(default_factory=list)
-    depth: int = 0  # loops around the outermost buffer that moved in
+    moved: dict[Var, Roots] = field(default_factory=dict)  # what a parameter's buffer was before
+    origins: set[Root] = field(default_factory=set)  # buffers that change places in the loop
 
 
 def assign(page: Page, pairs: Pairs) -> None:
@@ -60,12 +61,15 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
            params: list[Var]) -> Carried:  # fmt: skip
     """Bind the parameters to the initial values: buffers move in where they are free."""
     inside = len(s.loops) + 1
-    carried = Carried(depth=len(s.loops))
+    carried = Carried()
     pairs: Pairs = []
     taken: set[Root] = set()
     reused: set[str] = set()
     arrays: list[tuple[Var, Atom, Atom]] = []
-    for p, i, r in zip(params, init, blocks[-1].results, strict=True):
+    carries = list(zip(params, init, blocks[-1].results, strict=True))
+    # first what never changes: it keeps the names and buffers that it has from being reused
+    carries.sort(key=lambda carry: carry[0] is not carry[2])
+    for p, i, r in carries:
         if isinstance(p.type, Stack):
             assert isinstance(i, Var) and isinstance(r, Var)
             s.stacks[p] = s.stacks[i]
@@ -81,6 +85,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             if _free(s, i, x, blocks) and x.text not in reused:
                 name = x.text
                 reused.add(name)
+                s.sums.pop(name, None)
             else:
                 name = s.new_name(p)
                 pairs.append((name, x))
@@ -93,7 +98,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             s.buffers.place(p, s.buffers.roots[i])
         else:
             arrays.append((p, i, r))
-    for p, i, r in arrays:  # after those that don't change, which keep their buffers from moving
+    for p, i, r in arrays:
         assert isinstance(i, Var) and isinstance(r, Var)
         roots = s.buffers.roots[i]
         if s.whole(i) and taken.isdisjoint(roots) and s.buffers.writable(i, blocks):
@@ -103,7 +108,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             nests.copy(s, name, i)
             roots = frozenset([root])
         taken |= roots
-        carried.depth = min(carried.depth, *(r.depth for r in roots))
+        carried.moved[p] = roots
         own = Root(True, inside, inside)
         s.bind(p, Access(name, identity(len(s.extents[i]))), s.extents[i])
         s.buffers.place(p, frozenset([own]))
@@ -123,7 +128,8 @@ def _leave(s: Scope, carried: Carried) -> None:
     """At the end of the body: every result in a buffer of its own, then all names bound."""
     inside = len(s.loops)
     pairs: Pairs = []
-    used = set().union(*(s.buffers.roots[r] for _, r, _ in carried.arrays))
+    used = set().union(*(origins(s.buffers.roots[r]) for _, r, _ in carried.arrays))
+    targets = {s.access[p].name for p, _, _ in carried.arrays}
     taken: set[Root] = set()
     moves: Pairs = []
     copies: list[tuple[Var, Var, Root]] = []
@@ -131,10 +137,13 @@ def _leave(s: Scope, carried: Carried) -> None:
         roots = s.buffers.roots[r]
         name, target = s.access[r].name, s.access[p].name
         alone = s.whole(r) and taken.isdisjoint(roots) and all(b.owned for b in roots)
+        if roots != {own}:
+            carried.origins |= carried.moved[p]
         if alone and all(b.depth >= inside for b in roots):
             moves.append((target, Expr(name)))
-        elif alone and own not in used and all(b.born >= inside for b in roots) and len(roots) == 1:
-            carried.depth = min(carried.depth, *(b.depth for b in roots))
+        elif (alone and own not in used and name not in targets and len(roots) == 1
+              and all(b.born >= inside for b in roots)):  # fmt: skip
+            carried.origins |= roots
             moves += [(target, Expr(name)), (name, Expr(target))]
         else:
             copies.append((p, r, own))
@@ -163,7 +172,10 @@ def _leave(s: Scope, carried: Carried) -> None:
 
 def _outs(s: Scope, e: Equation, carried: Carried, params: list[Var]) -> None:
     """The loop's results are what its parameters are bound to after the last iteration."""
-    changed = {p for p, _, _ in carried.arrays}
+    here = len(s.loops)
+    apart = origins(frozenset(carried.origins))
+    depth = min((b.depth for b in apart), default=here)
+    results = {p: (r, own) for p, r, own in carried.arrays}
     for p, v in zip(params, e.outs, strict=True):
         if isinstance(p.type, Stack):
             s.stacks[v] = s.stacks[p]
@@ -171,9 +183,13 @@ def _outs(s: Scope, e: Equation, carried: Carried, params: list[Var]) -> None:
             s.exprs[v] = s.exprs[p]
         else:
             s.bind(v, s.access[p], s.extents[p])
-            here = len(s.loops)
-            fresh = frozenset([Root(True, min(carried.depth, here), here)])
-            s.buffers.place(v, fresh if p in changed else s.buffers.roots[p])
+            if p not in results:
+                roots = s.buffers.roots[p]
+            elif s.buffers.roots[results[p][0]] == {results[p][1]}:  # stayed where it was
+                roots = carried.moved[p]
+            else:
+                roots = frozenset([Root(True, min(depth, here), here, apart)])
+            s.buffers.place(v, roots)
 
 
 def for_(s: Scope, e: Equation) -> None:
@@ -189,7 +205,7 @@ def for_(s: Scope, e: Equation) -> None:
     first: str | None = None
     x, n = s.expr(start), s.expr(count)
     if isinstance(step, Lit) and step.value != 0:
-        head = f"for {name} in range({_range(x, int(step.value), n)}):"
+        head = f"for {name} in range({_range(s, x, int(step.value), n)}):"
         if step.value > 0 and (x.text.isdecimal() or x.text in s.natural):
             s.counting.add(name)
     else:
@@ -205,11 +221,11 @@ def for_(s: Scope, e: Equation) -> None:
     _outs(s, e, carried, params)
 
 
-def _range(start: Expr, step: int, count: Expr) -> str:
+def _range(s: Scope, start: Expr, step: int, count: Expr) -> str:
     """The arguments of `range`, sums of a name and a number added up."""
     if start.text == "0" and step == 1:
         return count.text
-    (a, m), (b, n) = _linear(start), _linear(count)
+    (a, m), (b, n) = s.expanded(start), s.expanded(count)
     if step == 1 and not (a and b):
         stop = _sum(a or b, m + n)
     elif step == -1 and a == b:
@@ -223,13 +239,6 @@ def _range(start: Expr, step: int, count: Expr) -> str:
         sign = "+" if step > 0 else "-"
         stop = f"{start.within(SUM)} {sign} {by}{count.within(PRODUCT + 1 if by else SUM + 1)}"
     return f"{start.text}, {stop}" + (f", {step}" if step != 1 else "")
-
-
-def _linear(e: Expr) -> tuple[str, int]:
-    """(name, number) of `name + number`; an expression of another form is its own name."""
-    if found := re.fullmatch(r"([A-Za-z_]\w*)? ?([+-]? ?\d+)?", e.text):
-        return found[1] or "", int((found[2] or "0").replace(" ", ""))
-    return e.within(SUM), 0
 
 
 def _sum(name: str, number: int) -> str:
@@ -287,7 +296,9 @@ def if_(s: Scope, e: Equation) -> None:
     pairs: tuple[Pairs, Pairs] = ([], [])
     taken: set[str] = set()
     after: list[tuple[Var, str]] = []
-    for v, a, b in zip(e.outs, then.results, other.results, strict=True):
+    choices = list(zip(e.outs, then.results, other.results, strict=True))
+    choices.sort(key=lambda choice: choice[1] is not choice[2])  # first what keeps its name
+    for v, a, b in choices:
         if isinstance(v.type, Stack):
             assert isinstance(a, Var) and isinstance(b, Var)
             names = s.stacks[a]
@@ -305,6 +316,7 @@ def if_(s: Scope, e: Equation) -> None:
                 continue
             name = _either(s, e, ((a, x), (b, y)), taken) or s.new_name(v)
             taken.add(name)
+            s.sums.pop(name, None)
             s.depth_of[name] = max(s.depth_of.get(name, 0), len(s.loops))
             s.exprs[v] = Expr(name)
             pairs[0].append((name, x))

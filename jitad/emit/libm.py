@@ -18,7 +18,8 @@ from functools import cache
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from jitad.emit.numba_private import host_features, keep, set_attributes
+from jitad.emit.numba_private import PURE, host_features, keep
+from jitad.emit.numba_private import declare as declare_function
 from jitad.errors import JitadError
 
 # letter of the instruction set, CPU feature, width in bits
@@ -68,14 +69,12 @@ def declare(module: ir.Module, name: str, type: ir.Type, operands: int) -> ir.Fu
             f"this machine's C library has no function {name}, which the compiled code needs",
             remedy="Call the function without jit (eager mode evaluates it with SciPy).",
         )
-    function = ir.Function(module, ir.FunctionType(type, [type] * operands), name)
-    attributes = ["nounwind", "willreturn", "memory(none)"]
+    attributes = PURE
     forms = vector_forms(name, bits, operands)
     if forms:
         mangled = ",".join(f"{symbol}({symbol})" for symbol, _ in forms)
-        attributes.append(f'"vector-function-abi-variant"="{mangled}"')
+        attributes += (f'"vector-function-abi-variant"="{mangled}"',)
         for symbol, lanes in forms:
             vector = ir.VectorType(type, lanes)
             keep(ir.Function(module, ir.FunctionType(vector, [vector] * operands), symbol))
-    set_attributes(function, attributes)
-    return function
+    return declare_function(module, ir.FunctionType(type, [type] * operands), name, attributes)

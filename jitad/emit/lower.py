@@ -36,7 +36,8 @@ def emit(tape: Tape) -> str:
     s.page.indent = 1
     results: list[Expr] = []
     s.run(tape.body, lambda: results.extend(_returned(s, tape.body)))
-    s.page.write(f"return ({''.join(r.text + ', ' for r in results).rstrip()})")
+    values = ", ".join(r.text for r in results)
+    s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     text = s.page.text()
     used = set(re.findall(r"[A-Za-z_]\w*", text))
     lines = [f"    {n} = {size}\n" for n, size in sizes if n in used]
@@ -63,8 +64,8 @@ def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
     for p in body.params:
-        name = s.names.new(p.name, "a" if is_array(p) else "x")
-        out.append(name)
+        out.append(s.names.new(p.name, "a" if is_array(p) else "x"))
+    for p, name in zip(body.params, out, strict=True):
         if isinstance(p.type, Stack):
             raise JitadError("a stack can't be an argument of a kernel")
         if not isinstance(p.type, Array):
@@ -73,7 +74,7 @@ def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]
             continue
         extents = []
         for k in range(p.type.ndim):
-            n = s.names.new("nmpq"[k] if k < 4 else "n")
+            n = s.names.extent(k)
             s.pinned.add(n)
             s.natural.add(n)
             sizes.append((n, f"{name}.shape[{k}]"))
@@ -309,7 +310,7 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, s.access[v], at, extents, nests.Inside(value), "=")
+    nests.fill(s, s.access[v].name, at, extents, nests.Inside(value), "=")
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -378,7 +379,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, s.access[v], at, mine, inside, "=")
+        nests.fill(s, s.access[v].name, at, mine, inside, "=")
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:

@@ -8,8 +8,8 @@ contributions reach an adjoint is the engine's own choice.
 
 `empty(dtype, *extents)`, `zeros(dtype, *extents)` give a fresh C-contiguous array.  LLVM is told
 that nothing else points to it: stores to it don't force loads from other arrays to be repeated,
-and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on the
-stack, uninitialised: it must not outlive the call.
+and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on
+the stack, uninitialised: it must not outlive the call.
 """
 
 from __future__ import annotations

@@ -29,6 +29,9 @@ import numba
 import numpy as np
 
 from jitad.emit import cachefiles, libm, numba_private
+from jitad.emit.capi import address
+
+__all__ = ["address", "compile"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "scalars", "memory", "libm", "polygamma", "numba_private", "native")
@@ -63,11 +66,6 @@ def _compile(source: str, name: str, key: str) -> Any:
     exec(builtins.compile(source, file, "exec"), module.__dict__)
     objects = numba_private.ContentCache(folder, module_name)
     return numba_private.dispatcher(getattr(module, name), objects)
-
-
-def address(dispatcher: Any, signature: Any) -> int:
-    """The address of a C function `int f(result *, void **unused, arguments...)`; see `capi`."""
-    raise NotImplementedError
 
 
 @cache

@@ -139,13 +139,13 @@ def loops(
         yield
 
 
-def fill(s: Scope, target: Access, at: Map, extents: Extents, inside: Inside, sign: str) -> None:
-    """target[at] = (or +=) the value, over all indices."""
+def fill(s: Scope, name: str, at: Map, extents: Extents, inside: Inside, sign: str) -> None:
+    """name[at] = (or +=) the value, over all indices."""
     counters = s.counters(len(extents))
     for line in inside.lines.get(0, ()):
         s.page.write(line)
     with loops(s, counters, extents, inside.lines):
-        place = element(Access(target.name, identity(len(target.map))), at, counters, s.counting)
+        place = element(Access(name, at), identity(len(extents)), counters, s.counting)
         s.page.write(f"{place.text} {sign} {inside.value.text}")
 
 
@@ -155,7 +155,7 @@ def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Ex
     inside = evaluate(s, nest, source, at, counters)
     if not _reuse(s, v, inside, extents):
         s.new_array(v, extents)
-    fill(s, s.access[v], identity(len(extents)), extents, inside, "=")
+    fill(s, s.access[v].name, identity(len(extents)), extents, inside, "=")
 
 
 def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
@@ -181,7 +181,7 @@ def copy(s: Scope, name: str, v: Var) -> None:
     extents = s.extents[v]
     counters = s.counters(len(extents))
     inside = evaluate(s, (None, -1), v, identity(len(extents)), counters)  # type: ignore[arg-type]
-    fill(s, Access(name, identity(len(extents))), identity(len(extents)), extents, inside, "=")
+    fill(s, name, identity(len(extents)), extents, inside, "=")
 
 
 def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
@@ -204,10 +204,10 @@ def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
     if clash:
         name = s.names.new("", "a")
         s.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
-        fill(s, Access(name, ()), identity(len(extents)), extents, inside, "=")
-        inside = Inside(element(Access(name, identity(len(extents))), identity(len(extents)),
-                                counters, s.counting))  # fmt: skip
-    fill(s, target, here, extents, inside, "=" if e.op == "store_slice" else "+=")
+        straight = identity(len(extents))
+        fill(s, name, straight, extents, inside, "=")
+        inside = Inside(element(Access(name, straight), straight, counters, s.counting))
+    fill(s, target.name, here, extents, inside, "=" if e.op == "store_slice" else "+=")
 
 
 def _counts(kinds: str, operands: tuple[Atom, ...]) -> list[Atom]:
@@ -258,7 +258,7 @@ def reduce(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {_joined(s, e, total, value)}")
             s.page.write(f"{name}[{', '.join(counters[:n])}] = {total}")
         return
-    fill(s, s.access[v], identity(len(kept)), outer, Inside(start), "=")
+    fill(s, s.access[v].name, identity(len(kept)), outer, Inside(start), "=")
     with loops(s, counters, extents, inside.lines):
         place = f"{name}[{', '.join(counters[k] for k in kept)}]"
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
@@ -334,7 +334,7 @@ def matmul(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {added(total)}")
             s.page.write(f"{place} = {total}")
         return
-    fill(s, s.access[v], identity(n), extents, Inside(Expr(start)), "=")
+    fill(s, s.access[v].name, identity(n), extents, Inside(Expr(start)), "=")
     with loops(s, counters, extents[:-1], {}), s.page.block(over):
         with s.page.block(f"for {counters[n - 1]} in range({extents[-1].text}):"):
             s.page.write(f"{place} = {added(place)}")

@@ -9,7 +9,8 @@ import ctypes
 import hashlib
 import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
-from numba.core import caching, cgutils, codegen, compiler, config, serialize, sigutils
+from numba.core import caching, cgutils, codegen, compiler, config, imputils, serialize, sigutils
+from numba.core import typed_passes, untyped_passes
+from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.core.imputils import lower_constant
 from numba.extending import lower_builtin
-from numba.core.datamodel.models import OpaqueModel
 from numba.np import arrayobj
 
 from jitad.emit import cachefiles
@@ -41,8 +42,17 @@ class _Attributes(ir.values.FunctionAttributes):
         return super()._to_list(ret_type) + self._texts
 
 
-def set_attributes(function: ir.Function, texts: list[str]) -> None:
-    function.attributes = _Attributes(texts)
+# of functions without any effect that may also be called where the program does not
+PURE = ("nounwind", "willreturn", "nosync", "speculatable", "memory(none)")
+
+
+def declare(
+    module: ir.Module, type: ir.FunctionType, name: str, attributes: tuple[str, ...] = PURE
+) -> ir.Function:
+    """An external function, declared once a module."""
+    if name not in module.globals:
+        ir.Function(module, type, name).attributes = _Attributes(list(attributes))
+    return module.globals[name]
 
 
 def keep(value: Any) -> None:
@@ -92,6 +102,7 @@ def define(
 
 
 LLVMLITE = llvmlite.__version__
+lower_constant = imputils.lower_constant
 
 
 def settings() -> list[str]:
@@ -137,7 +148,7 @@ class ContentCache(caching._Cache):
         content = cachefiles.unseal(cachefiles.read(self._file(sig)))
         if content is None:
             return None
-        target_context.refresh()
+        nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
         try:
             return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception:  # whatever is wrong with it, compiling again is right
@@ -151,7 +162,10 @@ class ContentCache(caching._Cache):
 
 def dispatcher(function: Any, cache: ContentCache) -> Any:
     """Numba's dispatcher with the options that kernels are compiled with."""
-    out = njit(nogil=True, error_model="numpy", boundscheck=False)(function)
+    out = njit(
+        nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
+        pipeline_class=KernelCompiler,
+    )(function)
     if hasattr(out, "_cache"):  # a plain function where Numba is switched off
         out._cache = cache
     return out
@@ -168,12 +182,9 @@ llvm.add_symbol(_FRESH, ctypes.cast(ctypes.memmove, ctypes.c_void_p).value)
 
 def _fresh(builder: Any, data: Any) -> Any:
     size = ir.IntType(64)
-    function = builder.module.globals.get(_FRESH)
-    if function is None:
-        fnty = ir.FunctionType(data.type, [data.type, data.type, size])
-        function = ir.Function(builder.module, fnty, _FRESH)
-        function.return_value.add_attribute("noalias")
-        set_attributes(function, ["nounwind", "willreturn", "memory(none)"])
+    fnty = ir.FunctionType(data.type, [data.type, data.type, size])
+    function = declare(builder.module, fnty, _FRESH, ("nounwind", "willreturn", "memory(none)"))
+    function.return_value.add_attribute("noalias")
     return builder.call(function, [data, data, ir.Constant(size, 0)])
 
 
@@ -244,6 +255,12 @@ def call_type(dispatcher: Any, context: Any, argument_types: tuple[Any, ...]) ->
     return template(context).apply(args, kws)
 
 
+def result_type(dispatcher: Any, argument_types: tuple[Any, ...]) -> Any:
+    """What a call with these types gives, compiling for it."""
+    dispatcher.compile(argument_types)
+    return dispatcher.overloads[argument_types].signature.return_type
+
+
 def call(
     dispatcher: Any, context: Any, builder: Any, result: Any, argument_types: Any, args: Any
 ) -> Any:
@@ -265,3 +282,62 @@ def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
     keep_name = f"numba.dynamic.globals.{address:x}"
     keep(builder.module.globals[keep_name])
     return pointer
+
+
+# -- the compiler ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _remembering() -> Iterator[None]:
+    """Type each operation on numbers once a process, not once an occurrence.
+
+    Numba asks a dozen templates for the type of every `a * b`.  For numbers the answer depends on
+    the operands' types alone.  Runs under Numba's compiler lock, so no other thread sees it.
+    """
+    slow = types.Function.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(isinstance(t, (types.Number, types.Boolean)) for t in args):
+            return slow(self, context, args, kws)
+        key = (self, args)
+        if key not in _call_types:
+            _call_types[key] = slow(self, context, args, kws)
+        return _call_types[key]
+
+    types.Function.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = slow
+
+
+_call_types: dict[tuple[Any, Any], Any] = {}
+
+
+class KernelCompiler(compiler.CompilerBase):
+    """Numba's compiler less the passes that emitted code gives nothing to do.
+
+    It has no closures, comprehensions, `with`, literal unrolling, array expressions or branches
+    that could be pruned.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        p = compiler.PassManager("kernel")
+        p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
+        p.add_pass(untyped_passes.FixupArgs, "fix up args")
+        p.add_pass(untyped_passes.IRProcessing, "processing IR")
+        p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
+        p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
+        p.add_pass(untyped_passes.ReconstructSSA, "ssa")
+        p.add_pass(typed_passes.NopythonTypeInference, "type inference")
+        p.add_pass(typed_passes.PreLowerStripPhis, "remove phi nodes")
+        p.add_pass(typed_passes.IRLegalization, "delete what is dead")
+        p.add_pass(typed_passes.AnnotateTypes, "annotate types")
+        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(typed_passes.NoPythonBackend, "backend")
+        p.finalize()
+        return [p]
+
+    def _compile_core(self) -> Any:
+        with _remembering():
+            return super()._compile_core()

@@ -18,7 +18,7 @@ _C = (
 
 
 def polygamma(n: float, x: float) -> float:
-    if n < 1.0 or n != math.floor(n) or x != x:
+    if not 1.0 <= n <= 170.0 or n != math.floor(n) or x != x:  # 170! is the last finite one
         return math.nan
     sign = 1.0 if n % 2.0 == 1.0 else -1.0
     if x <= 0.0 and x == math.floor(x):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.special as sp
 
-from jitad.emit import memory, scalars
+from jitad.emit import scalars
 from jitad.emit.memory import accum, empty, load, local, store, zeros
 
 abs = builtins.abs  # Numba's own is right for every type
@@ -111,7 +111,6 @@ for _function in _DEFINED:
 inf, nan = math.inf, math.nan
 float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
-NAMES = frozenset(n for n in dir() if not n.startswith("_")) - {
-    "Any", "annotations", "builtins", "math", "np", "sp", "memory", "scalars"
-}  # fmt: skip
-__all__ = sorted(NAMES)  # noqa: PLE0605
+__all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
+__all__ += ["float64", "float32", "int64", "int32", "bool_"]
+__all__ += ["accum", "empty", "load", "local", "store", "zeros"]

@@ -153,6 +153,11 @@ class Names:
         self._used.add(name)
         return name
 
+    def extent(self, axis: int) -> str:
+        """A name for an extent of an argument."""
+        name = "nmpq"[axis] if axis < 4 else "n"
+        return self.new(name if name not in self._wishes else f"{name}_{axis}")
+
     def counters(self, n: int) -> list[str]:
         """Loop counters of array expressions: they live in one nest only, so nests share them."""
         while len(self._counters) < n:

@@ -18,8 +18,7 @@ from llvmlite import ir
 from numba import types
 from scipy.special import cython_special
 
-from jitad.emit import libm
-from jitad.emit.numba_private import define
+from jitad.emit import libm, numba_private
 from jitad.emit.polygamma import polygamma
 
 Value = Any  # of LLVM
@@ -205,9 +204,8 @@ def _pow(s: Site, x: Value, y: Value) -> Value:
         return s.context.cast(s.b, out, types.int64, s.type)
     if isinstance(y, ir.Constant) and isinstance(y.constant, (int, float)):
         n = float(y.constant)
-        if n == int(n) if math.isfinite(n) else False:
-            if abs(n) <= 4:
-                return _chain(s, x, int(n))
+        if n in (-4, -3, -2, -1, 0, 1, 2, 3, 4):
+            return _chain(s, x, int(n))
     return s.libm("pow", x, y)
 
 
@@ -222,35 +220,44 @@ def _wide(lower: Lowering) -> Lowering:
     return wide
 
 
-_PSI = "jitad_digamma"
+# Functions that SciPy has and the C library has not (or with a global variable for the sign),
+# under symbols of ours.  At import, not at first use: code from the disk cache refers to them.
+_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln"}
 
 
-def _find_digamma() -> None:
-    """SciPy's digamma under a symbol of ours, at import: cached code refers to it."""
-    for name, capsule in cython_special.__pyx_capi__.items():
-        kind = ctypes.pythonapi.PyCapsule_GetName
-        kind.restype, kind.argtypes = ctypes.c_char_p, [ctypes.py_object]
-        signature = kind(capsule)
-        if name.endswith("psi") and signature == b"double (double, int __pyx_skip_dispatch)":
-            get = ctypes.pythonapi.PyCapsule_GetPointer
-            get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-            llvm.add_symbol(_PSI, get(capsule, signature))
+def _capsule(name: str) -> int:
+    """The address of SciPy's `double name(double)`."""
+    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    signature = b"double (double, int __pyx_skip_dispatch)"
+    for key, capsule in cython_special.__pyx_capi__.items():
+        # functions of several types are listed as __pyx_fuse_<number><name>
+        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
+            if get_name(capsule) == signature:
+                return int(get(capsule, signature))
+    raise ImportError(f"scipy.special.cython_special has no {name} for float64")
 
 
-_find_digamma()
+for _ours, _theirs in _FROM_SCIPY.items():
+    llvm.add_symbol(f"jitad_{_ours}", _capsule(_theirs))
 
 
-def _digamma(s: Site, x: Value) -> Value:
-    fnty = ir.FunctionType(x.type, [x.type, ir.IntType(32)])
-    function = s.b.module.globals.get(_PSI) or ir.Function(s.b.module, fnty, _PSI)
-    return s.b.call(function, [x, ir.Constant(ir.IntType(32), 0)])
+def _scipy(name: str) -> Lowering:
+    def lower(s: Site, x: Value) -> Value:
+        flag = ir.IntType(32)  # Cython's: 0 for "call this very function"
+        fnty = ir.FunctionType(x.type, [x.type, flag])
+        function = numba_private.declare(s.b.module, fnty, f"jitad_{name}")
+        return s.b.call(function, [x, ir.Constant(flag, 0)])
+
+    return _wide(lower)
 
 
 def _polygamma(s: Site, n: Value, x: Value) -> Value:
     sig = types.float64(types.float64, types.float64)
     with s.b.if_else(s.less("==", n, s.const(0.0))) as (zero, other):
         with zero:
-            first, first_from = _digamma(s, x), s.b.block
+            first, first_from = _scipy("digamma")(s, x), s.b.block
         with other:
             rest, rest_from = s.context.compile_internal(s.b, polygamma, sig, [n, x]), s.b.block
     out = s.b.phi(x.type)
@@ -272,20 +279,17 @@ def _fmadd(s: Site, x: Value, y: Value, z: Value) -> Value:
 _bool = types.boolean
 _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     **{
-        name: (_float, None, _libm(c_name))
-        for name, c_name in {"gamma": "tgamma", "lgamma": "lgamma"}.items()
-        | {
-            name: name
-            for name in (
-                "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh "
-                "tanh asinh acosh atanh erf erfc atan2 hypot"
-            ).split()
-        }.items()
+        name: (_float, None, _libm(name))
+        for name in (
+            "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh "
+            "tanh asinh acosh atanh erf erfc atan2 hypot"
+        ).split()
     },
+    "gamma": (_float, None, _libm("tgamma")),
     "sqrt": (_float, None, _intrinsic("sqrt")),
     "copysign": (_float, None, _intrinsic("copysign")),
     **{name: (_number, None, _rounding(name)) for name in ("floor", "ceil", "trunc", "rint")},
-    "digamma": (_float, None, _wide(_digamma)),
+    **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
     "polygamma": (_float, None, _wide(_polygamma)),
     "expit": (_float, None, _expit),
     "logaddexp": (_float, None, _logaddexp),
@@ -317,4 +321,4 @@ def register(name: str, function: Any) -> None:
     def lowering(context: Any, builder: Any, sig: Any, args: Any) -> Value:
         return lower(Site(context, builder, sig.args[0]), *args)
 
-    define(function, typer, lowering)
+    numba_private.define(function, typer, lowering)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitad.emit.access import Access, Affine, Map, identity, names_in
+from jitad.emit.access import Access, Affine, Map, identity, linear, names_in
 from jitad.emit.buffers import Buffers, Level, Root
 from jitad.emit.demand import Analysis
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
@@ -55,6 +55,7 @@ class Scope:
         self.stacks: dict[Var, tuple[str, str]] = {}
         self.extents: dict[Var, Extents] = {}
         self.depth_of: dict[str, int] = {}  # loops around the definition of a scalar's name
+        self.sums: dict[str, tuple[str, int]] = {}  # names of `name + number`
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
@@ -100,7 +101,16 @@ class Scope:
         text = self.new_name(v)
         self.page.write(f"{text} = {e.text}")
         self.exprs[v] = Expr(text)
+        if (base := linear(e)[0]).isidentifier() and base != e.text:
+            self.sums[text] = linear(e)
+            self.pinned.add(base)
         return text
+
+    def expanded(self, e: Expr) -> tuple[str, int]:
+        """(name, number) of an integer `name + number`, seen through a name of its own."""
+        name, number = linear(e)
+        base, more = self.sums.get(name, (name, 0))
+        return base, number + more
 
     def new_name(self, v: Var, otherwise: str = "") -> str:
         kind = v.type.dtype[0] if isinstance(v.type, Scalar) else "a"

@@ -8,8 +8,8 @@ affine in the loop's counter, so that LLVM can vectorise it.
 
 from __future__ import annotations
 
-from jitad.emit.access import Access, identity
-from jitad.emit.nests import evaluate, loops
+from jitad.emit.access import Access, element, identity
+from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
 from jitad.emit.scope import Extents, Scope, product, row_major
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
@@ -43,10 +43,7 @@ def push(s: Scope, e: Equation) -> None:
         _grow(s, buffer, top, size.text)
     counters = s.counters(len(extents))
     inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
-    from jitad.emit.nests import fill
-
-    place = Access(buffer, row_major(top, extents))
-    fill(s, place, place.map, extents, inside, "=")
+    fill(s, buffer, row_major(top, extents), extents, inside, "=")
     s.page.write(f"{top} += {size.text}")
 
 
@@ -75,8 +72,6 @@ def pop(s: Scope, e: Equation) -> None:
     name = s.new_array(v, extents)
     counters = s.counters(len(extents))
     with loops(s, counters, extents, {}):
-        from jitad.emit.access import element
-
         straight = identity(len(extents))
         value = element(here, straight, counters, s.counting)
         s.page.write(f"{name}[{', '.join(counters)}] = {value.text}")

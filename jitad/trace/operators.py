@@ -55,6 +55,15 @@ class _Application:
         return unflatten(self.structure, leaves)
 
 
+def inner(differentiated: Any) -> Function:
+    """The function that a derivative operator was given; found again at the next call."""
+    trace = current()
+    assert trace is not None
+    path = trace.captures.path_of(differentiated)
+    f = differentiated.f
+    return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
+
+
 def dress(b: Builder, atom: Atom, like: Any = None) -> Any:
     """An atom as user code meets it: a number, or a handle."""
     if isinstance(atom.type, Array) or isinstance(like, ArrayHandle):
