@@ -129,12 +129,15 @@ class _Scalarise:
         packed = self.b.emit("pack", *self.parts[a])
         return self.b.emit("reshape", packed, *a.shape) if len(a.shape) > 1 else packed
 
-    def elements(self, a: Atom) -> list[Atom]:
-        """The elements of a small array, whether it is taken apart or not."""
+    def elements(self, a: Atom, like: Atom | None = None) -> list[Atom]:
+        """The elements of a small array, whether it is taken apart or not.
+
+        `like` has the same extents, as literals, where those of `a` were checked to be equal.
+        """
         if isinstance(a, Var) and a in self.parts:
             return self.parts[a]
         now = self.read(a)
-        return [self.b.emit("load", now, *map(lit, k)) for k in _indices(a)]
+        return [self.b.emit("load", now, *map(lit, k)) for k in _indices(like or a)]
 
     def define(self, v: Var, parts: list[Atom]) -> None:
         self.parts[v] = [self.typed(p, v.type.dtype) for p in parts]  # type: ignore[union-attr]
@@ -214,7 +217,7 @@ class _Scalarise:
             case "iota":
                 return [lit(np.dtype(e.params["dtype"]).type(k)) for k in range(size)]
             case "copy" | "reshape" | "ident":
-                return self.elements(e.ins[0])
+                return self.elements(e.ins[0], out if e.op != "reshape" else None)
             case "transpose":
                 perm = e.params["perm"]
                 parts = self.elements(e.ins[0])
@@ -235,7 +238,7 @@ class _Scalarise:
                 return self.multiplied(e)
             case _ if e.op in _UPDATES:
                 return self.updated(e)
-        operands = [self.elements(a) if a.shape else [self.read(a)] * size for a in e.ins]
+        operands = [self.elements(a, out) if a.shape else [self.read(a)] * size for a in e.ins]
         return [b.emit(e.op, *xs, **e.params) for xs in zip(*operands, strict=True)]
 
     def sliced(self, e: Equation) -> list[Atom]:

@@ -21,9 +21,11 @@ from jitad.errors import (
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit
+from jitad.tape.types import BOOL
 from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
+    APPENDED,
     Form,
     Maybe,
     Mismatch,
@@ -247,6 +249,9 @@ class Branches:
     def _equation(self, sides: list[list[Atom]], needed: list[Any]) -> list[Atom]:
         """The `if` equation; results that need none are found without it."""
         b = self.trace.builder
+        logic = self._as_logic(sides)
+        if logic is not None:
+            return logic
         results: list[Atom | None] = []
         outs: list[Var] = []
         for x, y, (t, shape) in zip(*sides, needed, strict=True):
@@ -262,6 +267,36 @@ class Branches:
         if outs or not all(_is_pure(e) for block in blocks for e in block.equations):
             b.structured("if", (self.test.atom,), tuple(outs), tuple(blocks))
         return results  # type: ignore[return-value]
+
+    def _as_logic(self, sides: list[list[Atom]]) -> list[Atom] | None:
+        """Booleans that a branch sets, or leaves, need no `if`: `c and x`, `c or x`."""
+        blocks = [r.block for r in self.regions]
+        if not sides[0] or sum(len(block.equations) for block in blocks) > 4:
+            return None
+        if not all(_is_pure(e) and not e.blocks for block in blocks for e in block.equations):
+            return None
+        pairs = list(zip(*sides, strict=True))
+        for x, y in pairs:
+            booleans = x.type == y.type == BOOL
+            if x != y and not (booleans and (isinstance(x, Lit) or isinstance(y, Lit))):
+                return None
+        b = self.trace.builder
+        for block in blocks:
+            b.blocks[-1].equations.extend(block.equations)
+        no = b.atom(bind("logical_not", self.test))
+        out: list[Atom] = []
+        for x, y in pairs:
+            easy = self._easily(x, y)
+            if easy is not None:
+                out.append(easy)
+            elif isinstance(x, Lit):
+                out.append(b.emit("logical_or", self.test.atom, y) if x.value
+                           else b.emit("logical_and", no, y))  # fmt: skip
+            else:
+                assert isinstance(y, Lit)
+                out.append(b.emit("logical_or", no, x) if y.value
+                           else b.emit("logical_and", self.test.atom, x))  # fmt: skip
+        return out
 
     def _easily(self, x: Atom, y: Atom) -> Atom | None:
         if x == y:
@@ -279,6 +314,8 @@ def _is_pure(e: Any) -> bool:
 
 
 def _place_name(w: Any) -> str:
+    if w.slot == APPENDED:
+        return APPENDED
     return str(w.slot[1]) if isinstance(w.slot, tuple) else ""
 
 

@@ -10,6 +10,7 @@ kernel.  Lists and dicts from outside have their elements replaced by inputs whi
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
@@ -23,6 +24,7 @@ from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
 from jitad.values.number import Number
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
@@ -126,6 +128,19 @@ class Guard:
         return False
 
 
+def _restorer(container: Any) -> Callable[[], None]:
+    old = container.copy()
+
+    def restore() -> None:
+        if isinstance(container, list):
+            container[:] = old
+        else:
+            container.clear()
+            container.update(old)
+
+    return restore
+
+
 def _shape_of(container: Any) -> tuple[Any, ...]:
     return (type(container), tuple(container) if isinstance(container, dict) else len(container))
 
@@ -143,7 +158,9 @@ class Captures:
     _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
     _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
-    _imports: list[tuple[Any, Any]] = field(default_factory=list)
+    _lengths: dict[int, int] = field(default_factory=dict)
+    _looked_into: set[int] = field(default_factory=set)
+    _restores: list[Callable[[], None]] = field(default_factory=list)
 
     # -- where things are ---------------------------------------------------------------------
 
@@ -169,10 +186,24 @@ class Captures:
         if id(f.__globals__) not in self._paths:
             self._paths[id(f.__globals__)] = (f.__globals__, path)
 
+    def looks_into(self, thing: Any) -> bool:
+        """True of a list whose elements the trace has read."""
+        return id(thing) in self._looked_into
+
+    def length_of(self, thing: list[Any]) -> int:
+        """How long a list was that is only appended to."""
+        return self._lengths.setdefault(id(thing), len(thing))
+
     # -- reading ------------------------------------------------------------------------------
 
-    def read(self, path: Path, value: Any) -> Any:
-        """The value at a path outside, as the trace has it: an input, or guarded."""
+    def read(self, path: Path, value: Any, whole: bool = True) -> Any:
+        """The value at a path outside, as the trace has it: an input, or guarded.
+
+        A list that is only appended to (`whole` is False) is not looked into.
+        """
+        if not whole and type(value) is list and path not in self._known:
+            self.register(value, path)
+            return value
         if isinstance(value, (Number, ArrayHandle, Perhaps)) or value is UNSET:
             return value
         if path in self._known:
@@ -227,30 +258,42 @@ class Captures:
 
     def _container(self, path: Path, value: Any) -> Any:
         known = self.path_of(value)
-        if known is not None:
+        if known is not None and (id(value) in self._looked_into or known != path):
             self.guards.append(Guard(path, "keys", _shape_of(value)))
             return value
+        if id(value) in self._lengths:
+            raise JitadError(
+                f"{path} is read after it was appended to", self.builder.pos,
+                "Read it before, or append to a list of your own and return it.",
+            )  # fmt: skip
         if len(value) > MAX_ELEMENTS:
             raise JitadError(
                 f"{path} has {len(value)} elements, too many to trace one by one",
                 self.builder.pos, "Make it an array.",
             )  # fmt: skip
         self.register(value, path)
+        self._looked_into.add(id(value))
         self.guards.append(Guard(path, "keys", _shape_of(value)))
-        self._imports.append((value, value.copy()))
+        self._restores.append(_restorer(value))
         for k in value if isinstance(value, dict) else range(len(value)):
             value[k] = self.read(path.then("item", k), value[k])
         return value
 
+    def replace(
+        self, path: Path | None, read: Callable[[], Any], assign: Callable[[Any], None]
+    ) -> None:
+        """Before a place outside is written: let it hold its value as the trace has it."""
+        value = read()
+        if path is not None and value is not MISSING:
+            new = self.read(path, value)
+            if new is not value:
+                assign(new)
+                self._restores.append(lambda: assign(value))
+
     def restore(self) -> None:
-        """Give lists and dicts from outside their own elements back."""
-        while self._imports:
-            container, old = self._imports.pop()
-            if isinstance(container, list):
-                container[:] = old
-            else:
-                container.clear()
-                container.update(old)
+        """Give the places outside their own values back."""
+        while self._restores:
+            self._restores.pop()()
 
     def _array(self, path: Path, value: np.ndarray) -> ArrayHandle:
         known = self._arrays.get(id(value))

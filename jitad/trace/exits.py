@@ -132,11 +132,11 @@ class _Lower:
         if any(isinstance(x, ast.Break) for x in inside):
             stops.append(broken)
             before.append(_at(_assign(broken, False), s))
+        if self.returns and any(isinstance(x, ast.Return) for x in _own_nodes(s.body)):
+            stops.append(RETURNED)
         body = self.block(s.body) or [_at(ast.Pass(), s)]
         if any(isinstance(x, ast.Continue) for x in inside):
             body.insert(0, _at(_assign(continued, False), s))
-        if self.returns and any(isinstance(x, ast.Return) for x in _own_nodes(s.body)):
-            stops.append(RETURNED)
         self.loop = outer
         orelse = s.orelse
         s.body, s.orelse = body, []

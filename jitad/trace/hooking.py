@@ -81,6 +81,13 @@ def _hook(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(ast.Attribute(_load("_jh"), name, ast.Load()), list(args), [])
 
 
+def _is_hook(node: ast.expr, *names: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="_jh"), attr=attr)):
+            return attr in names
+    return False
+
+
 def _later(value: ast.expr) -> ast.Lambda:
     return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
 
@@ -218,7 +225,6 @@ class Hooking(ast.NodeTransformer):
     def visit_While(self, s: ast.While) -> list[ast.stmt]:
         go = s.test.id  # type: ignore[attr-defined]  # a name, since exits were lowered
         names = [n for n in self.changed(s.body) if n in self.live.head[s] and n != go]
-        s.stops = ()  # type: ignore[attr-defined]  # the condition looks at them
         return self.loop(s, "while_", [], s.body, [go, *names], None)
 
     def loop(
@@ -306,6 +312,19 @@ class Hooking(ast.NodeTransformer):
         text = [_later(self.visit(s.msg))] if s.msg else []
         return ast.Expr(_hook("assert_", self.visit(s.test), *text))
 
+    def visit_Expr(self, s: ast.Expr) -> ast.stmt:
+        match s.value:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"),
+                          args=[ast.expr() as item], keywords=[]):  # fmt: skip
+                if not isinstance(item, ast.Starred):
+                    target = self.visit(owner)
+                    if _is_hook(target, "get_attr", "glob", "free"):
+                        target.args.append(ast.Constant(False))
+                    s.value = _at(_hook("append", target, self.visit(item)), s.value)
+                    return s
+        s.value = self.visit(s.value)
+        return s
+
     # -- stores -------------------------------------------------------------------------------
 
     def visit_Assign(self, s: ast.Assign) -> list[ast.stmt]:
@@ -326,7 +345,7 @@ class Hooking(ast.NodeTransformer):
     def assign(self, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         match target:
             case ast.Name(id=name):
-                return [*self.noted(name), ast.Assign([target], value)]
+                return self.store(name, target, value)
             case ast.Attribute():
                 owner = self.visit(target.value)
                 return [ast.Expr(_hook("set_attr", value, owner, ast.Constant(target.attr)))]
@@ -348,6 +367,14 @@ class Hooking(ast.NodeTransformer):
                 return out
         raise AssertionError(ast.dump(target))
 
+    def store(self, name: str, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
+        note = self.noted(name)
+        if not note:
+            return [ast.Assign([target], value)]
+        temporary = self.unit.fresh("t")
+        first = ast.Assign([_store(temporary)], value)
+        return [first, *note, ast.Assign([target], _load(temporary))]
+
     def noted(self, name: str) -> list[ast.stmt]:
         """Writes to globals and to other functions' variables are noted first."""
         if name in self.globals:
@@ -364,7 +391,7 @@ class Hooking(ast.NodeTransformer):
             case ast.Name(id=name):
                 present = _at(self.visit(_at(_load(name), s.target)), s)
                 changed = _hook(operator, present, self.visit(s.value))
-                return [*self.noted(name), ast.Assign([s.target], _at(changed, s))]
+                return self.store(name, s.target, _at(changed, s))
             case ast.Attribute() as target:
                 return self.update(s, operator, target.value, ast.Constant(target.attr), "attr")
             case ast.Subscript() as target:

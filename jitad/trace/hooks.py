@@ -180,7 +180,7 @@ class _Unbound(JitadError, UnboundLocalError):
     """A name is read on a path where nothing was assigned to it."""
 
 
-def free(value: Any, thunk: Any) -> Any:
+def free(value: Any, thunk: Any, whole: bool = True) -> Any:
     """A variable of a function around this one."""
     trace = current()
     if trace is None:
@@ -188,11 +188,11 @@ def free(value: Any, thunk: Any) -> Any:
     cell = thunk.__closure__[0]
     path = trace.captures.path_of(cell)
     if path is not None and not trace.journal.touched(cell, "cell"):
-        return trace.captures.read(path, value)
+        return trace.captures.read(path, value, whole)
     return local(value)
 
 
-def glob(value: Any, name: str) -> Any:
+def glob(value: Any, name: str, whole: bool = True) -> Any:
     """A global variable, or a builtin."""
     trace = current()
     if trace is None:
@@ -205,7 +205,7 @@ def glob(value: Any, name: str) -> Any:
     if path is None:
         return value
     trace.step(frame)
-    return trace.captures.read(path.then("global", name), value)
+    return trace.captures.read(path.then("global", name), value, whole)
 
 
 def pick_locals(variables: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
@@ -221,7 +221,10 @@ def note_global(name: str) -> None:
         else:
             module[name] = value
 
-    record(module, name, module.get(name, MISSING), lambda: module.get(name, MISSING), assign)
+    def read() -> Any:
+        return module.get(name, MISSING)
+
+    _note_place(module, name, read, assign, ("global", name))
 
 
 def note_cell(cell: CellType) -> None:
@@ -237,13 +240,45 @@ def note_cell(cell: CellType) -> None:
         else:
             cell.cell_contents = value
 
-    record(cell, "cell", read(), read, assign)
+    _note_place(cell, "cell", read, assign, None)
+
+
+def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> None:
+    """A place is about to be written; if it is outside, its old value becomes the trace's."""
+    trace = current()
+    if trace is None:
+        return
+    path = trace.captures.path_of(target)
+    if path is not None and not trace.journal.touched(target, slot):
+        trace.captures.replace(path if step is None else path.then(*step), read, assign)
+    record(target, slot, read(), read, assign)
+
+
+def append(target: Any, item: Any) -> None:
+    """target.append(item): of a list from outside that is never looked into, only this is known."""
+    trace = current()
+    if trace is None or type(target) is not list:
+        call(target.append, item)
+        return
+    trace.step(sys._getframe(1))
+    captures = trace.captures
+    if captures.path_of(target) is None or captures.looks_into(target):
+        note(target)
+        target.append(item)
+        return
+    start = captures.length_of(target)
+
+    def assign(content: Any) -> None:
+        target[start:] = content
+
+    record(target, "appended", target[start:], lambda: target[start:], assign)
+    target.append(item)
 
 
 # -- attributes and items -------------------------------------------------------------------------
 
 
-def get_attr(owner: Any, name: str) -> Any:
+def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
     if trace is None or isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
@@ -263,7 +298,7 @@ def get_attr(owner: Any, name: str) -> Any:
     if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value
-    return captures.read(path.then("attr", name), value)
+    return captures.read(path.then("attr", name), value, whole)
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
@@ -305,12 +340,7 @@ def _note_attr(owner: Any, name: str) -> None:
         def assign(value: Any) -> None:
             delattr(owner, name) if value is MISSING else setattr(owner, name, value)
 
-    old = read()
-    path = trace.captures.path_of(owner)
-    if old is not MISSING and path is not None:
-        if not trace.journal.touched(owner, ("attr", name)):
-            trace.captures.read(path.then("attr", name), old)
-    record(owner, ("attr", name), old, read, assign)
+    _note_place(owner, ("attr", name), read, assign, ("attr", name))
 
 
 def get_item(owner: Any, index: Any) -> Any:

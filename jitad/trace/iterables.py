@@ -15,6 +15,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import made
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import Range
@@ -112,7 +113,10 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     parts = [sequence(x) for x in xs]
     if not any(p is not None and p.static is None for p in parts):
         given = [x if p is None else p.static for x, p in zip(xs, parts, strict=True)]
-        return zip(*given, strict=strict)
+        out = zip(*given, strict=strict)
+        if all(p is not None or not hasattr(x, "__next__") for x, p in zip(xs, parts, strict=True)):
+            made(out)  # advancing it advances nothing from outside
+        return out
     known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
     count = known[0].count
     for p in known[1:]:

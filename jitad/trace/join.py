@@ -10,6 +10,7 @@ containers are unified element by element.  `extract` gives the atoms of a snaps
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
@@ -27,6 +28,8 @@ from jitad.values.array import ArrayHandle
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
+
+APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
 
 # -- snapshots ------------------------------------------------------------------------------------
 
@@ -202,6 +205,10 @@ class Unifier:
                 out = self.pairs[pair] = Record(a, ())
                 parts = zip(a.parts, b.parts, strict=True)
                 out.parts = tuple(self.unify(p, q, name) for p, q in parts)
+            case Rec(value=list()), Rec(value=list()) if name == APPENDED:
+                out = self.pairs[pair] = Record(longer(a, b), ())
+                parts = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
+                out.parts = tuple(self.unify(p, q, "") for p, q in parts)
             case Rec(value=list()), Rec(value=list()):
                 raise Mismatch(f"a list of {len(a.keys)} or of {len(b.keys)} elements")
             case Per(_, p), Per(_, q) if p is not None and q is not None:
@@ -241,6 +248,10 @@ class Unifier:
                 out.parts = tuple(self.alone(p, name) for p in s.parts)
                 return out
         return Keep(s)
+
+
+def longer(a: Rec, b: Rec) -> Rec:
+    return a if len(a.keys) >= len(b.keys) else b
 
 
 def _shape(a: Arr) -> tuple[Atom, ...]:
@@ -341,7 +352,7 @@ def extract(
                     extract(b, part, s, out, seen)
         case Record():
             parts = s.parts if isinstance(s, Rec) else [None] * len(f.parts)
-            for p, q in zip(f.parts, parts, strict=True):
+            for p, q in itertools.zip_longest(f.parts, parts):  # what was appended may be shorter
                 extract(b, p, q, out, seen)
         case Number(Array()):
             assert isinstance(s, Num)

@@ -87,7 +87,13 @@ class Rolled:
             if self.event == "raised":
                 self.done = True
                 return
-            if self._settled():
+            try:
+                settled = self._settled()
+            except JitadError:
+                if self.may_fail:
+                    return
+                raise
+            if settled:
                 self._finish()
                 self.done = True
                 return
@@ -174,17 +180,30 @@ class Rolled:
         n = len(self.entry)
         before = self._signature()
         forms: list[Form] = []
+        before_replaced = self._replaced()
         for k, (s, t) in enumerate(zip(self.entry, self.ends, strict=True)):
             if k in self.flags:
                 forms.append(self.forms[k])
                 continue
             forms.append(self._next_form(unifier, self.forms[k], s, t, self.site.names[k]))
         found = {w.write.place: w for w in self.region.written if w.write.slot != "_lost"}
-        for k, (place, w) in enumerate(self.places.items()):
+        replaced = {id(h) for f in forms for h in _entries(f)}
+        for k, (place, w) in enumerate(list(self.places.items())):
+            if place[0] in replaced and place[1] == "content":
+                found.pop(place)
+                del self.places[place]
+                continue
             now = found.pop(place).value
             name = _place_name(w.write)
             forms.append(self._next_form(unifier, self.forms[n + k], w.value, now, name))
         for place, w in found.items():
+            if place[0] in before_replaced and place[1] == "content":
+                raise JitadError(
+                    "an array is written in this loop under two names that part in it",
+                    self.site.pos, "Copy one of them before the loop.",
+                )  # fmt: skip
+            if place[0] in replaced and place[1] == "content":
+                continue  # it was written by a name that from now on has its own handle
             entry = snapshot(w.write.read())
             if not self._visible(entry):
                 continue  # made in the body
@@ -193,6 +212,9 @@ class Rolled:
                                          _place_name(w.write)))  # fmt: skip
         self.forms = forms
         return before == self._signature()
+
+    def _replaced(self) -> set[int]:
+        return {id(h) for f in self.forms for h in _entries(f)}
 
     def _signature(self) -> list[Any]:
         numbers: dict[int, int] = {}
@@ -377,7 +399,9 @@ class RolledFor(Rolled):
 class RolledWhile(Rolled):
     """A loop whose condition is its first variable."""
 
-    flags = (0,)
+    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
+        self.flags = (0, *site.stops)
+        super().__init__(trace, state, site, may_fail)
 
     def _own_params(self) -> list[Var]:
         return []
@@ -386,7 +410,7 @@ class RolledWhile(Rolled):
         return None
 
     def _flag_inside(self, k: int, value: Any) -> Any:
-        return True
+        return k == 0  # the condition holds in the body, and no exit was taken before
 
     def _runs(self) -> Any:
         return truth(self.state[0])
@@ -403,6 +427,18 @@ class RolledWhile(Rolled):
         with b.block(*carried) as test:
             test.results = [carried[0]]
         b.structured("while", tuple(start), outs, (test, self.region.block))
+
+
+def _entries(f: Form) -> list[Any]:
+    """The handles before the loop whose place a form takes."""
+    match f:
+        case Handle(of=(first, *_)):
+            return [first.root]
+        case Record():
+            return [h for p in f.parts for h in _entries(p)]
+        case Maybe(part):
+            return _entries(part)
+    return []
 
 
 def _is(value: Any, number: int) -> bool:

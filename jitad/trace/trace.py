@@ -27,6 +27,7 @@ from jitad.trace.join import (
     Form,
     Handle,
     Keep,
+    Maybe,
     Num,
     Number,
     Per,
@@ -40,6 +41,7 @@ from jitad.trace.join import (
     snapshot,
     _container,
 )
+from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
@@ -106,6 +108,8 @@ class Commit:
             case "items":
                 target.clear()
                 target.update(value)
+            case "appended":
+                target.extend(v for v in value if v is not UNSET)
             case ("attr", name):
                 delattr(target, name) if value is MISSING else setattr(target, name, value)
             case str(name):
@@ -269,6 +273,8 @@ def _result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
         case Rec():
             out = seen[id(s)] = Record(s, ())
             out.parts = tuple(_result_form(p, seen) for p in s.parts)
+        case Per(_, part) if part is not None:
+            out = Maybe(_result_form(part, seen), s.name)
         case Per():
             raise JitadError("a value that is bound on some paths only is stored or returned")
         case _:
@@ -285,6 +291,10 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
+        case Maybe(part):
+            flag = next(supply)
+            out = _assemble(part, supply, made)
+            out = out if flag else UNSET
         case Keep(s):
             out = s.value  # type: ignore[union-attr]
         case _:
