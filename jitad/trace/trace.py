@@ -184,6 +184,7 @@ def trace(
                 raise JitadError(
                     f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
                 ) from None
+            result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = _output(builder, snapshot(result), outputs)
             commits, lost = _commits(running, outputs)
