@@ -127,7 +127,8 @@ class Rolled:
             item = self._item(self._own)
             supply: Iterator[Atom] = iter(self._values)
             made: dict[int, Any] = {}
-            values = [build(b, f, supply, made, self._link) for f in self.forms]
+            join = self.trace.journal.joiner()
+            values = [build(b, f, supply, made, join) for f in self.forms]
             n = len(self.entry)
             for w, value in zip(self.places.values(), values[n:], strict=True):
                 assign(w.write, value)
@@ -268,12 +269,6 @@ class Rolled:
         root = self.trace.builder.blocks[0]
         return atom in root.params or any(atom in e.outs for e in root.equations if not e.blocks)
 
-    def _link(self, new: Any, old: Any) -> None:
-        if self._visible(Num(old.root._content)):
-            self.trace.journal.link(new, old)
-        else:
-            self.trace.journal.made(new)
-
     def _visible(self, s: Snapshot) -> bool:
         value = getattr(s, "value", None)
         return not isinstance(value, Leaf) or self._outside(value.atom)
@@ -301,7 +296,8 @@ class Rolled:
         self._equation(start, final, outs)
         supply: Iterator[Atom] = iter(outs)
         made: dict[int, Any] = {}
-        values = [build(b, f, supply, made, self._link) for f in self.forms]
+        join = self.trace.journal.joiner()
+        values = [build(b, f, supply, made, join) for f in self.forms]
         n = len(self.entry)
         for w, value in zip(self.places.values(), values[n:], strict=True):
             assign(w.write, value)
