@@ -124,7 +124,6 @@ class Rolled:
             b.pos = self.site.pos
             for w in self.lost.values():
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
-            item = self._item(self._own)
             supply: Iterator[Atom] = iter(self._values)
             made: dict[int, Any] = {}
             join = self.trace.journal.joiner()
@@ -134,6 +133,7 @@ class Rolled:
                 assign(w.write, value)
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
+            item = self._item(self._own)  # reads what the body has written before
             return item, tuple(values[:n])
         except BaseException:
             self.region.drop()

@@ -418,3 +418,23 @@ def test_iterating_over_an_array_that_is_swapped_is_refused():
 
     with pytest.raises(JitadError, match="may be the same as one that was written"):
         traced(f, X, 1.0)
+
+
+def test_items_are_read_when_their_turn_comes():
+    def f(x, c):
+        b = x * 0.5
+        s = 0.0
+        for p, z in zip(b, x):
+            b[3] = c
+            s += p * z
+        for k, v in enumerate(b):
+            b[(k + 1) % 3] += v
+        small = np.zeros(3)
+        for v in small:
+            small[2] += 1.0
+            s += v
+        for v in reversed(small):
+            small[0] = v + s
+        return s, b, small
+
+    check(f, X, 7.0)
