@@ -1,0 +1,49 @@
+"""jitad: gradients of ordinary Python and NumPy functions as native CPU kernels."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from jitad.api import derivative as derivative
+    from jitad.api import grad as grad
+    from jitad.api import jit as jit
+    from jitad.api import jit_grad as jit_grad
+    from jitad.api import jit_value_and_grad as jit_value_and_grad
+    from jitad.api import jvp as jvp
+    from jitad.api import value_and_grad as value_and_grad
+    from jitad.api import vjp as vjp
+    from jitad.compiled import Compiled as Compiled
+    from jitad.debug.check_grads import check_grads as check_grads
+    from jitad.errors import JitadError as JitadError
+    from jitad.structures import register_structure as register_structure
+
+__version__ = "0.1.0"
+
+# Where the public names live.  They are imported when first used: the folders below import
+# `jitad.tape` and the like, and must not meet a half-made package.
+_PUBLIC = {
+    "Compiled": "jitad.compiled",
+    "JitadError": "jitad.errors",
+    "check_grads": "jitad.debug.check_grads",
+    "derivative": "jitad.api",
+    "grad": "jitad.api",
+    "jit": "jitad.api",
+    "jit_grad": "jitad.api",
+    "jit_value_and_grad": "jitad.api",
+    "jvp": "jitad.api",
+    "register_structure": "jitad.structures",
+    "value_and_grad": "jitad.api",
+    "vjp": "jitad.api",
+}
+
+__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(_PUBLIC[name]), name)
+    raise AttributeError(f"module 'jitad' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(_PUBLIC)

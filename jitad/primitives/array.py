@@ -10,6 +10,7 @@ takes three (start, step, count) and leaves an axis.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from jitad.primitives.table import (
     Inferred,
     Into,
     Primitive,
+    dtype_of,
     element_of_first,
     register,
     same_as_first,
@@ -37,16 +39,33 @@ def _load(a: Any, *index: Any) -> Any:
     return a[tuple(map(_int, index))]
 
 
-def _store(a: Any, v: Any, *index: Any) -> Any:
-    out = np.array(a)
-    out[tuple(map(_int, index))] = v
-    return out
+def _store(a: Any, v: Any, *index: Any) -> None:
+    a[tuple(map(_int, index))] = v
 
 
-def _accum(a: Any, v: Any, *index: Any) -> Any:
-    out = np.array(a)
-    out[tuple(map(_int, index))] += v
-    return out
+def _accum(a: Any, v: Any, *index: Any) -> None:
+    a[tuple(map(_int, index))] += v
+
+
+def _updating(name: str, update: Callable[..., None], vjp: Callable[..., Any]) -> None:
+    """A row that gives its first operand with a part of it changed."""
+
+    def evaluate(a: Any, *rest: Any, **params: Any) -> Any:
+        out = np.array(a)
+        update(out, *rest, **params)
+        return out
+
+    register(Primitive(name, evaluate, same_as_first, linear=(0, 1), vjp=vjp, update=update))
+
+
+# The cotangent of the part is read first: a sweep that owns ct may then change it in place.
+def _store_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
+    part = o.load(ct, *rest[:-1])
+    return (o.store(ct, 0.0, *rest[:-1]), part) + (None,) * (len(rest) - 1)
+
+
+def _accum_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
+    return (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1)
 
 
 register(Primitive(
@@ -56,15 +75,8 @@ register(Primitive(
     "load", _load, element_of_first, linear=(0,),
     vjp=lambda o, ct, a, *rest: (Into("accum", (ct, *rest[:-1]), {}),) + (None,) * (len(rest) - 1),
 ))  # fmt: skip
-register(Primitive(
-    "store", _store, same_as_first, linear=(0, 1),
-    vjp=lambda o, ct, a, v, *rest: (o.store(ct, 0.0, *rest[:-1]), o.load(ct, *rest[:-1]))
-    + (None,) * (len(rest) - 1),
-))  # fmt: skip
-register(Primitive(
-    "accum", _accum, same_as_first, linear=(0, 1),
-    vjp=lambda o, ct, a, v, *rest: (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1),
-))  # fmt: skip
+_updating("store", _store, _store_vjp)
+_updating("accum", _accum, _accum_vjp)
 
 # -- slices ---------------------------------------------------------------------------------------
 
@@ -84,19 +96,15 @@ def slice_key(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _slice(a: Any, *operands: Any, kinds: str) -> Any:
-    return a[slice_key(kinds, operands)]
+    return np.array(a[slice_key(kinds, operands)])[()]  # a copy: `a` may be updated later
 
 
-def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
-    out = np.array(a)
-    out[slice_key(kinds, operands)] = v
-    return out
+def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
+    a[slice_key(kinds, operands)] = v
 
 
-def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> Any:
-    out = np.array(a)
-    out[slice_key(kinds, operands)] += v
-    return out
+def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
+    a[slice_key(kinds, operands)] += v
 
 
 def slice_extents(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -143,10 +151,54 @@ register(Primitive(
     vjp=lambda o, ct, a, *rest, kinds: (
         Into("accum_slice", (ct, *rest[:-1]), {"kinds": kinds}),) + (None,) * (len(rest) - 1),
 ))  # fmt: skip
-register(Primitive("store_slice", _store_slice, same_as_first, linear=(0, 1),
-                   vjp=_store_slice_vjp))  # fmt: skip
-register(Primitive("accum_slice", _accum_slice, same_as_first, linear=(0, 1),
-                   vjp=_accum_slice_vjp))  # fmt: skip
+_updating("store_slice", _store_slice, _store_slice_vjp)
+_updating("accum_slice", _accum_slice, _accum_slice_vjp)
+
+# -- rows by index arrays -------------------------------------------------------------------------
+
+
+def _rows(axis: int, index: Any) -> tuple[Any, ...]:
+    return (slice(None),) * axis + (index,)
+
+
+def _take_infer(a: Atom, index: Atom, *, axis: int) -> Inferred:
+    shape = (*a.shape[:axis], index.shape[0], *a.shape[axis + 1 :])
+    return ((a.type, shape),)
+
+
+def _store_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
+    a[_rows(axis, index)] = v
+
+
+def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
+    np.add.at(a, _rows(axis, index), v)
+
+
+def _accum_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    return ct, o.take(ct, index, axis=axis), None
+
+
+def _store_take_vjp(
+    o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
+) -> tuple[Any, Any, None]:
+    # Of equal indices the last one's value stays, so that only it has an adjoint.
+    order = o.iota(index.shape[0], dtype="i8")
+    winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
+    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
+    part = o.where(won, o.take(ct, index, axis=axis), 0.0)
+    return o.store_take(ct, 0.0, index, axis=axis), part, None
+
+
+# index: integers along one axis of a, non-negative and checked, itself an array of one axis
+register(Primitive(
+    "take", lambda a, index, *, axis: np.take(a, index, axis), _take_infer, linear=(0,),
+    vjp=lambda o, ct, a, index, y, *, axis: (
+        Into("accum_take", (ct, index), {"axis": axis}), None),
+))  # fmt: skip
+_updating("store_take", _store_take, _store_take_vjp)  # of equal indices the last wins
+_updating("accum_take", _accum_take, _accum_take_vjp)
 
 # -- making arrays --------------------------------------------------------------------------------
 
@@ -177,7 +229,7 @@ def _pack_infer(*ins: Atom) -> Inferred:
 
 
 register(Primitive(  # a vector of scalars
-    "pack", lambda *v: np.array(v), _pack_infer,
+    "pack", lambda *v: np.array(v, np.result_type(*v)), _pack_infer,
     jvp=lambda o, ins, dins, y: o.pack(*(0.0 if d is None else d for d in dins)),
     vjp=lambda o, ct, *ins: tuple(o.load(ct, k) for k in range(len(ins) - 1)), fresh=True,
 ))  # fmt: skip
@@ -227,7 +279,7 @@ def _concatenate_infer(*ins: Atom, axis: int) -> Inferred:
 
 
 def _concatenate_jvp(o: Any, ins: Any, dins: Any, y: Any, *, axis: int) -> Any:
-    parts = [o.full(0.0, *a.shape, dtype="f8") if d is None else d
+    parts = [o.full(0.0, *a.shape, dtype=dtype_of(a)) if d is None else d
              for a, d in zip(ins[:-1], dins[:-1], strict=True)]  # fmt: skip
     return o.concatenate(*parts, ins[-1], axis=axis)
 
@@ -272,14 +324,20 @@ def _spread(o: Any, v: Any, like: Any, axes: tuple[int, ...]) -> Any:
     return o.broadcast(v, *like.shape, axes=kept)
 
 
+def _shares(o: Any, a: Any, y: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """(where a is the extreme, how many of them share it)"""
+    hit = o.eq(a, _spread(o, y, a, axes))
+    return hit, o.sum(o.cast(hit, dtype=dtype_of(a)), axes=axes)
+
+
 def _extreme_jvp(o: Any, ins: Any, dins: Any, y: Any, *, axes: tuple[int, ...]) -> Any:
-    hit = o.where(o.eq(ins[0], _spread(o, y, ins[0], axes)), 1.0, 0.0)
-    return o.sum(hit * dins[0], axes=axes) / o.sum(hit, axes=axes)
+    hit, number = _shares(o, ins[0], y, axes)
+    return o.sum(o.where(hit, dins[0], 0.0), axes=axes) / number
 
 
 def _extreme_vjp(o: Any, ct: Any, a: Any, y: Any, *, axes: tuple[int, ...]) -> tuple[Any, ...]:
-    hit = o.where(o.eq(a, _spread(o, y, a, axes)), 1.0, 0.0)
-    return (hit * _spread(o, ct / o.sum(hit, axes=axes), a, axes),)
+    hit, number = _shares(o, a, y, axes)
+    return (o.where(hit, _spread(o, ct / number, a, axes), 0.0),)
 
 
 register(Primitive(
@@ -311,15 +369,17 @@ def _turn(o: Any, a: Any) -> Any:
 
 
 def _matmul_vjp(o: Any, ct: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    parts: tuple[Callable[[], Any], Callable[[], Any]]
     match np_ndim(a), np_ndim(b):
         case 1, 1:
-            return ct * b, ct * a
+            parts = lambda: ct * b, lambda: ct * a
         case 2, 1:
-            return _outer(o, ct, b), o.matmul(_turn(o, a), ct)
+            parts = lambda: _outer(o, ct, b), lambda: o.matmul(_turn(o, a), ct)
         case 1, 2:
-            return o.matmul(b, ct), _outer(o, a, ct)
+            parts = lambda: o.matmul(b, ct), lambda: _outer(o, a, ct)
         case _:
-            return o.matmul(ct, _turn(o, b)), o.matmul(_turn(o, a), ct)
+            parts = lambda: o.matmul(ct, _turn(o, b)), lambda: o.matmul(_turn(o, a), ct)
+    return parts[0]() if o.wanted(0) else None, parts[1]() if o.wanted(1) else None
 
 
 def _matmul_jvp(o: Any, ins: Any, dins: Any, y: Any) -> Any:

@@ -18,7 +18,9 @@ from jitad.primitives.table import (
     Inferred,
     Primitive,
     arithmetic,
+    bitwise,
     boolean,
+    dtype_of,
     floating,
     like,
     promote,
@@ -90,8 +92,10 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
         base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
     else:
         base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))
-    return base, o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), o.where(
-        o.logical_and(o.eq(a, 0), o.gt(b, 0)), 0.0, math.nan))
+    if not o.wanted(1):
+        return base, None
+    by_exponent = o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), math.nan)
+    return base, o.where(o.logical_and(o.eq(a, 0), o.gt(b, 0)), 0.0, by_exponent)
 
 
 _binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
@@ -114,19 +118,20 @@ def _over_norm(o: Any, a: Any, y: Any) -> Any:
 # -- choice ---------------------------------------------------------------------------------------
 
 
-def _tie(o: Any, first: Any, other: Any) -> Any:
-    """1 where `first` wins, 1/2 at a tie, 0 otherwise."""
-    return o.where(first, o.where(other, 0.5, 1.0), 0.0)
+def _tie(o: Any, y: Any, first: Any, other: Any) -> Any:
+    """1 where `first` wins, 1/2 at a tie, 0 otherwise; a float of y's width."""
+    factor = o.where(first, o.where(other, 0.5, 1.0), 0.0)
+    return o.cast(factor, dtype="f4") if dtype_of(y) == "f4" else factor
 
 
-_binary("maximum", np.maximum, "maximum({0}, {1})",
-        lambda o, a, b, y: (_tie(o, o.ge(a, b), o.eq(a, b)), _tie(o, o.ge(b, a), o.eq(a, b))))
-_binary("minimum", np.minimum, "minimum({0}, {1})",
-        lambda o, a, b, y: (_tie(o, o.le(a, b), o.eq(a, b)), _tie(o, o.le(b, a), o.eq(a, b))))
-_binary("fmax", np.fmax, "fmax({0}, {1})",
-        lambda o, a, b, y: (_tie(o, o.eq(y, a), o.eq(a, b)), _tie(o, o.eq(y, b), o.eq(a, b))))
-_binary("fmin", np.fmin, "fmin({0}, {1})",
-        lambda o, a, b, y: (_tie(o, o.eq(y, a), o.eq(a, b)), _tie(o, o.eq(y, b), o.eq(a, b))))
+_binary("maximum", np.maximum, "maximum({0}, {1})", lambda o, a, b, y: (
+    _tie(o, y, o.ge(a, b), o.eq(a, b)), _tie(o, y, o.ge(b, a), o.eq(a, b))))  # fmt: skip
+_binary("minimum", np.minimum, "minimum({0}, {1})", lambda o, a, b, y: (
+    _tie(o, y, o.le(a, b), o.eq(a, b)), _tie(o, y, o.le(b, a), o.eq(a, b))))  # fmt: skip
+_binary("fmax", np.fmax, "fmax({0}, {1})", lambda o, a, b, y: (
+    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))))  # fmt: skip
+_binary("fmin", np.fmin, "fmin({0}, {1})", lambda o, a, b, y: (
+    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))))  # fmt: skip
 
 
 def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
@@ -134,6 +139,8 @@ def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
 
 
 def _where(c: Any, a: Any, b: Any) -> Any:
+    if isinstance(c, (bool, np.bool_)) and isinstance(a, float) and isinstance(b, float):
+        return a if c else b
     return np.where(c, a, b) if np.ndim(c) or np.ndim(a) or np.ndim(b) else (a if c else b)
 
 
@@ -182,7 +189,14 @@ _unary("digamma", sp.digamma, lambda o, x, y: o.polygamma(1, x), POSITIVE)
 _unary("expit", sp.expit, lambda o, x, y: y * (1.0 - y))
 _unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False)
 _unary("reciprocal", np.reciprocal, lambda o, x, y: -(y * y), POSITIVE, dear=False)
-_binary("polygamma", sp.polygamma, "polygamma({0}, {1})",
+
+
+def _polygamma(n: Any, x: Any) -> Any:
+    out = sp.polygamma(n, x)
+    return out.astype(np.float32) if getattr(x, "dtype", None) == np.float32 else out
+
+
+_binary("polygamma", _polygamma, "polygamma({0}, {1})",
         lambda o, n, x, y: (None, o.polygamma(n + 1, x)), infer=floating, dear=True,
         domain=((0, 2), POSITIVE))  # fmt: skip
 
@@ -197,6 +211,8 @@ for _name, _function in {
     _row(_name, _function, _name + "({0})", lambda o, x, y: (None,))
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
+
+_ufunc: Any
 
 for _name, _sign, _operator, _ufunc in (
     ("lt", "<", operator.lt, np.less),
@@ -222,8 +238,10 @@ for _name, _sign, _operator, _ufunc in (
     ("rshift", ">>", operator.rshift, np.right_shift),
 ):
     _code = "{0} " + _sign + " {1}"
-    _binary(_name, _operator, _code, infer=arithmetic, numpy=_ufunc)
-_row("invert", lambda a: not a if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
+    _type = arithmetic if "shift" in _name else bitwise
+    _binary(_name, _operator, _code, infer=_type, numpy=_ufunc)
+# Of a Python bool the result is an int, of NumPy's a bool.
+_row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
      numpy=np.invert)  # fmt: skip
 
 
@@ -241,5 +259,5 @@ def _cast_infer(a: Atom, *, dtype: str, py: bool = False) -> Inferred:
 
 register(Primitive(
     "cast", _cast, _cast_infer, elementwise=True, emit="cast",
-    partials=lambda o, a, y, **_: (1.0,),
+    partials=lambda o, a, y, *, dtype, **_: (1.0 if dtype[0] in "fc" else None,),
 ))  # fmt: skip

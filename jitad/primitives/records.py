@@ -9,8 +9,6 @@ Concrete stacks (interpreter, runtime) are immutable linked pairs.
 
 from __future__ import annotations
 
-from typing import Any
-
 from jitad.primitives.table import Inferred, Primitive, register, same_as_first
 from jitad.tape.ir import Atom
 from jitad.tape.types import Stack
@@ -27,3 +25,6 @@ register(Primitive(
 register(Primitive("push", lambda s, v: (s, v), same_as_first, fresh=True))
 register(Primitive("pop", lambda s, *dims: s, _pop_infer, fresh=True))  # operands: extents of v
 
+# gives a value a second name; copying a tape removes it
+register(Primitive("ident", lambda v: v, same_as_first, linear=(0,),
+                   vjp=lambda o, ct, v, y: (ct,)))  # fmt: skip

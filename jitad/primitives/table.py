@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from jitad.tape.ir import Atom
+from jitad.tape.ir import Atom, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
@@ -51,8 +52,9 @@ class Primitive:
     fresh: bool = False  # makes a buffer of its own that stores may write: never shared by CSE
     domain: tuple[tuple[float, float], ...] = ()  # where tests may draw operands from
     numpy: Any = None  # the NumPy callable this row differentiates, if it has one
+    update: Callable[..., None] | None = None  # does in the first operand what evaluate gives anew
 
-    @property
+    @cached_property
     def differentiable(self) -> bool:
         return bool(self.partials or self.linear or self.jvp or self.vjp)
 
@@ -71,10 +73,11 @@ def register(row: Primitive) -> Primitive:
 
 
 def _extents(ins: tuple[Atom, ...]) -> tuple[Atom, ...]:
-    for a in ins:
-        if isinstance(a.type, Array):
-            return a.shape
-    return ()
+    """The extents of the array operands, which are equal; a literal one says most."""
+    shapes = [a.shape for a in ins if isinstance(a.type, Array)]
+    return tuple(
+        next((n for n in axis if isinstance(n, Lit)), axis[0]) for axis in zip(*shapes, strict=True)
+    )
 
 
 def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
@@ -85,7 +88,22 @@ def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
     return ((Array(dtype, max(t.ndim for t in arrays)), _extents(ins)),)
 
 
+def dtype_of(a: Any) -> str:
+    """The dtype of a number or array of any kind, for rules that make constants of that width."""
+    while hasattr(a, "primal"):
+        a = a.primal
+    if hasattr(a, "type"):
+        return a.type.dtype  # type: ignore[no-any-return]
+    return a.dtype.str[1:] if hasattr(a, "dtype") else "f8"
+
+
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
+    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
+
+
+def bitwise(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, bools staying bools."""
     return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
 
 

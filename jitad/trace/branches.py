@@ -343,11 +343,14 @@ def _raised_by_statement(error: BaseException) -> bool:
     return at is not None and dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
 
 
+MARK = "\u2063"  # invisible: a text has the name of a traced value in place of its digits
+
+
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
     """The exception, as a check that fails."""
     refuse_if_caught(trace, type(error), pos)
     message = error.args[0] if len(error.args) == 1 else str(error)
-    trace.builder.emit("check", lit(False), exception=type(error), message=str(message))
+    trace.builder.emit("check", lit(False), exception=type(error), message=str(message).replace(MARK, ""))
 
 
 def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:

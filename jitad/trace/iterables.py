@@ -15,6 +15,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import made
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import Range
@@ -34,6 +35,9 @@ class Counted:
         return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
 
     def __iter__(self) -> Any:
+        items = self.static
+        if items is not None:
+            return iter(items)
         raise fail(JitadTypeError, "a sequence of traced length can't be iterated here",
                    "Loop over it with a for statement.")  # fmt: skip
 
@@ -83,14 +87,19 @@ def length(start: Any, stop: Any, step: Any) -> Any:
 def enumerate_(x: Any, start: Any = 0) -> Any:
     s = sequence(x)
     if s is None:
-        return enumerate(x, start)
+        out = enumerate(x, start)
+        if not hasattr(x, "__next__"):
+            made(out)  # as for zip
+        return out
     return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1))
 
 
 def reversed_(x: Any) -> Any:
     s = sequence(x)
     if s is None:
-        return reversed(x)
+        out = reversed(x)
+        made(out)
+        return out
     last = extents.sub(s.count, 1)
     return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1))
 
@@ -99,7 +108,10 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     parts = [sequence(x) for x in xs]
     if not any(p is not None and p.static is None for p in parts):
         given = [x if p is None else p.static for x, p in zip(xs, parts, strict=True)]
-        return zip(*given, strict=strict)
+        out = zip(*given, strict=strict)
+        if all(p is not None or not hasattr(x, "__next__") for x, p in zip(xs, parts, strict=True)):
+            made(out)  # advancing it advances nothing from outside
+        return out
     known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
     count = known[0].count
     for p in known[1:]:

@@ -1,6 +1,6 @@
 """What is a number that is being traced or differentiated, as user code meets it?
 
-`Number` gives Python's operators; every operation goes through `bind`, which evaluates where all
+`Number` gives Python's operators; every operation goes through `apply`, which evaluates where all
 operands are plain and otherwise asks the operand with the newest tag.  Leaves of a tape
 (`jitad.trace`) and tagged numbers (`jitad.runtime`) are the kinds of Number there are; this is
 the one dispatch that both engines and all nested derivatives share.
@@ -8,38 +8,138 @@ the one dispatch that both engines and all nested derivatives share.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
-from jitad.primitives.table import TABLE, Primitive
+import numpy as np
+
+from jitad.errors import JitadTypeError
+from jitad.primitives import TABLE, Primitive
+
+_NO_PARAMS: dict[str, Any] = {}  # never written
 
 
-def bind(name: str, *args: Any, **params: Any) -> Any:
-    """Apply a primitive to numbers of any kind."""
+def newest(args: tuple[Any, ...]) -> Number | None:
+    """The operand whose tag is the newest, or None where all are plain."""
     top: Number | None = None
     for a in args:
         if isinstance(a, Number) and (top is None or a.tag > top.tag):
             top = a
-    if top is None:
-        return TABLE[name].evaluate(*args, **params)
-    return top._apply(TABLE[name], args, params)
+    return top
+
+
+def apply(row: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Apply a primitive to numbers of any kind."""
+    top = newest(args)
+    if top is not None:
+        return top._apply(row, args, params)
+    out = row.evaluate(*args, **params)
+    python = type(out) is np.float64 and row.elementwise and not params
+    if python and all(type(a) in _PYTHON for a in args):
+        return float(out)  # functions of Python numbers are Python numbers
+    return out
+
+
+def bind(name: str, *args: Any, **params: Any) -> Any:
+    """`apply` by the primitive's name."""
+    return apply(TABLE[name], args, params)
+
+
+def update(name: str, *args: Any, **params: Any) -> Any:
+    """`bind` of a primitive with an `update`, where the buffers of the first operand are reused.
+
+    The caller owns them: no one else may read the first operand afterwards.  The result's buffers
+    are the caller's again; so are those of the pure `bind` of the same primitives, but not of
+    others: the tangent of `x + 1.0` is that of x.
+    """
+    row = TABLE[name]
+    top = newest(args)
+    if top is not None:
+        return top._store_in_place(row, args, params)
+    if row.update is None:
+        raise ValueError(f"primitive {name} does not work in place")
+    row.update(*args, **params)
+    return args[0]
+
+
+class _Rules(threading.local):
+    """How deep this thread is in derivative rules, where arrays are contents and not handles."""
+
+    depth = 0
+
+    def __enter__(self) -> None:
+        self.depth += 1
+
+    def __exit__(self, *exception: Any) -> None:
+        self.depth -= 1
+
+
+in_rules = _Rules()
 
 
 class Operations:
-    """`o.exp(x)` is `bind("exp", x)`: what derivative rules are written against."""
+    """`o.exp(x)` is `bind("exp", x)`: what derivative rules are written against.
+
+    A rule may ask `o.wanted(k)` and give None for an operand whose part nobody wants.
+    """
+
+    def __init__(self, active: tuple[bool, ...] = ()) -> None:
+        self.active = active
+
+    def wanted(self, k: int) -> bool:
+        """False where operand k is known to have no derivative."""
+        return not self.active or self.active[k]
 
     def __getattr__(self, name: str) -> Any:
         if name not in TABLE:
             raise AttributeError(name)
+        row = TABLE[name]
 
-        def apply(*args: Any, **params: Any) -> Any:
-            return bind(name, *args, **params)
+        def operation(*args: Any, **params: Any) -> Any:
+            return apply(row, args, params)
 
-        apply.__name__ = name
-        setattr(self, name, apply)
-        return apply
+        operation.__name__ = name
+        setattr(self, name, operation)
+        return operation
 
 
 o = Operations()
+
+_PYTHON = frozenset((float, int, bool))
+_PLAIN = frozenset((float, int, bool, complex))
+
+Operator = Callable[[Any, Any], Any]
+
+
+def _binary(name: str) -> tuple[Operator, Operator]:
+    """The operator and its reflection; other kinds of operand (arrays) are asked instead."""
+    row = TABLE[name]
+
+    def operator(self: Number, other: Any) -> Any:
+        if type(other) in _PLAIN:
+            return self._apply(row, (self, other), _NO_PARAMS)
+        if isinstance(other, (Number, np.generic)):
+            return apply(row, (self, other), _NO_PARAMS)
+        return NotImplemented
+
+    def reflected(self: Number, other: Any) -> Any:
+        if type(other) in _PLAIN:
+            return self._apply(row, (other, self), _NO_PARAMS)
+        if isinstance(other, (Number, np.generic)):
+            return apply(row, (other, self), _NO_PARAMS)
+        return NotImplemented
+
+    return operator, reflected
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    row = TABLE[name]
+
+    def operator(self: Number) -> Any:
+        return self._apply(row, (self,), _NO_PARAMS)
+
+    return operator
 
 
 class Number:
@@ -52,41 +152,36 @@ class Number:
     def _apply(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def __add__(self, other: Any) -> Any:
-        return bind("add", self, other)
+    def _store_in_place(
+        self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]
+    ) -> Any:
+        return self._apply(primitive, args, params)
 
-    def __radd__(self, other: Any) -> Any:
-        return bind("add", other, self)
+    __add__, __radd__ = _binary("add")
+    __sub__, __rsub__ = _binary("sub")
+    __mul__, __rmul__ = _binary("mul")
+    __truediv__, __rtruediv__ = _binary("div")
+    __floordiv__, __rfloordiv__ = _binary("floordiv")
+    __mod__, __rmod__ = _binary("mod")
+    __pow__, __rpow__ = _binary("pow")
+    __and__, __rand__ = _binary("bitand")
+    __or__, __ror__ = _binary("bitor")
+    __xor__, __rxor__ = _binary("bitxor")
+    __lshift__, __rlshift__ = _binary("lshift")
+    __rshift__, __rrshift__ = _binary("rshift")
+    __lt__, _ = _binary("lt")
+    __le__, _ = _binary("le")
+    __gt__, _ = _binary("gt")
+    __ge__, _ = _binary("ge")
+    __eq__, _ = _binary("eq")
+    __ne__, _ = _binary("ne")
+    __neg__ = _unary("neg")
+    __abs__ = _unary("abs")
+    __invert__ = _unary("invert")
+    del _
 
-    def __sub__(self, other: Any) -> Any:
-        return bind("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return bind("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return bind("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return bind("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return bind("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return bind("div", other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return bind("floordiv", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return bind("floordiv", other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return bind("mod", self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return bind("mod", other, self)
+    def __pos__(self) -> Any:
+        return self
 
     def __divmod__(self, other: Any) -> Any:
         return (self // other, self % other)
@@ -94,68 +189,27 @@ class Number:
     def __rdivmod__(self, other: Any) -> Any:
         return (other // self, other % self)
 
-    def __pow__(self, other: Any) -> Any:
-        return bind("pow", self, other)
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if in_rules.depth:  # a rule has multiplied an ndarray by a tagged array
+            return apply(_row_of(ufunc), inputs, _NO_PARAMS)
+        from jitad.values.functions import implementation  # broadcasting is above this file
 
-    def __rpow__(self, other: Any) -> Any:
-        return bind("pow", other, self)
+        found = implementation(ufunc)
+        if found is None or method != "__call__":
+            how = ufunc.__name__ + ("" if method == "__call__" else "." + method)
+            with_ = f" with {', '.join(kwargs)}=" if kwargs else ""
+            raise JitadTypeError(
+                f"np.{how}{with_} has no derivative rule here",
+                remedy="Write it with functions that have one, or register a rule.",
+            )
+        return found(*inputs, **kwargs)
 
-    def __neg__(self) -> Any:
-        return bind("neg", self)
 
-    def __pos__(self) -> Any:
-        return self
+_rows: dict[Any, Primitive] = {}
 
-    def __abs__(self) -> Any:
-        return bind("abs", self)
 
-    def __invert__(self) -> Any:
-        return bind("invert", self)
-
-    def __and__(self, other: Any) -> Any:
-        return bind("bitand", self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return bind("bitand", other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return bind("bitor", self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return bind("bitor", other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return bind("bitxor", self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return bind("bitxor", other, self)
-
-    def __lshift__(self, other: Any) -> Any:
-        return bind("lshift", self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return bind("lshift", other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return bind("rshift", self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return bind("rshift", other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return bind("lt", self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return bind("le", self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return bind("gt", self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return bind("ge", self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return bind("eq", self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return bind("ne", self, other)
+def _row_of(ufunc: Any) -> Primitive:
+    """The primitive that a NumPy function is."""
+    if not _rows:
+        _rows.update((row.numpy, row) for row in TABLE.values() if row.numpy is not None)
+    return _rows[ufunc]

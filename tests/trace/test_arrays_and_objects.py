@@ -438,3 +438,41 @@ def test_items_are_read_when_their_turn_comes():
         return s, b, small
 
     check(f, X, 7.0)
+
+
+@dataclass
+class Checked:
+    v: float
+    w: float = 0.0
+
+    def __post_init__(self):
+        if self.v > 1:
+            self.w = self.v * WEIGHT
+
+
+def test_post_init_is_traced():
+    def f(x):
+        return Checked(x).w + Checked(x - 1).v
+
+    check(f, 2.0, others=[(0.5,)])
+
+
+def test_append_under_a_condition_to_a_captured_list():
+    log = []
+
+    def f(x):
+        if x > 0:
+            log.append(x * 2)
+        else:
+            log.append(-1.0)
+            log.append(x)
+        log.append(0.0)
+        return x
+
+    t = traced(f, 1.0)
+    assert log == []
+    run(t, f, 3.0)
+    assert log == [6.0, 0.0]
+    run(t, f, -3.0)
+    assert log == [6.0, 0.0, -1.0, -3.0, 0.0] and not t.missed(f)
+

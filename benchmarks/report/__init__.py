@@ -1,0 +1,1 @@
+"""All of jitad's figures from one run: ``python -m benchmarks.report``."""

@@ -1,0 +1,93 @@
+"""All of jitad's figures from one run, as a table, a picture and JSON in benchmarks/out.
+
+Usage: python -m benchmarks.report [--quick] [--kernels NAME ...] [--sizes SIZE ...]
+
+What is compared takes turns in one process; a kernel that fails is named, with the reason, and the
+others go on. Ends with 1 if any gradient could not be measured.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import timing
+from benchmarks.report import picture, table
+from benchmarks.report.cell import Cell, fill, series
+from benchmarks.report.children import Failed, measure
+from benchmarks.subjects import kernel_names
+
+SIZES = ("small", "medium", "large")
+OUT = Path(__file__).resolve().parents[1] / "out"
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.report", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--kernels", nargs="+", choices=kernel_names(), default=kernel_names())
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES)
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer rounds, no eager gradients: a first look"
+    )
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    began = time.perf_counter()
+    rounds, limit = (9, 120.0) if options.quick else (41, 600.0)
+    sizes = [size for size in SIZES if size in options.sizes]
+    print(machine())
+    print(overhead(limit), flush=True)
+    print("\n".join(["", *table.head()]), flush=True)
+    cells: list[Cell] = []
+    for kernel in options.kernels:
+        with_eager = not options.quick
+        for size in sizes:
+            cell = fill(kernel, size, rounds, limit, with_eager)
+            # An eager gradient that fails or takes too long will not do better on more data.
+            with_eager = with_eager and "eager" not in cell.failures
+            cells.append(cell)
+            print("\n".join(table.row(cell)), flush=True)
+    print("\n".join([*table.head()[-1:], *table.means(cells, sizes), "", table.EXPLAINED]))
+
+    OUT.mkdir(exist_ok=True)
+    (OUT / "report.json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))
+    picture.draw(cells, sizes, OUT / "report.png")
+    print(f"\npicture: {OUT / 'report.png'}\nfigures: {OUT / 'report.json'}")
+    failed = [cell for cell in cells if "gradient" in cell.failures]
+    done = f"{len(cells) - len(failed)} of {len(cells)} measured"
+    print(f"{done}, {time.perf_counter() - began:.0f} s in all")
+    return 1 if failed else 0
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        model = names[0].partition(":")[2].strip() if names else model
+    return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def overhead(limit: float) -> str:
+    with tempfile.TemporaryDirectory(prefix="jitad-report-") as folder:
+        try:
+            times = series(measure("overhead", cache=Path(folder), seconds=limit))
+        except Failed as failure:
+            return f"call overhead: FAILED: {failure}"
+    jitad, hand = (timing.readable(float(np.median(times[name]))) for name in ("jitad", "hand"))
+    return f"a compiled gradient of ten elements: jitad {jitad}, hand-written Numba {hand} a call"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+"""One measurement, in a process of its own: ``python -m benchmarks.report.measure WHAT ...``.
+
+A process of its own because a first call is only first once, because memory is counted from a
+clean start, and because a kernel that crashes or hangs must not take the report with it. The last
+line printed is the result as JSON.
+"""
+
+import json
+import sys
+import time
+
+import numpy as np
+from numba import njit
+
+from benchmarks import timing
+from benchmarks.report import memory, peers
+from benchmarks.subjects import as_parts, check_same
+from jitad import grad, jit_value_and_grad
+from kernels import load
+
+
+def warm_up() -> None:
+    """Compile something, so that Numba's own start is in nobody's first call."""
+    njit(lambda x: np.sum(np.exp(x)))(np.ones(3))
+
+
+def steady(name: str, size: str, rounds: str) -> dict:
+    """The first call of this process, then jitad, hand and primal in turns."""
+    kernel = load(name)
+    arguments = kernel.inputs(size)
+    first, gradient = first_call(kernel, arguments)
+    check_same(gradient(*arguments), kernel.gradient(*arguments))
+    subjects = {
+        "jitad": lambda: gradient(*arguments),
+        "hand": lambda: kernel.gradient(*arguments),
+    }
+    try:
+        primal = njit(getattr(kernel.primal, "py_func", kernel.primal))
+        primal(*arguments)
+        subjects["primal"] = lambda: primal(*arguments)
+        no_primal = None
+    except Exception as error:  # not every objective compiles under plain Numba
+        no_primal = reason(error)
+    times = timing.interleaved(subjects, rounds=int(rounds), seconds=int(rounds) / 5)
+    return {
+        "first": first,
+        "times": {subject: list(series) for subject, series in times.items()},
+        "no_primal": no_primal,
+    }
+
+
+def again(name: str, size: str) -> dict:
+    """The first call of a process that finds what an earlier one has left on disk."""
+    kernel = load(name)
+    return {"first": first_call(kernel, kernel.inputs(size))[0]}
+
+
+def first_call(kernel, arguments):
+    """Seconds from the plain function to its first gradient, and the compiled function."""
+    warm_up()
+    start = time.perf_counter()
+    gradient = jit_value_and_grad(kernel.objective, argnums=kernel.argnums)
+    gradient(*arguments)
+    return time.perf_counter() - start, gradient
+
+
+def peak(name: str, size: str) -> dict:
+    """Bytes at the peak of one call; the machine code is there already, from a small call."""
+    kernel = load(name)
+    gradient = jit_value_and_grad(kernel.objective, argnums=kernel.argnums)
+    small, arguments = kernel.inputs("small"), kernel.inputs(size)
+    found = {}
+    for subject, function in (("jitad", gradient), ("hand", kernel.gradient)):
+        function(*small)
+        found[subject] = memory.peak_of(lambda function=function: function(*arguments))
+    found["arguments"] = sum(getattr(item, "nbytes", 0) for item in arguments)
+    return found
+
+
+def eager(name: str, size: str) -> dict:
+    """The gradient without compiling anything, beside HIPS autograd's."""
+    kernel = load(name)
+    arguments = kernel.inputs(size)
+    expected = as_parts(kernel.gradient(*arguments)[1])
+    ours = grad(kernel.objective, argnums=kernel.argnums)
+    check_same((0.0, ours(*arguments)), (0.0, expected))
+    subjects = {"jitad": lambda: ours(*arguments)}
+    try:
+        theirs = peers.autograd_gradient(kernel.objective, kernel.argnums)
+        check_same((0.0, theirs(*arguments)), (0.0, expected))
+        subjects["autograd"] = lambda: theirs(*arguments)
+        no_peer = None
+    except Exception as error:
+        no_peer = reason(error)
+    times = timing.interleaved(subjects, rounds=15, seconds=3.0)
+    return {
+        "times": {subject: list(series) for subject, series in times.items()},
+        "no_peer": no_peer,
+    }
+
+
+def overhead() -> dict:
+    """Seconds of a call that has next to nothing to do: ten elements."""
+
+    def objective(x):
+        return np.sum(x * x)
+
+    @njit
+    def by_hand(x):
+        return np.sum(x * x), 2.0 * x
+
+    x = np.linspace(0.0, 1.0, 10)
+    gradient = jit_value_and_grad(objective)
+    check_same(gradient(x), by_hand(x))
+    times = timing.interleaved({"jitad": lambda: gradient(x), "hand": lambda: by_hand(x)}, 31)
+    return {"times": {subject: list(series) for subject, series in times.items()}}
+
+
+def reason(error: BaseException) -> str:
+    """The error in a line."""
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {first.strip()}"[:160]
+
+
+MEASURES = {"steady": steady, "again": again, "peak": peak, "eager": eager, "overhead": overhead}
+
+
+def main() -> None:
+    what, *arguments = sys.argv[1:]
+    try:
+        result = MEASURES[what](*arguments)
+    except Exception as error:
+        import traceback
+
+        traceback.print_exc()
+        result = {"failed": reason(error)}
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

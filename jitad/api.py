@@ -1,0 +1,219 @@
+"""What do users call?
+
+Derivative operators take a function and give a function.  Called in ordinary Python they run
+eagerly, on tagged numbers; called inside a function that is being traced they are recorded; `jit`
+traces and compiles.  `jit_grad(f)` is `jit(grad(f))`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from jitad import runtime
+from jitad.compiled import Compiled
+from jitad.errors import JitadTypeError
+from jitad.trace import context, hooks, operators
+
+Function = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+
+class _Prepared:
+    """A user's function in the form the eager engine calls: through the call hook."""
+
+    def __init__(self, f: Function) -> None:
+        self.f = f
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return hooks.call(self.f, *args, **kwargs)
+
+
+class Derivative:
+    """A function made from the function `f` by a derivative operator."""
+
+    def __init__(self, operator: str, f: Function, argnums: Argnums = 0) -> None:
+        if not callable(f):
+            raise JitadTypeError(
+                f"{operator} takes a function, not a {type(f).__name__}", None,
+                f"Write {operator}(f)(x), not {operator}(f(x)).",
+            )  # fmt: skip
+        if operator != "derivative" and not _is_argnums(argnums):
+            raise JitadTypeError(
+                f"{operator}: argnums={argnums!r} is neither an int nor a tuple of ints", None,
+                "Give the positions of the arguments, such as 0 or (0, 2).",
+            )  # fmt: skip
+        self.operator, self.f, self.argnums = operator, f, argnums
+        self.__name__ = self.__qualname__ = (
+            f"{operator}({getattr(f, '__name__', type(f).__name__)})"
+        )
+        self.__doc__ = f"{operator} of {self.f!r}"
+
+    def __repr__(self) -> str:
+        return f"<jitad {self.__name__}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if context.current() is not None:
+            f = operators.inner(self)
+            match self.operator:
+                case "derivative":
+                    return operators.derivative(f, args[0], args[1:], kwargs)
+                case "grad":
+                    return operators.value_and_grad(f, self.argnums, args, kwargs)[1]
+                case _:
+                    return operators.value_and_grad(f, self.argnums, args, kwargs)
+        prepared = _Prepared(self.f)
+        match self.operator:
+            case "derivative":
+                return runtime.derivative(prepared)(*args, **kwargs)
+            case "grad":
+                return runtime.grad(prepared, self.argnums)(*args, **kwargs)
+            case _:
+                return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
+
+
+def _is_argnums(argnums: Any) -> bool:
+    kinds = argnums if isinstance(argnums, tuple) else (argnums,)
+    return bool(kinds) and all(isinstance(k, int) and not isinstance(k, bool) for k in kinds)
+
+
+def grad(f: Function, argnums: Argnums = 0) -> Function:
+    """The gradient of a function with a scalar result, by reverse mode.
+
+    Parameters
+    ----------
+    f : function of floats, float64 or float32 arrays of any shape and strides, and nested tuples,
+        lists, dicts, NamedTuples and dataclasses of them; ints and bools are data.
+    argnums : which positional arguments to differentiate with respect to; an int or a tuple.
+
+    Returns
+    -------
+    A function of the same arguments.  Its result has the structure, shapes and dtypes of the
+    chosen argument (a tuple of those for a tuple of `argnums`).
+
+    Raises
+    ------
+    JitadTypeError where the result of `f` is not a number or an argument has no floats.
+
+    Source: reverse accumulation; Griewank & Walther, *Evaluating Derivatives*, ch. 3.2.
+
+    >>> from jitad import grad
+    >>> def f(x, y):
+    ...     return x * x * y
+    >>> grad(f)(3.0, 2.0)
+    12.0
+    >>> grad(f, (0, 1))(3.0, 2.0)
+    (12.0, 9.0)
+    """
+    return Derivative("grad", f, argnums)
+
+
+def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
+    """The value of `f` together with its gradient; arguments as in `grad`.
+
+    >>> from jitad import value_and_grad
+    >>> value_and_grad(lambda x: x * x)(3.0)
+    (9.0, 6.0)
+    """
+
+    return Derivative("value_and_grad", f, argnums)
+
+
+def derivative(f: Function) -> Function:
+    """The derivative of a function of one real number, by forward mode.
+
+    `f` may return anything: a number, an array, a structure of them, or a function, which is then
+    differentiated pointwise: `derivative(f)(x)(y)` is the derivative of `f(x)(y)` by x.  Further
+    arguments are held constant.  Source: Wengert 1964, forward accumulation.
+
+    >>> import math
+    >>> from jitad import derivative
+    >>> derivative(math.sin)(0.0)
+    1.0
+    >>> derivative(lambda t: (t * t, [3.0 * t]))(2.0)
+    (4.0, [3.0])
+    """
+
+    return Derivative("derivative", f)
+
+
+def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """`(f(*primals), the derivative of f there in the direction of the tangents)`.
+
+    Each tangent has the structure, shapes and dtypes of its primal.
+
+    >>> from jitad import jvp
+    >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.5))
+    (6.0, 3.5)
+    """
+    if context.current() is not None:
+        return operators.jvp(f, tuple(primals), tuple(tangents))
+    return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
+
+
+def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
+    """`(f(*args), pullback)`; `pullback(sensitivity)` gives one sensitivity an argument.
+
+    The sensitivity has the structure, shapes and dtypes of the value, or a JitadValueError says
+    where it doesn't.
+
+    >>> from jitad import vjp
+    >>> value, pullback = vjp(lambda x, y: (x * y, x), 3.0, 2.0)
+    >>> value, pullback((1.0, 10.0))
+    ((6.0, 3.0), (12.0, 3.0))
+    """
+    if context.current() is not None:
+        return operators.vjp(f, args)
+    return runtime.vjp(_Prepared(f), *args)
+
+
+def jit(f: Function) -> Compiled:
+    """Compile a function to a native kernel, one for each combination of argument types.
+
+    The function is traced when it is first called with new types (lengths of arrays are not part
+    of a type); see `Compiled` for what the result offers.  It computes what `f` computes and
+    writes what `f` writes.
+
+    >>> import numpy as np
+    >>> from jitad import jit
+    >>> @jit
+    ... def total(x):
+    ...     s = 0.0
+    ...     for e in x:
+    ...         s += e * e
+    ...     return s
+    >>> total(np.arange(4.0))
+    14.0
+    """
+    return Compiled(f)
+
+
+def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
+    """`jit(grad(f, argnums))`: the gradient as a native kernel.
+
+    >>> import numpy as np
+    >>> from jitad import jit_grad
+    >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
+    array([2., 4.])
+    """
+    return Compiled(grad(f, argnums))
+
+
+def jit_value_and_grad(f: Function, argnums: Argnums = 0) -> Compiled:
+    """`jit(value_and_grad(f, argnums))`: what optimisers want.
+
+    >>> import numpy as np
+    >>> from scipy.optimize import minimize
+    >>> from jitad import jit_value_and_grad
+    >>> def rosenbrock(x):
+    ...     return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
+    >>> fit = minimize(jit_value_and_grad(rosenbrock), np.zeros(5), jac=True)
+    >>> bool(np.allclose(fit.x, 1.0, atol=1e-4))
+    True
+    """
+    return Compiled(value_and_grad(f, argnums))

@@ -1,0 +1,253 @@
+"""How is a function compiled, one specialisation a combination of argument types, and called?
+
+A call looks at the types of its arguments.  For types seen before, a generated entry function
+hands the arguments and the captured values to the kernel; otherwise the function is traced,
+specialised and emitted first.  What a trace relied on is checked at every call by the entry
+(captured ints, functions, objects) or by the kernel (extents equal to one): a miss traces again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types as numba_types
+
+from jitad.emit import capi
+from jitad.emit.callable import register
+from jitad.emit.kernel import Kernel, kernel
+from jitad.entries import finish, native_entry, of_type, python_entry
+from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.specialise.pipeline import specialise, stages
+from jitad.structures import Structure, flatten, unflatten
+from jitad.tape.show import show
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace import context, hooks
+from jitad.trace.captures import Path
+from jitad.trace.trace import Shaped, Traced, trace
+from jitad.values.registry import any_traced
+
+_MOST = 64  # specialisations of one function; more means that something changes at every call
+
+NumbaType = numba_types.Type
+
+
+@dataclass(frozen=True)
+class Specialisation:
+    """One kernel, and what it takes to call it."""
+
+    traced: Traced
+    kernel: Kernel
+    why: str
+
+
+@register
+class Compiled:
+    """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
+
+    Call it as the function itself; call it from `@numba.njit` functions, too.
+
+    Attributes
+    ----------
+    source : the emitted Python of the latest specialisation.
+    specialisations : why each one was made.
+
+    >>> from jitad import jit_grad
+    >>> g = jit_grad(lambda x: x * x * x)
+    >>> g(2.0)
+    12.0
+    >>> g.specialisations
+    ['first call']
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        if not callable(f):
+            raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
+        self.f = f
+        functools.update_wrapper(self, f, updated=())
+        self.__name__ = getattr(f, "__name__", type(f).__name__)
+        self._by_key: dict[Any, list[Specialisation]] = {}
+        self._all: list[Specialisation] = []
+        self._dynamic: frozenset[Path] = frozenset()
+        self._native: dict[Any, Any] = {}
+        self._fast: Callable[..., Any] = self._slow
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            return self._slow(*args, **kwargs)
+        return self._fast(*args)
+
+    def __repr__(self) -> str:
+        return f"<jitad.Compiled {self.__name__}>"
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    # -- calling --------------------------------------------------------------------------------
+
+    def _slow(self, *args: Any, **kwargs: Any) -> Any:
+        """Any call: find the specialisation for these arguments, or make it."""
+        if context.current() is not None:
+            return hooks.call(self.f, *args, **kwargs)  # part of the trace outside
+        leaves, structure = flatten((args, kwargs))
+        if any_traced(leaves):
+            return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
+        if any(isinstance(leaf, np.ndarray) and not leaf.ndim for leaf in leaves):
+            leaves = [leaf[()] if isinstance(leaf, np.ndarray) and not leaf.ndim else leaf
+                      for leaf in leaves]  # fmt: skip
+            args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
+        key = (structure, tuple(map(_key, leaves)))
+        tried = self._by_key.setdefault(key, [])
+        for s in tried:
+            missed = s.traced.missed(self.f, args, kwargs)
+            # an int that changes is an input from now on
+            self._dynamic |= {g.path for g in missed if g.kind == "value" and _is_int(g.expected)}
+            if not missed:
+                try:
+                    return self._run(s, args, kwargs)
+                except GuardMiss:
+                    continue
+        why = "first call" if not self._all else (
+            "other values of what the trace relied on" if tried else "other types"
+        )
+        abstract = unflatten(structure, map(_abstract, leaves))
+        s = self._specialise(*abstract, why)
+        tried.append(s)
+        return self._run(s, args, kwargs)
+
+    def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
+        out = finish(s.traced, flat, self.f, args, kwargs)
+        if not kwargs and all(type(a) in _PLAIN for a in args):
+            self._fast = python_entry(s.traced, s.kernel.dispatcher, self.f, args, self._slow)
+        return out
+
+    def _specialise(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
+    ) -> Specialisation:
+        if len(self._all) >= _MOST:
+            raise JitadError(
+                f"{self.__name__} was specialised {len(self._all)} times", None,
+                "Something that it relies on changes at every call; see .specialisations.",
+            )  # fmt: skip
+        traced = trace(self.f, args, kwargs, self._dynamic)
+        s = Specialisation(traced, kernel(specialise(traced.tape)), why)
+        self._all.append(s)
+        return s
+
+    # -- from native code -----------------------------------------------------------------------
+
+    def compile(self, *signature: Any) -> Compiled:
+        """Compile ahead of time; gives the object itself.
+
+        `signature`: for every argument a Numba type (`numba.float64[:]`), or a value of the type.
+        """
+        self.entry(tuple(map(_numba_type, signature)))
+        return self
+
+    def address(self, *signature: Any) -> int:
+        """The address of a C function for these argument types; see `jitad.emit.capi`."""
+        kinds = tuple(map(_numba_type, signature))
+        return capi.address(self.entry(kinds), kinds)
+
+    def entry(self, argument_types: tuple[Any, ...]) -> Any:
+        """The dispatcher that `@njit` callers with these Numba types are linked to."""
+        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+        if kinds not in self._native:
+            args = tuple(map(of_type, kinds))
+            leaves, structure = flatten((args, {}))
+            key = (structure, tuple(map(_key_of_type, leaves)))
+            known = [s for s in self._by_key.get(key, ()) if not s.traced.missed(self.f, args)]
+            s = known[-1] if known else self._specialise(args, {}, "a call from native code")
+            if not known:
+                self._by_key.setdefault(key, []).append(s)
+            s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
+            self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
+        return self._native[kinds]
+
+    # -- looking inside -------------------------------------------------------------------------
+
+    @property
+    def specialisations(self) -> list[str]:
+        """Why each specialisation was made, oldest first."""
+        return [s.why for s in self._all]
+
+    @property
+    def source(self) -> str:
+        """The emitted Python of the latest specialisation."""
+        return self._latest().kernel.source
+
+    def tape(self, stage: str = "plain") -> str:
+        """The tape of the latest specialisation after a stage.
+
+        "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
+        them the names of the passes (`jitad.specialise.pipeline`).
+        """
+        traced = self._latest().traced.tape
+        if stage == "traced":
+            return show(traced)
+        names, tape = [], traced
+        for name, tape in stages(traced):
+            names.append(name)
+            if name == stage:
+                return show(tape)
+        if stage == "plain":
+            return show(tape)
+        raise JitadError(
+            f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain."
+        )
+
+    def _latest(self) -> Specialisation:
+        if not self._all:
+            raise JitadError(f"{self.__name__} was not compiled yet", None, "Call it first.")
+        return self._all[-1]
+
+
+_PLAIN = frozenset((np.ndarray, float, int, bool))
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _numba_type(a: Any) -> Any:
+    return a if isinstance(a, NumbaType) else numba.typeof(a)
+
+
+def _key(leaf: Any) -> Any:
+    """Equal for leaves that one trace serves (what it relies on besides is guarded)."""
+    if isinstance(leaf, np.ndarray):
+        return (leaf.dtype.str[1:], leaf.ndim)
+    if isinstance(leaf, (bool, int, float, complex, np.generic)):
+        return type_of_constant(leaf)
+    try:
+        hash(leaf)
+    except TypeError:
+        return (type(leaf), id(leaf))
+    return (type(leaf), leaf)
+
+
+def _key_of_type(t: Array | Scalar) -> Any:
+    return (t.dtype, t.ndim) if isinstance(t, Array) else t
+
+
+def _abstract(leaf: Any) -> Any:
+    """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
+    if isinstance(leaf, np.ndarray):
+        if leaf.dtype.kind not in "biuf":
+            raise JitadTypeError(
+                f"an argument is an array of dtype {leaf.dtype}", None,
+                "Arrays hold numbers: float64, float32, integers or bools.",
+            )  # fmt: skip
+        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
+    if isinstance(leaf, (bool, int, float)) or (
+        isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf"
+    ):
+        return type_of_constant(leaf)
+    return leaf
+
+

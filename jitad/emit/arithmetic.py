@@ -1,0 +1,76 @@
+"""What is the Python text of an elementwise primitive, with NumPy's types under Numba?
+
+Numba promotes in its own way (float32 times a Python float is float64 there, two int32 add to an
+int64), so operands and results outside of float64, int64 and bool are cast to what the tape says.
+"""
+
+from __future__ import annotations
+
+import re
+
+from jitad.emit.access import linear, linear_sum
+from jitad.emit.print_python import COMPARE, Expr, apply, cast, literal
+from jitad.emit.scope import Scope
+from jitad.primitives import TABLE
+from jitad.primitives.table import promote
+from jitad.tape.ir import Atom, Equation, Lit
+from jitad.tape.types import Array, Scalar
+
+_NEGATIVE = re.compile(r"-[\d.e+-]+")
+STANDARD = ("f8", "i8", "b1", "c16")
+
+
+def _as(a: Atom, e: Expr, dtype: str) -> Expr:
+    """An operand as another type."""
+    return literal(Lit(a.value, Scalar(dtype))) if isinstance(a, Lit) else cast(e, dtype)
+
+
+def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
+    """One element of an elementwise equation."""
+    out = e.outs[0].type.dtype  # type: ignore[union-attr]
+    if e.op == "cast":
+        source = e.ins[0].type.dtype  # type: ignore[union-attr]
+        return operands[0] if source == out else cast(operands[0], out)
+    row = TABLE[e.op]
+    types = [a.type for a in e.ins]
+    dtypes = [t.dtype for t in types]  # type: ignore[union-attr]
+    if e.op.startswith("logical_"):
+        operands = [
+            x if d == "b1" else Expr(f"{x.within(COMPARE + 1)} != 0", COMPARE)
+            for x, d in zip(operands, dtypes, strict=True)
+        ]
+    common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
+    strange = any(d not in STANDARD for d in (*dtypes, out))
+    if e.op == "where":
+        operands = operands[:1] + [
+            x if d == out else _as(a, x, out)
+            for a, x, d in zip(e.ins[1:], operands[1:], dtypes[1:], strict=True)
+        ]
+        strange = False
+    elif strange:
+        operands = [
+            x if d == common or d == "b1" else _as(a, x, common)
+            for a, x, d in zip(e.ins, operands, dtypes, strict=True)
+        ]
+    elif "b1" in dtypes and out == "b1" and e.op in ("add", "mul"):  # as NumPy: or, and
+        return apply("{0} or {1}" if e.op == "add" else "{0} and {1}", *operands)
+    if e in s.analysis.loose:
+        x, y = operands if e.op == "add" else (operands[0], apply("-{0}", operands[1]))
+        text = apply("fadd({0}, {1})", x, y)
+    elif e.op in ("add", "sub") and out == "i8" and operands[1].text.isdecimal():
+        name, number = linear(operands[0])  # (n - 1) - 1 is n - 2
+        return linear_sum(name, number + int(operands[1].text) * (1 if e.op == "add" else -1))
+    elif e.op == "add" and _NEGATIVE.fullmatch(operands[1].text):
+        text = apply("{0} - {1}", operands[0], Expr(operands[1].text[1:]))
+    else:
+        text = apply(row.emit, *operands)
+    return cast(text, out) if strange and out not in STANDARD else text
+
+
+def functions() -> set[str]:
+    """All names that emitted code may take from the preamble."""
+    names: set[str] = set()
+    for row in TABLE.values():
+        names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
+    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "store"}
+    return names - {"abs"}  # a builtin

@@ -1,0 +1,278 @@
+"""Where is a value computed: in a statement of its own, or inside the statement that uses it?
+
+One pass over a block, last equation first, so that all uses of a variable are known when its
+definition is met.  Nothing is computed twice:
+
+* a scalar used once is written inside its use (a load only if nothing is written in between);
+* an elementwise array whose elements are all used by one loop nest, at one index, has no memory:
+  the nest computes the element (deforestation, Wadler 1990; "pull arrays", Axelsson et al. 2010).
+  The nest's equations are its *members*;
+* slices, transposes and broadcasts are index maps, `full` and `iota` formulas, unless somebody
+  needs them as memory: a result, a carried value, the base of a store.
+
+The pass knows then where every variable is *really* used last, which the buffers need: the
+operands of an equation that is computed inside a later one are used there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from jitad.primitives import TABLE
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.types import Scalar
+
+STORES = ("store", "accum", "store_slice", "accum_slice")
+VIEWS = ("slice", "transpose", "broadcast")
+REDUCTIONS = ("sum", "amax", "amin")
+FORMULAS = ("full", "iota")
+
+Nest = tuple[Equation, int]  # a loop nest: the equation that it is for, and which operand
+
+
+@dataclass(slots=True)
+class Demand:
+    """What is known of a variable's uses, all of them later in the block."""
+
+    count: int = 0
+    nest: Nest | None = None  # the nest that reads it ...
+    shared: bool = False  # ... or several do, or something that isn't a nest
+    aligned: bool = True  # read at the nest's own index, not through a view
+    repeated: bool = False  # each element is read several times
+    memory: bool = False  # must be in a buffer of its own
+    local: bool = False  # a scalar that must have a name
+    last: int = -1
+
+
+@dataclass(slots=True)
+class Analysis:
+    """What the pass found, for all blocks of a tape."""
+
+    inline: set[Var] = field(default_factory=set)  # computed where it is used
+    virtual: set[Var] = field(default_factory=set)  # views and formulas without memory
+    dead: set[Equation] = field(default_factory=set)
+    members: dict[Nest, list[Equation]] = field(default_factory=dict)  # in order
+    last: dict[Block, dict[Var, int]] = field(default_factory=dict)
+    home: dict[Var, Block] = field(default_factory=dict)
+    loose: set[Equation] = field(default_factory=set)  # sums whose order is free
+
+
+def analyse(body: Block) -> Analysis:
+    out = Analysis()
+    _visit(out, body)
+    return out
+
+
+def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
+    """The demands on variables from outside the block."""
+    demands: dict[Var, Demand] = {}
+    members: dict[Nest, list[Equation]] = defaultdict(list)
+    equations = block.equations
+    end = len(equations)
+    writes, pushes = [0], [0]
+    for e in equations:
+        writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
+        pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
+    for p in block.params:
+        out.home[p] = block
+
+    def undisturbed(since: int, until: int) -> bool:
+        return writes[until] == writes[since + 1]
+
+    def need(atom: Atom, when: int, nest: Nest | None = None, *, aligned: bool = True,
+             repeated: bool = False, memory: bool = False,
+             local: bool = False) -> None:  # fmt: skip
+        if isinstance(atom, Lit):
+            return
+        d = demands.get(atom)
+        if d is None:
+            d = demands[atom] = Demand()
+        d.shared |= nest is None or (d.count > 0 and d.nest != nest)
+        d.nest = nest
+        d.count += 1
+        d.aligned &= aligned
+        d.repeated |= repeated
+        d.memory |= memory
+        d.local |= local
+        d.last = max(d.last, when)
+
+    def locals_(atoms: tuple[Atom, ...], when: int) -> None:
+        for a in atoms:
+            need(a, when, local=True)
+
+    def operand(a: Atom, when: int, nest: Nest, d: Demand | None = None) -> None:
+        """An operand of a nest's equation, whose own demand is `d` if it is a member."""
+        if is_array(a):
+            need(a, when, nest, aligned=d is None or d.aligned,
+                 repeated=d is not None and d.repeated)  # fmt: skip
+        else:
+            need(a, when, local=True)
+
+    for a in block.results:
+        need(a, end, memory=is_array(a))
+    for k in range(end - 1, -1, -1):
+        e = equations[k]
+        for v in e.outs:
+            out.home[v] = block
+        if e.op in STRUCTURED:
+            for inner in e.blocks:
+                for v, d in _visit(out, inner).items():
+                    need(v, k, memory=d.memory, local=True)
+            _structured(out, e, k, need)
+            continue
+        row = TABLE[e.op]
+        wanted = [demands[v] for v in e.outs if v in demands]
+        if not wanted and not row.effect:
+            out.dead.add(e)
+            continue
+        d = wanted[0] if wanted else Demand()
+        array = bool(e.outs) and is_array(e.outs[0])
+        own: Nest = (e, 0)
+        if e.op in VIEWS and array:
+            base, *operands = e.ins
+            locals_(tuple(operands), k)
+            if not is_array(base):  # a scalar everywhere
+                if not d.memory:
+                    out.virtual.add(e.outs[0])
+                need(base, k, local=True)
+            elif d.memory:
+                need(base, k, own, aligned=False, repeated=_repeats(e))
+            else:
+                out.virtual.add(e.outs[0])
+                unique = not d.shared and (d.count == 1 or d.aligned)
+                need(base, d.last, d.nest if unique else None, aligned=False,
+                     repeated=d.repeated or _repeats(e), local=d.local)  # fmt: skip
+                if unique and d.nest is not None:
+                    members[d.nest].append(e)
+        elif e.op in FORMULAS:
+            if not d.memory:
+                out.virtual.add(e.outs[0])
+            locals_(e.ins, k)
+        elif row.elementwise and array:
+            inside = (
+                not (d.shared or d.memory or d.local)
+                and (d.count == 1 or d.aligned)
+                and not (d.repeated and row.dear)
+                and undisturbed(k, d.last)
+            )
+            nest, when = own, k
+            if inside and d.nest is not None:
+                nest, when = d.nest, d.last
+                out.inline.add(e.outs[0])
+            members[nest].append(e)
+            for a in e.ins:
+                operand(a, when, nest, d if inside else None)
+        elif row.elementwise or e.op == "load" or (e.op == "slice" and not array):
+            inside = d.count == 1 and not d.local and (row.elementwise or undisturbed(k, d.last))
+            if inside:
+                out.inline.add(e.outs[0])
+            for a in e.ins:
+                need(a, d.last if inside else k)
+        else:
+            if e.op == "pop" and is_array(v := e.outs[1]) and v in demands:
+                d = demands[v]  # read off the stack, if nothing is pushed meanwhile
+                if not (d.memory or d.local) and pushes[d.last] == pushes[k + 1]:
+                    out.virtual.add(v)
+            _statement(e, k, need, operand, locals_)
+    out.last[block] = {v: d.last for v, d in demands.items()}
+    out.members.update((nest, found[::-1]) for nest, found in members.items())
+    return {v: d for v, d in demands.items() if out.home.get(v) is not block}
+
+
+def _structured(out: Analysis, e: Equation, k: int, need: Any) -> None:
+    match e.op:
+        case "for":
+            start, step, count, *init = e.ins
+            simple = isinstance(start, Lit) and isinstance(step, Lit)
+            need(start, k, local=True)
+            need(step, k, local=True)
+            need(count, k, local=not simple)
+            _loose_sums(out, e)
+        case "if":
+            need(e.ins[0], k)
+            init = []
+        case _:
+            init = list(e.ins)
+    for a in init:
+        need(a, k, memory=is_array(a))
+
+
+def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> None:
+    match e.op:
+        case "store" | "accum":
+            need(e.ins[0], k, memory=True)
+            for a in e.ins[1:]:
+                need(a, k)
+        case "store_slice" | "accum_slice":
+            need(e.ins[0], k, memory=True)
+            operand(e.ins[1], k, (e, 0))
+            locals_(e.ins[2:], k)
+        case "concatenate":
+            for j, a in enumerate(e.ins[:-1]):
+                operand(a, k, (e, j))
+            locals_(e.ins[-1:], k)
+        case "push":
+            need(e.ins[0], k)
+            if is_array(e.ins[1]):
+                operand(e.ins[1], k, (e, 0))
+            else:
+                need(e.ins[1], k)
+        case "pop":
+            need(e.ins[0], k)
+            locals_(e.ins[1:], k)
+        case "reshape":
+            need(e.ins[0], k, memory=True)
+            locals_(e.ins[1:], k)
+        case "pack" | "check" | "print":
+            for a in e.ins:
+                need(a, k)
+        case "dim":
+            need(e.ins[0], k)
+        case _ if e.op in REDUCTIONS or e.op == "copy":
+            operand(e.ins[0], k, (e, 0))
+        case _:  # matmul: reads any access, several times
+            for a in e.ins:
+                need(a, k, local=not is_array(a))
+
+
+def _repeats(e: Equation) -> bool:
+    """Does a broadcast put a new axis outside of an old one, so that a nest comes by again?"""
+    if e.op != "broadcast":
+        return False
+    axes: tuple[int, ...] = e.params["axes"]
+    return any(new < max(axes, default=-1) for new in range(len(e.ins) - 1) if new not in axes)
+
+
+def _loose_sums(out: Analysis, e: Equation) -> None:
+    """Sums of a pure accumulator: a float that the loop only adds to, and reads nowhere else.
+
+    Their order is free (they are `fadd`), as a compensated sum's is not: it reads its sum.
+    """
+    body = e.blocks[0]
+    uses: dict[Atom, list[Equation]] = defaultdict(list)
+    for q in body.equations:
+        for a in set(q.ins):
+            uses[a].append(q)
+        for inner in q.blocks:
+            for v in free_vars(inner):
+                uses[v] += [q, q]  # not a plain use
+    results: dict[Atom, int] = defaultdict(int)
+    for a in body.results:
+        results[a] += 1
+    for p, r in zip(body.params[1:], body.results, strict=True):
+        if not (isinstance(p.type, Scalar) and p.type.dtype[0] == "f") or p is r:
+            continue
+        chain: list[Equation] = []
+        at: Atom = p
+        while len(uses[at]) == 1 and results[at] == 0:
+            q = uses[at][0]
+            if q.op not in ("add", "sub") or q.ins[0] is q.ins[1] or q.outs[0].type != p.type:
+                break
+            if q.op == "sub" and q.ins[0] is not at:
+                break
+            chain.append(q)
+            at = q.outs[0]
+        if at is r and not uses[r] and results[r] == 1:
+            out.loose.update(chain)

@@ -1,0 +1,36 @@
+"""What is a compiled tape?  Its source, Numba's dispatcher, and a call with flat arguments."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from jitad.emit.lower import emit
+from jitad.tape.ir import Tape
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """`kernel(*args)` gives the tuple of the tape's results; arguments are not written."""
+
+    source: str
+    name: str
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        from jitad.emit import native
+
+        return native.compile(self.source, self.name)
+
+    def __call__(self, *args: Any) -> tuple[Any, ...]:
+        return self.dispatcher(*args)
+
+
+def kernel(tape: Tape) -> Kernel:
+    """The kernel of a plain tape; compiled when it is first called."""
+    source = emit(tape)
+    found = re.search(r"^def (\w+)\(", source, re.MULTILINE)
+    assert found is not None
+    return Kernel(source, found[1])

@@ -1,0 +1,417 @@
+"""How does a plain tape become the Python source of one kernel that Numba compiles?
+
+Block by block, equation by equation: scalars are locals, arrays loop nests (`nests`), stacks
+growable buffers (`stacks`), structured equations Python's own statements.  What is computed where
+is decided before (`demand`), what is written in place on the way (`buffers`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from jitad.emit import demand, nests, stacks
+from jitad.emit.access import Access, compose, element, identity, of_expr
+from jitad.emit.arithmetic import compute, functions
+from jitad.emit.control import for_, if_, while_
+from jitad.emit.print_python import Expr, Names, negated
+from jitad.emit.scope import Extents, Formula, Scope
+from jitad.errors import JitadError
+from jitad.primitives import TABLE
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
+from jitad.tape.types import Array, Stack
+
+
+def emit(tape: Tape) -> str:
+    """The source of a module with one function, named as the tape is."""
+    analysis = demand.analyse(tape.body)
+    exceptions = _exceptions(tape.body)
+    reserved = functions() | {name for _, name in exceptions.values()}
+    hints = _hints(tape.body)
+    names = Names(reserved, set(hints.values()))
+    name = names.new(tape.name, "kernel")
+    s = Scope(analysis, names, hints, _step)
+    s.exceptions = {cls: name for cls, (_, name) in exceptions.items()}
+    parameters, sizes = _parameters(s, tape.body)
+    s.page.indent = 1
+    results: list[Expr] = []
+    s.run(tape.body, lambda: results.extend(_returned(s, tape.body)))
+    values = ", ".join(r.text for r in results)
+    s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
+    text = s.page.text()
+    used = set(re.findall(r"[A-Za-z_]\w*", text))
+    lines = [f"    {n} = {size}\n" for n, size in sizes if n in used]
+    where = f"  # {tape.pos}" if tape.pos else ""
+    head = f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}"
+    return _imports(used, exceptions) + head + text
+
+
+def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
+    lines = ["import numpy as np\n"]
+    if own := sorted(used & functions()):
+        lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
+    if "grown" in used:
+        lines.append("from jitad.emit.storage import grown\n")
+    lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
+    return "".join(lines) + "\n\n"
+
+
+def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]]:
+    """The parameters' names, and the lines that read extents, for those that are needed."""
+    from jitad.emit.buffers import Root
+
+    out: list[str] = []
+    sizes: list[tuple[str, str]] = []
+    for p in body.params:
+        out.append(s.names.new(p.name, "a" if is_array(p) else "x"))
+    for p, name in zip(body.params, out, strict=True):
+        if isinstance(p.type, Stack):
+            raise JitadError("a stack can't be an argument of a kernel")
+        if not isinstance(p.type, Array):
+            s.exprs[p] = Expr(name)
+            s.pinned.add(name)
+            continue
+        extents = []
+        for k in range(p.type.ndim):
+            n = s.names.extent(k)
+            s.pinned.add(n)
+            s.natural.add(n)
+            sizes.append((n, f"{name}.shape[{k}]"))
+            extents.append(Expr(n))
+        s.bind(p, Access(name, identity(p.type.ndim)), tuple(extents))
+        s.buffers.place(p, frozenset([Root(owned=False)]))
+    return out, sizes
+
+
+def _returned(s: Scope, body: Block) -> list[Expr]:
+    """Results that share no memory with an argument or with each other."""
+    from jitad.emit.buffers import disjoint
+
+    arrays = [r for r in body.results if isinstance(r, Var) and is_array(r)]
+    apart = dict.fromkeys(arrays, False)
+    for v, alone in zip(apart, disjoint([s.buffers.roots[v] for v in apart]), strict=True):
+        apart[v] = alone and all(r.owned for r in s.buffers.roots[v])
+    out: list[Expr] = []
+    for r in body.results:
+        if isinstance(r.type, Stack):
+            raise JitadError("a stack can't be a result of a kernel")
+        if not isinstance(r, Var) or not is_array(r):
+            out.append(s.expr(r))
+        elif apart[r]:
+            out.append(Expr(s.access[r].name))
+            apart[r] = False  # a second time it is copied
+        else:
+            name, _ = s.allocate(r, s.extents[r])
+            nests.copy(s, name, r)
+            out.append(Expr(name))
+    return out
+
+
+def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
+    """For each class that a check raises, its import and its name."""
+    from jitad.tape.ir import walk
+
+    out: dict[type, tuple[str, str]] = {}
+    taken: dict[str, type] = {}
+    for e in walk(body):
+        if e.op != "check" or e.params["exception"] in out:
+            continue
+        cls: type = e.params["exception"]
+        named = next(c for c in cls.__mro__ if "<locals>" not in c.__qualname__)
+        module, path = named.__module__, named.__qualname__
+        if module == "builtins":
+            out[cls] = ("", path)
+            continue
+        name = path.replace(".", "_")
+        while taken.setdefault(name, named) is not named:
+            name += "_"
+        if "." in path:
+            root = path.partition(".")[0]
+            where = f"from {module} import {root}\n\n{name} = {path}"
+        else:
+            where = f"from {module} import {path}" + (f" as {name}" if name != path else "")
+        out[cls] = (where, name)
+    return out
+
+
+def _hints(body: Block) -> dict[Var, str]:
+    """Names for variables: their own, else that of what they become."""
+    hints: dict[Var, str] = {}
+
+    def become(a: Atom, v: Var) -> None:
+        if isinstance(a, Var) and a not in hints and v in hints:
+            hints[a] = hints[v]
+
+    def visit(block: Block) -> None:
+        for e in reversed(block.equations):
+            for v in e.outs:
+                if v.name:
+                    hints[v] = v.name
+            match e.op:
+                case "store" | "accum" | "store_slice" | "accum_slice" | "push" | "copy":
+                    become(e.ins[0], e.outs[0])
+                case "for" | "while":
+                    b = e.blocks[-1]
+                    params = b.params[1:] if e.op == "for" else b.params
+                    init = e.ins[3:] if e.op == "for" else e.ins
+                    for i, p, r, v in zip(init, params, b.results, e.outs, strict=True):
+                        if p.name:
+                            hints[p] = p.name
+                        become(p, v)
+                        become(v, p)
+                        become(r, p)
+                        become(i, p)
+                case "if":
+                    for b in e.blocks:
+                        for r, v in zip(b.results, e.outs, strict=True):
+                            become(r, v)
+            for b in e.blocks:
+                for p in b.params:
+                    if p.name:
+                        hints[p] = p.name
+                visit(b)
+
+    for p in body.params:
+        if p.name:
+            hints[p] = p.name
+    visit(body)
+    return hints
+
+
+# -- equations ------------------------------------------------------------------------------------
+
+
+def _step(s: Scope, e: Equation) -> None:
+    """Write one equation."""
+    if e in s.analysis.dead:
+        return
+    match e.op:
+        case "for":
+            for_(s, e)
+            return
+        case "while":
+            while_(s, e)
+            return
+        case "if":
+            if_(s, e)
+            return
+        case "jvp" | "vjp":
+            raise JitadError("a derivative is left on the tape that is emitted", e.pos)
+        case "call":
+            raise JitadError("recursive calls can't be compiled yet", e.pos)
+    row = TABLE[e.op]
+    array = bool(e.outs) and is_array(e.outs[0])
+    if row.elementwise:
+        if array:
+            _elementwise(s, e)
+        else:
+            s.define(e.outs[0], compute(s, e, [s.expr(a) for a in e.ins]))
+    else:
+        _LOWER[e.op](s, e)
+
+
+def _array_extents(s: Scope, e: Equation) -> Extents:
+    widest = max((a for a in e.ins if isinstance(a, Var) and is_array(a)),
+                 key=lambda a: a.type.ndim)  # type: ignore[union-attr]  # fmt: skip
+    return s.extents[widest]
+
+
+def _elementwise(s: Scope, e: Equation) -> None:
+    (v,) = e.outs
+    s.extents[v] = extents = _array_extents(s, e)
+    if v not in s.analysis.inline:
+        nests.materialise(s, v, (e, 0), v, identity(len(extents)), extents)
+
+
+def _dim(s: Scope, e: Equation) -> None:
+    (a,), (v,) = e.ins, e.outs
+    assert isinstance(a, Var)
+    s.exprs[v] = s.extents[a][e.params["axis"]]
+
+
+def _load(s: Scope, e: Equation) -> None:
+    a, *index = e.ins
+    assert isinstance(a, Var)
+    at = tuple(of_expr(s.expr(i)) for i in index)
+    if a in s.formulas:
+        s.define(e.outs[0], nests.formula(s.formulas[a], at, [], e.outs[0].type.dtype))  # type: ignore[union-attr]
+    else:
+        s.define(e.outs[0], element(s.access[a], at, (), s.counting))
+
+
+def _target(s: Scope, e: Equation) -> bool:
+    """Bind the result of a store: the operand's memory, or a copy of it; was it copied?"""
+    a, (v,) = e.ins[0], e.outs
+    assert isinstance(a, Var)
+    extents = s.extents[a]
+    if s.whole(a) and s.buffers.writable(a):
+        s.bind(v, s.access[a], extents)
+        s.buffers.place(v, s.buffers.roots[a])
+        return False
+    nests.copy(s, s.new_array(v, extents), a)
+    return True
+
+
+def _store(s: Scope, e: Equation) -> None:
+    _, value, *index = e.ins
+    _target(s, e)
+    at = tuple(of_expr(s.expr(i)) for i in index)
+    nests.write(s, e.outs[0], s.access[e.outs[0]], at, [], s.expr(value), e.op == "accum")
+
+
+def _store_slice(s: Scope, e: Equation) -> None:
+    copied = _target(s, e)
+    nests.store_slice(s, e, s.access[e.outs[0]], copied)
+
+
+def _view(s: Scope, e: Equation) -> None:
+    (v,) = e.outs
+    base = e.ins[0]
+    if not is_array(v):  # every axis indexed
+        assert isinstance(base, Var)
+        at = nests.slice_map(s, e.params["kinds"], e.ins[1:])
+        s.define(v, element(s.access[base], at, (), s.counting))
+        return
+    match e.op:
+        case "slice":
+            extents = s.locals(nests._counts(e.params["kinds"], e.ins[1:]))
+        case "transpose":
+            assert isinstance(base, Var)
+            extents = tuple(s.extents[base][k] for k in e.params["perm"])
+        case _:
+            extents = s.locals(e.ins[1:])
+    s.extents[v] = extents
+    if not isinstance(base, Var) or not is_array(base):
+        _formula(s, v, Formula(s.local(base)), extents)
+        return
+    at = nests.view_map(s, e)
+    if v not in s.analysis.virtual:
+        nests.materialise(s, v, (e, 0), base, at, extents)
+    elif base in s.access:
+        access = s.access[base]
+        partial = access.partial or e.op != "transpose"
+        s.bind(v, Access(access.name, compose(access.map, at), partial), extents)
+        s.buffers.place(v, s.buffers.roots[base])
+    elif base in s.formulas:
+        value = s.formulas[base].value
+        if not isinstance(value, Expr):
+            (value,) = compose((value,), at)
+        s.formulas[v] = Formula(value)
+
+
+def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
+    """An array that is a formula, computed now if it needs memory."""
+    s.extents[v] = extents
+    if v in s.analysis.virtual:
+        s.formulas[v] = f
+        return
+    if f.value in (Expr("0.0"), Expr("0")) and not s.hoists(extents):
+        s.new_array(v, extents, "zeros")
+        return
+    s.new_array(v, extents)
+    counters = s.counters(len(extents))
+    at = identity(len(extents))
+    value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
+    nests.fill(s, v, s.access[v].name, at, extents, nests.Inside(value))
+
+
+def _full(s: Scope, e: Equation) -> None:
+    value, *dims = e.ins
+    v = e.outs[0]
+    x = s.local(value)
+    if value.type.dtype != v.type.dtype:  # type: ignore[union-attr]
+        from jitad.emit.print_python import cast, literal
+        from jitad.tape.ir import Lit
+        from jitad.tape.types import element as element_type
+
+        t = element_type(v.type)  # type: ignore[arg-type]
+        x = literal(Lit(value.value, t)) if isinstance(value, Lit) else cast(x, t.dtype)
+    _formula(s, v, Formula(x), s.locals(dims))
+
+
+def _iota(s: Scope, e: Equation) -> None:
+    _formula(s, e.outs[0], Formula(identity(1)[0]), s.locals(e.ins))
+
+
+def _copy(s: Scope, e: Equation) -> None:
+    (a,), (v,) = e.ins, e.outs
+    assert isinstance(a, Var)
+    extents = s.extents[a]
+    if a in s.access and s.whole(a) and s.buffers.writable(a):
+        s.bind(v, s.access[a], extents)
+        s.buffers.place(v, s.buffers.roots[a])
+    else:
+        nests.materialise(s, v, (e, 0), a, identity(len(extents)), extents)
+
+
+def _reshape(s: Scope, e: Equation) -> None:
+    (a, *dims), (v,) = e.ins, e.outs
+    assert isinstance(a, Var)
+    extents = s.locals(dims)
+    source = s.access[a].name
+    if not all(r.owned for r in s.buffers.roots[a]):
+        source = f"np.ascontiguousarray({source})"
+    name = s.new_name(v)
+    shape = "".join(f"{n.text}, " for n in extents)
+    s.page.write(f"{name} = {source}.reshape(({shape.strip()}))")
+    s.bind(v, Access(name, identity(len(extents))), extents)
+    s.buffers.place(v, s.buffers.roots[a])
+
+
+def _pack(s: Scope, e: Equation) -> None:
+    (v,) = e.outs
+    name = s.new_array(v, (Expr(str(len(e.ins))),))
+    for k, a in enumerate(e.ins):
+        s.page.write(f"{name}[{k}] = {s.expr(a).text}")
+
+
+def _concatenate(s: Scope, e: Equation) -> None:
+    *parts, total = e.ins
+    (v,) = e.outs
+    axis: int = e.params["axis"]
+    first = parts[0]
+    assert isinstance(first, Var)
+    extents = list(s.extents[first])
+    extents[axis] = s.local(total)
+    s.new_array(v, tuple(extents))
+    offset = Expr("0")
+    for j, a in enumerate(parts):
+        assert isinstance(a, Var)
+        mine = s.extents[a]
+        counters = s.counters(len(mine))
+        inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
+        at = nests.shifted(axis, offset, len(mine))
+        nests.fill(s, v, s.access[v].name, at, mine, inside)
+        if offset.text.isdecimal() and mine[axis].text.isdecimal():
+            offset = Expr(str(int(offset.text) + int(mine[axis].text)))
+        elif j < len(parts) - 1:
+            step = mine[axis].text
+            offset = mine[axis] if offset.text == "0" else s.temporary(
+                Expr(f"{offset.text} + {step}"), "at_")  # fmt: skip
+
+
+def _check(s: Scope, e: Equation) -> None:
+    ok = s.expr(e.ins[0])
+    cls: type = e.params["exception"]
+    name, message = s.exceptions[cls], e.params["message"]
+    if "<locals>" in cls.__qualname__:  # cannot be imported: its first base that can
+        message = f"{cls.__name__}: {message}"
+    with s.page.block(f"if {negated(ok).text}:"):
+        s.page.write(f"raise {name}({message!r})")
+
+
+def _print(s: Scope, e: Equation) -> None:
+    rest = iter(e.ins)
+    parts = [s.expr(next(rest)).text if p is None else repr(p) for p in e.params["parts"]]
+    s.page.write(f"print({', '.join(parts)})")
+
+
+_LOWER: dict[str, Callable[[Scope, Equation], None]] = {
+    "dim": _dim, "load": _load, "store": _store, "accum": _store,
+    "store_slice": _store_slice, "accum_slice": _store_slice,
+    "slice": _view, "transpose": _view, "broadcast": _view,
+    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pack": _pack,
+    "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
+    "matmul": nests.matmul, "check": _check, "print": _print,
+    "stack": stacks.create, "push": stacks.push, "pop": stacks.pop,
+}  # fmt: skip

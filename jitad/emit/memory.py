@@ -1,0 +1,169 @@
+"""How do kernels allocate arrays and reach their elements?
+
+`load(a, *index)`, `store(a, value, *index)`, `accum(a, value, *index)` trust the index: it is
+in bounds and not negative (checks come before, as equations of the tape).  Unlike `a[i]` there is
+no code for negative indices, and LLVM is told that the address does not wrap, which is what keeps
+loops vectorised where an index is computed.  `accum` adds with `reassoc`: the order in which
+contributions reach an adjoint is the engine's own choice.
+
+`empty(dtype, *extents)`, `zeros(dtype, *extents)` give a fresh C-contiguous array.  LLVM is told
+that nothing else points to it: stores to it don't force loads from other arrays to be repeated,
+and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on
+the stack, uninitialised: it must not outlive the call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from jitad.emit import numba_private
+
+Value = Any  # of LLVM
+Type = Any  # of Numba
+
+# -- plain Python ---------------------------------------------------------------------------------
+
+
+def load(a: Any, *index: int) -> Any:
+    return a[index]
+
+
+def store(a: Any, value: Any, *index: int) -> None:
+    a[index] = value
+
+
+def accum(a: Any, value: Any, *index: int) -> None:
+    a[index] += value
+
+
+def empty(dtype: Any, *extents: int) -> Any:
+    return np.empty(extents, dtype)
+
+
+def zeros(dtype: Any, *extents: int) -> Any:
+    return np.zeros(extents, dtype)
+
+
+def local(dtype: Any, *extents: int) -> Any:
+    return np.empty(extents, dtype)
+
+
+# -- Numba: elements ------------------------------------------------------------------------------
+
+
+def _reaches(a: Type, index: tuple[Type, ...]) -> bool:
+    return (
+        isinstance(a, types.Array)
+        and a.ndim == len(index)
+        and all(isinstance(i, (types.Integer, types.Boolean)) for i in index)
+    )
+
+
+def _type_load(a: Type, *index: Type) -> Any:
+    return a.dtype(a, *([types.intp] * len(index))) if _reaches(a, index) else None
+
+
+def _type_store(a: Type, value: Type, *index: Type) -> Any:
+    if not _reaches(a, index) or not a.mutable:
+        return None
+    return types.none(a, a.dtype, *([types.intp] * len(index)))
+
+
+def _address(context: Any, builder: Any, a: Type, array: Any, index: list[Value]) -> Value:
+    """A pointer to an element; no intermediate result overflows, by the contract."""
+    strict = ["nsw"]
+    if a.layout == "C":
+        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
+        place = index[0]
+        for i, extent in zip(index[1:], extents[1:], strict=True):
+            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        return builder.gep(array.data, [place], inbounds=True)
+    place = context.get_constant(types.intp, 0)
+    for k, i in enumerate(index):
+        stride = builder.extract_value(array.strides, k)
+        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
+    byte = ir.IntType(8).as_pointer()
+    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
+    return builder.bitcast(at, array.data.type)
+
+
+def _reach(context: Any, builder: Any, a: Type, value: Value, index: list[Value]) -> Any:
+    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    return pointer, None if a.aligned else 1
+
+
+def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    a, (value, *index) = sig.args[0], args
+    pointer, align = _reach(context, builder, a, value, index)
+    return context.unpack_value(builder, a.dtype, pointer, align)
+
+
+def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    a, (value, element, *index) = sig.args[0], args
+    pointer, align = _reach(context, builder, a, value, index)
+    context.pack_value(builder, a.dtype, element, pointer, align)
+    return context.get_dummy_value()
+
+
+def _lower_accum(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    a, (value, element, *index) = sig.args[0], args
+    pointer, align = _reach(context, builder, a, value, index)
+    old = context.unpack_value(builder, a.dtype, pointer, align)
+    if isinstance(a.dtype, types.Float):
+        new = builder.fadd(old, element, flags=("reassoc",))
+    else:
+        new = builder.add(old, element)
+    context.pack_value(builder, a.dtype, new, pointer, align)
+    return context.get_dummy_value()
+
+
+def _type_accum(a: Type, value: Type, *index: Type) -> Any:
+    sig = _type_store(a, value, *index)
+    number = sig is not None and isinstance(a.dtype, (types.Float, types.Integer))
+    return sig if number else None
+
+
+# -- Numba: allocation ----------------------------------------------------------------------------
+
+
+def _type_array(dtype: Type, *extents: Type) -> Any:
+    if not extents or not all(isinstance(n, types.Integer) for n in extents):
+        return None
+    element = getattr(dtype, "instance_type", None) or getattr(dtype, "dtype", None)
+    if not isinstance(element, types.Type):
+        return None
+    return types.Array(element, len(extents), "C")(dtype, *([types.intp] * len(extents)))
+
+
+def _lower_empty(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    return numba_private.new_array(context, builder, sig.return_type, args[1:])._getvalue()
+
+
+def _lower_zeros(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    array = numba_private.new_array(context, builder, sig.return_type, args[1:])
+    numba_private.clear(builder, array)
+    return array._getvalue()
+
+
+def _type_local(dtype: Type, *extents: Type) -> Any:
+    if not all(isinstance(n, types.IntegerLiteral) and n.literal_value > 0 for n in extents):
+        return None
+    sig = _type_array(dtype, *extents)
+    return None if sig is None else sig.return_type(dtype, *extents)
+
+
+def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    extents = [n.literal_value for n in sig.args[1:]]
+    return numba_private.stack_array(context, builder, sig.return_type, extents)._getvalue()
+
+
+numba_private.define(load, _type_load, _lower_load)
+numba_private.define(store, _type_store, _lower_store)
+numba_private.define(accum, _type_accum, _lower_accum)
+numba_private.define(empty, _type_array, _lower_empty)
+numba_private.define(zeros, _type_array, _lower_zeros)
+numba_private.define(local, _type_local, _lower_local)

@@ -1,0 +1,96 @@
+"""How does emitted source text become fast native code, without compiling the same text twice?
+
+`compile(source, name)` gives a Numba dispatcher.  The text is kept as a file under a name made
+from its content, so that tracebacks and debuggers show it, and so are the compiled objects, in
+
+    $JITAD_CACHE_DIR (empty: nothing is kept), else the user's cache folder, else one in temp.
+
+The key of a compiled object is the content of everything that it is made from: the source, the
+preamble and its lowerings, the versions of the tools, the processor.  No paths, no times.
+Where nothing can be written, kernels are compiled in memory and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import builtins
+import hashlib
+import importlib.resources
+import linecache
+import os
+import re
+import sys
+import threading
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+
+from jitad.emit import cachefiles, libm, numba_private
+from jitad.emit.capi import address
+
+__all__ = ["address", "compile"]
+
+# What a kernel's machine code is made from, beside its source.
+_MADE_FROM = ("preamble", "scalars", "memory", "libm", "polygamma", "numba_private", "native")
+
+_loaded: dict[str, Any] = {}
+_lock = threading.RLock()
+
+
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
+def compile(source: str, name: str) -> Any:
+    """A Numba dispatcher of the function `name` in this module text; equal texts share one."""
+    key = hashlib.sha256(f"{_surroundings()}\n{name}\n{source}".encode()).hexdigest()
+    with _lock:
+        if key not in _loaded:
+            _loaded[key] = _compile(source, name, key)
+        return _loaded[key]
+
+
+def _compile(source: str, name: str, key: str) -> Any:
+    # The module's name is part of every symbol that Numba makes: equal symbols, equal content.
+    module_name = f"jitad_{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{key[:16]}"
+    folder = cachefiles.folder()
+    file = f"<{module_name}>"
+    if folder is not None:
+        path = folder / f"{module_name}.py"
+        if cachefiles.read(path) == source.encode() or cachefiles.write(path, source.encode()):
+            file = str(path)
+    # for tracebacks, even where there is no file; no time: never checked against the disk
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    module = ModuleType(module_name)
+    module.__file__ = file
+    sys.modules[module_name] = module  # cached code finds its module by name
+    exec(builtins.compile(source, file, "exec"), module.__dict__)
+    objects = numba_private.ContentCache(folder, module_name)
+    out = numba_private.dispatcher(getattr(module, name), objects)
+    setattr(module, name, out)  # what a recursive call finds
+    return out
+
+
+@cache
+def _surroundings() -> str:
+    """Everything beside the source that the machine code depends on."""
+    package = importlib.resources.files("jitad.emit")
+    parts = [(package / f"{module}.py").read_text() for module in _MADE_FROM]
+    try:
+        parts.append(version("jitad"))
+    except PackageNotFoundError:  # run from a source tree
+        parts.append("source tree")
+    parts += [sys.version, numba.__version__, numba_private.LLVMLITE, np.__version__]
+    parts += [*numba_private.host(), *numba_private.settings(), str(libm.HAS_LIBMVEC)]
+    if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):
+        parts.append(os.confstr("CS_GNU_LIBC_VERSION") or "")
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

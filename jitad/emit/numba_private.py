@@ -1,0 +1,359 @@
+"""Where does jitad touch names of Numba and llvmlite that are not public?  Only here.
+
+Written against Numba 0.68 and llvmlite 0.50.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import njit, types
+from numba.core import (
+    caching,
+    cgutils,
+    codegen,
+    compiler,
+    config,
+    imputils,
+    serialize,
+    sigutils,
+    typed_passes,
+    untyped_passes,
+)
+from numba.core.runtime import nrt
+from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import lower_builtin
+from numba.np import arrayobj
+
+from jitad.emit import cachefiles
+
+
+class _Attributes(ir.values.FunctionAttributes):
+    """Function attributes as text: llvmlite's set knows no string attributes."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__()
+        self._texts = texts
+
+    def __bool__(self) -> bool:
+        return True  # an empty set would not be printed
+
+    def _to_list(self, ret_type: ir.Type) -> list[str]:
+        return super()._to_list(ret_type) + self._texts
+
+
+# of functions without any effect that may also be called where the program does not
+PURE = ("nounwind", "willreturn", "nosync", "speculatable", "memory(none)")
+
+
+def declare(
+    module: ir.Module, type: ir.FunctionType, name: str, attributes: tuple[str, ...] = PURE
+) -> ir.Function:
+    """An external function, declared once a module."""
+    if name not in module.globals:
+        ir.Function(module, type, name).attributes = _Attributes(list(attributes))
+    return module.globals[name]
+
+
+def keep(value: Any) -> None:
+    """Append a global to `llvm.compiler.used`: the optimiser won't drop it."""
+    module, name = value.parent, "llvm.compiler.used"
+    kept = [value.bitcast(ir.IntType(8).as_pointer())]
+    used = module.globals.get(name)
+    if used is None:
+        used = ir.GlobalVariable(module, ir.ArrayType(kept[0].type, 1), name)
+        used.linkage = "appending"
+        used.section = "llvm.metadata"
+    else:
+        kept = [*used.initializer.constant, *kept]
+    used.value_type = ir.ArrayType(kept[0].type, len(kept))
+    used.type = used.value_type.as_pointer()
+    used.initializer = ir.Constant(used.value_type, kept)
+
+
+def host_features() -> frozenset[str]:
+    """Names of the instruction sets that Numba generates code for."""
+    text = _features()
+    return frozenset(f[1:] for f in text.split(",") if f.startswith("+"))
+
+
+def host() -> tuple[str, str, str]:
+    """What the generated code depends on: triple, CPU name, CPU features."""
+    return llvm.get_process_triple(), config.CPU_NAME or llvm.get_host_cpu_name(), _features()
+
+
+def _features() -> str:
+    return config.CPU_FEATURES if config.CPU_FEATURES is not None else (
+        codegen.get_host_cpu_features()
+    )
+
+
+def define(
+    function: Any, typer: Callable[..., Any], lower: Callable[[Any, Any, Any, Any], Any]
+) -> None:
+    """Make a Python function known to Numba: `typer(*types)` gives a signature or None.
+
+    What `numba.extending.type_callable` does, without its `inspect.signature` at every call.
+    """
+
+    class Template(AbstractTemplate):
+        key = function
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            return None if kws else typer(*args)
+
+    Template.__name__ = f"{function.__name__}_template"
+    infer_global(function)(Template)
+    lower_builtin(function, types.VarArg(types.Any))(lower)
+
+
+LLVMLITE = llvmlite.__version__
+lower_constant = imputils.lower_constant
+
+
+def settings() -> list[str]:
+    """Environment settings of Numba that change the code which it generates."""
+    names = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "BOUNDSCHECK", "CPU_NAME", "CPU_FEATURES",
+             "DEBUGINFO_DEFAULT", "LLVM_REFPRUNE_PASS", "DISABLE_INTEL_SVML")  # fmt: skip
+    return [f"{name}={getattr(config, name, None)}" for name in names]
+
+
+class ContentCache(caching._Cache):
+    """Numba's cache protocol over one sealed file for each (module, argument types).
+
+    The module's name carries the key of its content; so a file is never stale, needs no index
+    and is written once.
+    """
+
+    def __init__(self, folder: Path | None, module: str) -> None:
+        self._folder, self._module = folder, module
+        self._on = folder is not None
+
+    @property
+    def cache_path(self) -> str:
+        return str(self._folder)
+
+    def enable(self) -> None:
+        self._on = self._folder is not None
+
+    def disable(self) -> None:
+        self._on = False
+
+    def flush(self) -> None:
+        """Nothing is out of date here."""
+
+    def _file(self, sig: Any) -> Path:
+        assert self._folder is not None
+        argument_types, _ = sigutils.normalize_signature(sig)
+        name = hashlib.sha256(repr(argument_types).encode()).hexdigest()[:16]
+        return self._folder / f"{self._module}-{name}.bin"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        if not self._on:
+            return None
+        content = cachefiles.unseal(cachefiles.read(self._file(sig)))
+        if content is None:
+            return None
+        nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
+        try:
+            return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception:  # whatever is wrong with it, compiling again is right
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if not self._on or data.lifted or data.library.has_dynamic_globals:
+            return
+        cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
+
+
+def dispatcher(function: Any, cache: ContentCache) -> Any:
+    """Numba's dispatcher with the options that kernels are compiled with."""
+    out = njit(
+        nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
+        pipeline_class=KernelCompiler,
+    )(function)
+    if hasattr(out, "_cache"):  # a plain function where Numba is switched off
+        out._cache = cache
+    return out
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+# A function that returns its first operand, under a name that means nothing to LLVM; declared to
+# give a pointer that nothing else holds, it tells LLVM that a new array overlaps no other.  (The
+# allocator can't say so: Numba reads the data pointer back from the memory of its header.)
+_FRESH = "jitad_fresh"
+llvm.add_symbol(_FRESH, ctypes.cast(ctypes.memmove, ctypes.c_void_p).value)
+
+
+def _fresh(builder: Any, data: Any) -> Any:
+    size = ir.IntType(64)
+    fnty = ir.FunctionType(data.type, [data.type, data.type, size])
+    function = declare(builder.module, fnty, _FRESH, ("nounwind", "willreturn", "memory(none)"))
+    function.return_value.add_attribute("noalias")
+    return builder.call(function, [data, data, ir.Constant(size, 0)])
+
+
+def _strides(builder: Any, extents: list[Any], itemsize: Any) -> list[Any]:
+    out = [itemsize]
+    for n in reversed(extents[1:]):
+        out.append(builder.mul(out[-1], n))
+    return out[::-1]
+
+
+def new_array(context: Any, builder: Any, type: Any, extents: list[Any]) -> Any:
+    """A fresh C-contiguous array; the structure, filled in."""
+    array = context.make_array(type)(context, builder)
+    intp = context.get_value_type(types.intp)
+    bytes_each = context.get_abi_sizeof(context.get_data_type(type.dtype))
+    negative = too_big = ir.Constant(ir.IntType(1), 0)
+    total = ir.Constant(intp, bytes_each)
+    for n in extents:
+        negative = builder.or_(negative, builder.icmp_signed("<", n, ir.Constant(intp, 0)))
+        product = builder.smul_with_overflow(total, n)
+        total = builder.extract_value(product, 0)
+        too_big = builder.or_(too_big, builder.extract_value(product, 1))
+    with builder.if_then(negative, likely=False):
+        message = ("negative dimensions are not allowed",)
+        context.call_conv.return_user_exc(builder, ValueError, message)
+    with builder.if_then(too_big, likely=False):
+        context.call_conv.return_user_exc(builder, ValueError, ("array is too big",))
+    meminfo = context.nrt.meminfo_alloc_aligned(builder, total, 64)
+    data = _fresh(builder, context.nrt.meminfo_data(builder, meminfo))
+    itemsize = ir.Constant(intp, bytes_each)
+    arrayobj.populate_array(
+        array, builder.bitcast(data, array.data.type), list(extents),
+        _strides(builder, extents, itemsize), itemsize, meminfo,
+    )  # fmt: skip
+    return array
+
+
+def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> Any:
+    """An array in the stack frame of the function that is compiled: it owns no memory."""
+    array = context.make_array(type)(context, builder)
+    intp = context.get_value_type(types.intp)
+    element = context.get_data_type(type.dtype)
+    data = cgutils.alloca_once(builder, ir.ArrayType(element, math.prod(extents)))
+    dims = [ir.Constant(intp, n) for n in extents]
+    itemsize = ir.Constant(intp, context.get_abi_sizeof(element))
+    strides = [
+        ir.Constant(intp, itemsize.constant * math.prod(extents[k + 1 :]))
+        for k in range(len(extents))
+    ]
+    arrayobj.populate_array(
+        array, builder.bitcast(data, array.data.type), dims, strides, itemsize, None
+    )
+    return array
+
+
+def clear(builder: Any, array: Any) -> None:
+    """Set every byte to zero."""
+    size = builder.mul(array.itemsize, array.nitems)
+    cgutils.memset(builder, array.data, size, 0)
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+
+def call_type(dispatcher: Any, context: Any, argument_types: tuple[Any, ...]) -> Any:
+    """The signature of a call, compiling for it."""
+    template, _, args, kws = dispatcher.get_call_template(argument_types, {})
+    return template(context).apply(args, kws)
+
+
+def result_type(dispatcher: Any, argument_types: tuple[Any, ...]) -> Any:
+    """What a call with these types gives, compiling for it."""
+    dispatcher.compile(argument_types)
+    return dispatcher.overloads[argument_types].signature.return_type
+
+
+def call(
+    dispatcher: Any, context: Any, builder: Any, result: Any, argument_types: Any, args: Any
+) -> Any:
+    """A native call of what `dispatcher` was compiled to; its library is linked."""
+    plain = tuple(types.unliteral(t) for t in argument_types)
+    function = context.get_function(types.Dispatcher(dispatcher), result(*plain))
+    args = [
+        context.cast(builder, a, t, p) for a, t, p in zip(args, argument_types, plain, strict=True)
+    ]
+    out = function(builder, args)
+    context.add_linking_libs(getattr(function, "libs", ()))
+    return out
+
+
+def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
+    """The object's address, as a value whose presence keeps the code out of Numba's disk cache."""
+    address = id(obj)
+    pointer = context.add_dynamic_addr(builder, address, info="jitad")
+    keep_name = f"numba.dynamic.globals.{address:x}"
+    keep(builder.module.globals[keep_name])
+    return pointer
+
+
+# -- the compiler ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _remembering() -> Iterator[None]:
+    """Type each operation on numbers once a process, not once an occurrence.
+
+    Numba asks a dozen templates for the type of every `a * b`.  For numbers the answer depends on
+    the operands' types alone.  Runs under Numba's compiler lock, so no other thread sees it.
+    """
+    slow = types.Function.get_call_type
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not all(isinstance(t, (types.Number, types.Boolean)) for t in args):
+            return slow(self, context, args, kws)
+        key = (self, args)
+        if key not in _call_types:
+            _call_types[key] = slow(self, context, args, kws)
+        return _call_types[key]
+
+    types.Function.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        types.Function.get_call_type = slow
+
+
+_call_types: dict[tuple[Any, Any], Any] = {}
+
+
+class KernelCompiler(compiler.CompilerBase):
+    """Numba's compiler less the passes that emitted code gives nothing to do.
+
+    It has no closures, comprehensions, `with`, literal unrolling, array expressions or branches
+    that could be pruned.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        p = compiler.PassManager("kernel")
+        p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
+        p.add_pass(untyped_passes.FixupArgs, "fix up args")
+        p.add_pass(untyped_passes.IRProcessing, "processing IR")
+        p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
+        p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
+        p.add_pass(untyped_passes.ReconstructSSA, "ssa")
+        p.add_pass(typed_passes.NopythonTypeInference, "type inference")
+        p.add_pass(typed_passes.PreLowerStripPhis, "remove phi nodes")
+        p.add_pass(typed_passes.IRLegalization, "delete what is dead")
+        p.add_pass(typed_passes.AnnotateTypes, "annotate types")
+        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(typed_passes.NoPythonBackend, "backend")
+        p.finalize()
+        return [p]
+
+    def _compile_core(self) -> Any:
+        with _remembering():
+            return super()._compile_core()

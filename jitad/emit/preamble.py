@@ -1,0 +1,116 @@
+"""Which functions may emitted code call?
+
+Every name of this module is plain Python (so emitted code can be stepped through with Numba off,
+NumPy and SciPy giving the values, in IEEE arithmetic without warnings) and is also known to Numba:
+`scalars` and `memory` say what LLVM code a call becomes.  None of them is compiled on its own,
+so using one costs no compile time.
+
+Scalars take float64, float32 (a mix gives float64), integers and bools as NumPy does.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.emit import scalars
+from jitad.emit.memory import accum, empty, load, local, store, zeros
+
+abs = builtins.abs  # Numba's own is right for every type
+
+
+_DEFINED: list[Any] = []
+
+
+def _plain(name: str, evaluate: Any) -> Any:
+    def function(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return evaluate(*args)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = __name__
+    _DEFINED.append(function)
+    return function
+
+
+# -- one operand ----------------------------------------------------------------------------------
+
+sqrt = _plain("sqrt", np.sqrt)
+cbrt = _plain("cbrt", np.cbrt)
+exp = _plain("exp", np.exp)
+exp2 = _plain("exp2", np.exp2)
+expm1 = _plain("expm1", np.expm1)
+log = _plain("log", np.log)
+log2 = _plain("log2", np.log2)
+log10 = _plain("log10", np.log10)
+log1p = _plain("log1p", np.log1p)
+sin = _plain("sin", np.sin)
+cos = _plain("cos", np.cos)
+tan = _plain("tan", np.tan)
+asin = _plain("asin", np.arcsin)
+acos = _plain("acos", np.arccos)
+atan = _plain("atan", np.arctan)
+sinh = _plain("sinh", np.sinh)
+cosh = _plain("cosh", np.cosh)
+tanh = _plain("tanh", np.tanh)
+asinh = _plain("asinh", np.arcsinh)
+acosh = _plain("acosh", np.arccosh)
+atanh = _plain("atanh", np.arctanh)
+erf = _plain("erf", sp.erf)
+erfc = _plain("erfc", sp.erfc)
+gamma = _plain("gamma", sp.gamma)
+lgamma = _plain("lgamma", sp.gammaln)
+digamma = _plain("digamma", sp.digamma)
+expit = _plain("expit", sp.expit)
+square = _plain("square", np.square)
+reciprocal = _plain("reciprocal", np.reciprocal)
+sign = _plain("sign", np.sign)
+floor = _plain("floor", np.floor)
+ceil = _plain("ceil", np.ceil)
+trunc = _plain("trunc", np.trunc)
+rint = _plain("rint", np.rint)
+isnan = _plain("isnan", np.isnan)
+isinf = _plain("isinf", np.isinf)
+isfinite = _plain("isfinite", np.isfinite)
+
+# -- two operands ---------------------------------------------------------------------------------
+
+
+def _power(a: Any, b: Any) -> Any:
+    whole = (int, np.integer)
+    if isinstance(a, whole) and isinstance(b, whole):
+        # A negative exponent is the tracer's to check; 0 stands for the fraction it would be.
+        return a**b if b >= 0 else (int(a) ** (-b % 2) if a in (1, -1) else 0)
+    return np.power(a, b)
+
+
+atan2 = _plain("atan2", np.arctan2)
+hypot = _plain("hypot", np.hypot)
+copysign = _plain("copysign", np.copysign)
+fmod = _plain("fmod", np.fmod)
+logaddexp = _plain("logaddexp", np.logaddexp)
+maximum = _plain("maximum", np.maximum)
+minimum = _plain("minimum", np.minimum)
+fmax = _plain("fmax", np.fmax)
+fmin = _plain("fmin", np.fmin)
+polygamma = _plain("polygamma", sp.polygamma)
+pow = _plain("pow", _power)
+
+# -- arithmetic of the engine's own ---------------------------------------------------------------
+
+fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
+fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
+
+for _function in _DEFINED:
+    scalars.register(_function.__name__, _function)
+
+inf, nan = math.inf, math.nan
+float64, float32 = np.float64, np.float32
+int64, int32, bool_ = np.int64, np.int32, np.bool_
+__all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
+__all__ += ["bool_", "float32", "float64", "int32", "int64"]
+__all__ += ["accum", "empty", "load", "local", "store", "zeros"]

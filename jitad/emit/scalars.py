@@ -1,0 +1,324 @@
+"""What LLVM code does a scalar function of the preamble become?
+
+A row of `_TABLE` gives the typing rule (operand types -> the type that all operands are cast to,
+or None), the result's type where it is another one, and the lowering (LLVM values -> LLVM value).
+Functions of the C library are declared so that loops over them vectorise (`libm`); the rest is a
+few instructions without branches, for the same reason.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+from numba import types
+from scipy.special import cython_special
+
+from jitad.emit import libm, numba_private
+from jitad.emit.polygamma import polygamma
+
+Value = Any  # of LLVM
+Type = Any  # of Numba
+
+
+class Site:
+    """Where code is generated: Numba's target context, LLVM's builder, the operands' type."""
+
+    def __init__(self, context: Any, builder: Any, type: Type) -> None:
+        self.context, self.b, self.type = context, builder, type
+
+    @property
+    def is_float(self) -> bool:
+        return isinstance(self.type, types.Float)
+
+    def const(self, value: float) -> Value:
+        return self.context.get_constant(self.type, value)
+
+    def libm(self, name: str, *args: Value) -> Value:
+        return self.b.call(libm.declare(self.b.module, name, args[0].type, len(args)), args)
+
+    def intrinsic(self, name: str, *args: Value) -> Value:
+        t = args[0].type
+        fnty = ir.FunctionType(t, [t] * len(args))
+        return self.b.call(self.b.module.declare_intrinsic(f"llvm.{name}", [t], fnty), args)
+
+    def less(self, op: str, x: Value, y: Value) -> Value:
+        """A comparison that is false for NaN; `op` as in Python."""
+        if self.is_float:
+            return self.b.fcmp_unordered(op, x, y) if op == "!=" else self.b.fcmp_ordered(op, x, y)
+        signed = isinstance(self.type, types.Integer) and self.type.signed
+        return (self.b.icmp_signed if signed else self.b.icmp_unsigned)(op, x, y)
+
+    def isnan(self, x: Value) -> Value:
+        return self.b.fcmp_unordered("uno", x, x)
+
+
+Lowering = Callable[..., Value]
+
+# -- typing rules ---------------------------------------------------------------------------------
+
+
+def _float(*ts: Type) -> Type | None:
+    """float32 for float32 alone, else float64; no other than real numbers."""
+    ts = tuple(types.unliteral(t) for t in ts)
+    if not all(isinstance(t, (types.Float, types.Integer, types.Boolean)) for t in ts):
+        return None
+    return types.float32 if all(t == types.float32 for t in ts) else types.float64
+
+
+def _number(*ts: Type) -> Type | None:
+    """Integers and bools stay what they are; a mix is promoted."""
+    ts = tuple(types.unliteral(t) for t in ts)
+    if any(isinstance(t, types.Float) for t in ts):
+        return _float(*ts)
+    if not all(isinstance(t, (types.Integer, types.Boolean)) for t in ts):
+        return None
+    return ts[0] if all(t == ts[0] for t in ts) else types.int64
+
+
+# -- lowerings ------------------------------------------------------------------------------------
+
+
+def _libm(name: str) -> Lowering:
+    return lambda s, *args: s.libm(name, *args)
+
+
+def _intrinsic(name: str) -> Lowering:
+    return lambda s, *args: s.intrinsic(name, *args)
+
+
+def _rounding(name: str) -> Lowering:
+    """Integers are round already."""
+    return lambda s, x: s.intrinsic(name, x) if s.is_float else x
+
+
+def _expit(s: Site, x: Value) -> Value:
+    # by exp(-|x|), which can't overflow; exact relatively on both sides
+    z = s.libm("exp", s.b.fneg(s.intrinsic("fabs", x)))
+    top = s.b.select(s.less(">=", x, s.const(0.0)), s.const(1.0), z)
+    return s.b.fdiv(top, s.b.fadd(s.const(1.0), z))
+
+
+def _logaddexp(s: Site, x: Value, y: Value) -> Value:
+    gap = s.b.fneg(s.intrinsic("fabs", s.b.fsub(x, y)))
+    high = s.b.select(s.less(">", x, y), x, y)
+    out = s.b.fadd(high, s.libm("log1p", s.libm("exp", gap)))
+    # equal operands apart, because inf - inf is no gap; a NaN in either has made gap a NaN
+    return s.b.select(s.less("==", x, y), s.b.fadd(x, s.const(math.log(2.0))), out)
+
+
+def _square(s: Site, x: Value) -> Value:
+    return s.b.fmul(x, x) if s.is_float else s.b.mul(x, x)
+
+
+def _reciprocal(s: Site, x: Value) -> Value:
+    return s.b.fdiv(s.const(1.0), x)
+
+
+def _sign(s: Site, x: Value) -> Value:
+    zero, one = s.const(0), s.const(1)
+    out = s.b.select(s.less(">", x, zero), one, zero)
+    if s.is_float:
+        out = s.b.select(s.less("<", x, zero), s.const(-1), out)
+        return s.b.select(s.isnan(x), x, out)
+    if isinstance(s.type, types.Integer) and s.type.signed:
+        out = s.b.select(s.less("<", x, zero), s.const(-1), out)
+    return out
+
+
+def _extreme(op: str, of_nan: str) -> Lowering:
+    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand."""
+
+    def lower(s: Site, x: Value, y: Value) -> Value:
+        first = s.less(op, x, y)
+        if s.is_float:
+            first = s.b.or_(first, s.isnan(x if of_nan == "keep" else y))
+        return s.b.select(first, x, y)
+
+    return lower
+
+
+def _isinf(s: Site, x: Value) -> Value:
+    if not s.is_float:
+        return ir.Constant(ir.IntType(1), 0)
+    return s.less("==", s.intrinsic("fabs", x), s.const(math.inf))
+
+
+def _isfinite(s: Site, x: Value) -> Value:
+    if not s.is_float:
+        return ir.Constant(ir.IntType(1), 1)
+    return s.less("<", s.intrinsic("fabs", x), s.const(math.inf))
+
+
+def _isnan(s: Site, x: Value) -> Value:
+    return s.isnan(x) if s.is_float else ir.Constant(ir.IntType(1), 0)
+
+
+def _fmod(s: Site, x: Value, y: Value) -> Value:
+    if s.is_float:
+        return s.b.frem(x, y)
+    # the remainder by 0 is 0, as NumPy's; by -1 too (the hardware would trap at the lowest int)
+    signed = isinstance(s.type, types.Integer) and s.type.signed
+    bad = s.less("==", y, s.const(0))
+    if signed:
+        bad = s.b.or_(bad, s.less("==", y, s.const(-1)))
+    safe = s.b.select(bad, s.const(1), y)
+    return (s.b.srem if signed else s.b.urem)(x, safe)
+
+
+def _integer_power(a: int, b: int) -> int:
+    """By squaring, wrapping; a negative exponent is checked before, 0 stands for its fraction."""
+    if b < 0:
+        return a if (a == 1 or a == -1) and b & 1 else (1 if a == 1 or a == -1 else 0)
+    out = 1
+    while b > 0:
+        if b & 1:
+            out *= a
+        a *= a
+        b >>= 1
+    return out
+
+
+def _chain(s: Site, x: Value, n: int) -> Value:
+    """x ** n by products, for small |n|: (1 / x) ** -n neither over- nor underflows early."""
+    if n < 0:
+        return _chain(s, s.b.fdiv(s.const(1.0), x), -n)
+    out: Value = None
+    while n:
+        if n & 1:
+            out = x if out is None else s.b.fmul(out, x)
+        n >>= 1
+        x = s.b.fmul(x, x) if n else x
+    return s.const(1.0) if out is None else out
+
+
+def _pow(s: Site, x: Value, y: Value) -> Value:
+    if not s.is_float:
+        sig = types.int64(types.int64, types.int64)
+        wide = [s.context.cast(s.b, v, s.type, types.int64) for v in (x, y)]
+        out = s.context.compile_internal(s.b, _integer_power, sig, wide)
+        return s.context.cast(s.b, out, types.int64, s.type)
+    if isinstance(y, ir.Constant) and isinstance(y.constant, (int, float)):
+        n = float(y.constant)
+        if n in (-4, -3, -2, -1, 0, 1, 2, 3, 4):
+            return _chain(s, x, int(n))
+    return s.libm("pow", x, y)
+
+
+def _wide(lower: Lowering) -> Lowering:
+    """Evaluate in float64 whatever the operands are."""
+
+    def wide(s: Site, *args: Value) -> Value:
+        site = Site(s.context, s.b, types.float64)
+        out = lower(site, *(s.context.cast(s.b, a, s.type, types.float64) for a in args))
+        return s.context.cast(s.b, out, types.float64, s.type)
+
+    return wide
+
+
+# Functions that SciPy has and the C library has not (or with a global variable for the sign),
+# under symbols of ours.  At import, not at first use: code from the disk cache refers to them.
+_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln"}
+
+
+def _capsule(name: str) -> int:
+    """The address of SciPy's `double name(double)`."""
+    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    signature = b"double (double, int __pyx_skip_dispatch)"
+    for key, capsule in cython_special.__pyx_capi__.items():
+        # functions of several types are listed as __pyx_fuse_<number><name>
+        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
+            if get_name(capsule) == signature:
+                return int(get(capsule, signature))
+    raise ImportError(f"scipy.special.cython_special has no {name} for float64")
+
+
+for _ours, _theirs in _FROM_SCIPY.items():
+    llvm.add_symbol(f"jitad_{_ours}", _capsule(_theirs))
+
+
+def _scipy(name: str) -> Lowering:
+    def lower(s: Site, x: Value) -> Value:
+        flag = ir.IntType(32)  # Cython's: 0 for "call this very function"
+        fnty = ir.FunctionType(x.type, [x.type, flag])
+        function = numba_private.declare(s.b.module, fnty, f"jitad_{name}")
+        return s.b.call(function, [x, ir.Constant(flag, 0)])
+
+    return _wide(lower)
+
+
+def _polygamma(s: Site, n: Value, x: Value) -> Value:
+    sig = types.float64(types.float64, types.float64)
+    with s.b.if_else(s.less("==", n, s.const(0.0))) as (zero, other):
+        with zero:
+            first, first_from = _scipy("digamma")(s, x), s.b.block
+        with other:
+            rest, rest_from = s.context.compile_internal(s.b, polygamma, sig, [n, x]), s.b.block
+    out = s.b.phi(x.type)
+    out.add_incoming(first, first_from)
+    out.add_incoming(rest, rest_from)
+    return out
+
+
+def _fadd(s: Site, x: Value, y: Value) -> Value:
+    return s.b.fadd(x, y, flags=("reassoc",)) if s.is_float else s.b.add(x, y)
+
+
+def _fmadd(s: Site, x: Value, y: Value, z: Value) -> Value:
+    if not s.is_float:
+        return s.b.add(s.b.mul(x, y), z)
+    return s.b.fadd(s.b.fmul(x, y, flags=("contract",)), z, flags=("contract", "reassoc"))
+
+
+_bool = types.boolean
+_TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
+    **{
+        name: (_float, None, _libm(name))
+        for name in (
+            "cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh "
+            "tanh asinh acosh atanh erf erfc atan2 hypot"
+        ).split()
+    },
+    "gamma": (_float, None, _libm("tgamma")),
+    "sqrt": (_float, None, _intrinsic("sqrt")),
+    "copysign": (_float, None, _intrinsic("copysign")),
+    **{name: (_number, None, _rounding(name)) for name in ("floor", "ceil", "trunc", "rint")},
+    **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
+    "polygamma": (_float, None, _wide(_polygamma)),
+    "expit": (_float, None, _expit),
+    "logaddexp": (_float, None, _logaddexp),
+    "square": (_number, None, _square),
+    "reciprocal": (_float, None, _reciprocal),
+    "sign": (_number, None, _sign),
+    "maximum": (_number, None, _extreme(">=", "keep")),
+    "minimum": (_number, None, _extreme("<=", "keep")),
+    "fmax": (_number, None, _extreme(">=", "drop")),
+    "fmin": (_number, None, _extreme("<=", "drop")),
+    "fmod": (_number, None, _fmod),
+    "pow": (_number, None, _pow),
+    "isnan": (_number, _bool, _isnan),
+    "isinf": (_number, _bool, _isinf),
+    "isfinite": (_number, _bool, _isfinite),
+    "fadd": (_number, None, _fadd),
+    "fmadd": (_number, None, _fmadd),
+}
+
+
+def register(name: str, function: Any) -> None:
+    """Tell Numba that `function` is the row `name`."""
+    rule, result, lower = _TABLE[name]
+
+    def typer(*ts: Type) -> Any:
+        at = rule(*ts)
+        return None if at is None else (result or at)(*([at] * len(ts)))
+
+    def lowering(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+        return lower(Site(context, builder, sig.args[0]), *args)
+
+    numba_private.define(function, typer, lowering)

@@ -1,0 +1,205 @@
+"""What does emission know of the values met so far, and how does it get memory and names?
+
+A scalar is an `Expr`; an array is an `Access` to memory or a `Formula` without any; a stack is a
+buffer and a top.  Extents are names or literals that never change while they are in sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jitad.emit.access import Access, Affine, Map, identity, linear, names_in
+from jitad.emit.buffers import Buffers, Level, Root
+from jitad.emit.demand import Analysis
+from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
+from jitad.tape.ir import Atom, Block, Equation, Lit, Var
+from jitad.tape.types import Scalar
+
+Extents = tuple[Expr, ...]
+Step = Callable[["Scope", Equation], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """An array without memory: one number everywhere, or a count along an index."""
+
+    value: Expr | Affine
+
+
+@dataclass(slots=True)
+class Loop:
+    """A loop around the present statement; `before` are lines in front of it."""
+
+    before: Page
+
+
+class Scope:
+    """Everything that lowering an equation reads and adds to."""
+
+    def __init__(
+        self, analysis: Analysis, names: Names, hints: dict[Var, str], step: Step
+    ) -> None:
+        self.step = step
+        self.analysis = analysis
+        self.buffers = Buffers(analysis)
+        self.names = names
+        self.hints = hints
+        self.page = Page()
+        self.loops: list[Loop] = []
+        self.exprs: dict[Var, Expr] = {}
+        self.access: dict[Var, Access] = {}
+        self.formulas: dict[Var, Formula] = {}
+        self.stacks: dict[Var, tuple[str, str]] = {}
+        self.extents: dict[Var, Extents] = {}
+        self.depth_of: dict[str, int] = {}  # loops around the definition of a scalar's name
+        self.sums: dict[str, tuple[str, int]] = {}  # names of `name + number`
+        self.pinned: set[str] = set()  # names that texts kept for later refer to
+        self.counting: set[str] = set()  # names of loop counters that are never negative
+        self.natural: set[str] = set()  # names of numbers that are never negative
+        self.reserved: set[Equation] = set()  # pushes that have room
+        self.exceptions: dict[type, str] = {}  # names of what checks raise
+
+    def run(
+        self, block: Block, finish: Callable[[], None], around: tuple[Block, ...] = ()
+    ) -> None:
+        """Write a block; `around`: the blocks that run again with it, if it is a loop's."""
+        level = Level(block, 0, around)
+        self.buffers.levels.append(level)
+        for k, e in enumerate(block.equations):
+            level.index = k
+            if e.pos is not None:
+                self.page.note(f"# {e.pos}")
+            self.step(self, e)
+        level.index = len(block.equations)
+        finish()
+        self.buffers.levels.pop()
+
+    # -- scalars --------------------------------------------------------------------------------
+
+    def expr(self, atom: Atom) -> Expr:
+        return literal(atom) if isinstance(atom, Lit) else self.exprs[atom]
+
+    def local(self, atom: Atom) -> Expr:
+        """A name or a literal that stays right however much later it is used."""
+        e = self.expr(atom)
+        if e.is_name:
+            self.pinned.add(e.text)
+        return e
+
+    def define(self, v: Var, e: Expr) -> None:
+        """A scalar's value: kept for its one use, or given a name."""
+        if v in self.analysis.inline and len(e.text) <= LIMIT:
+            self.exprs[v] = e
+        else:
+            self.name(v, e)
+
+    def name(self, v: Var, e: Expr) -> str:
+        text = self.new_name(v)
+        self.page.write(f"{text} = {e.text}")
+        self.exprs[v] = Expr(text)
+        if (base := linear(e)[0]).isidentifier() and base != e.text:
+            self.sums[text] = linear(e)
+            self.pinned.add(base)
+        return text
+
+    def expanded(self, e: Expr) -> tuple[str, int]:
+        """(name, number) of an integer `name + number`, seen through a name of its own."""
+        name, number = linear(e)
+        base, more = self.sums.get(name, (name, 0))
+        return base, number + more
+
+    def new_name(self, v: Var, otherwise: str = "") -> str:
+        kind = v.type.dtype[0] if isinstance(v.type, Scalar) else "a"
+        standard = {"f": "t", "i": "k", "u": "k", "b": "p", "c": "z"}.get(kind, "a")
+        text = self.names.new(self.hints.get(v, ""), otherwise or standard)
+        self.depth_of[text] = len(self.loops)
+        return text
+
+    def temporary(self, e: Expr, otherwise: str) -> Expr:
+        """An integer under a new name."""
+        text = self.names.new("", otherwise)
+        self.depth_of[text] = len(self.loops)
+        self.pinned.add(text)
+        self.page.write(f"{text} = {e.text}")
+        return Expr(text)
+
+    def counters(self, n: int) -> list[str]:
+        """Loop counters for a nest of n loops from zero."""
+        names = self.names.counters(n)
+        self.counting.update(names)
+        return names
+
+    # -- arrays ---------------------------------------------------------------------------------
+
+    def locals(self, atoms: Iterable[Atom]) -> Extents:
+        return tuple(self.local(a) for a in atoms)
+
+    def bind(self, v: Var, access: Access, extents: Extents) -> None:
+        self.access[v] = access
+        self.extents[v] = extents
+        self.pinned.update(names_in(access.map))
+
+    def whole(self, v: Var) -> bool:
+        """Is the value all of its memory, in order?"""
+        access = self.access[v]
+        return not access.partial and access.map == identity(len(self.extents[v]))
+
+    def hoists(self, extents: Extents) -> bool:
+        """Is a buffer of these extents allocated outside of the present loop?"""
+        return self.depth(extents) < len(self.loops)
+
+    def depth(self, extents: Extents) -> int:
+        """How many loops are around the definitions of these?"""
+        return max((self.depth_of.get(e.text, 0) for e in extents), default=0)
+
+    def allocate(self, v: Var, extents: Extents) -> tuple[str, Root]:
+        """A buffer for this value, not bound to it."""
+        name = self.new_name(v)
+        return name, self.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
+
+    def allocate_as(self, name: str, dtype: str, extents: Extents, how: str = "empty",
+                    hoist: bool = True) -> Root:  # fmt: skip
+        """A buffer, as far out as its extents are known.  `how`: a function of the preamble."""
+        born = len(self.loops)
+        depth = min(self.depth(extents), born) if hoist else born
+        page = self.loops[depth].before if depth < born else self.page
+        sizes = ", ".join(self._size(e) for e in extents)
+        page.write(f"{name} = {how}({dtype_name(dtype)}, {sizes})")
+        return Root(True, depth, born)
+
+    def _size(self, e: Expr) -> str:
+        if e.text.isdecimal() or e.text in self.natural:
+            return e.text
+        return f"max({e.text}, 0)"
+
+    def new_array(self, v: Var, extents: Extents, how: str = "empty") -> str:
+        """Memory for a value, bound to it."""
+        name = self.new_name(v)
+        root = self.allocate_as(name, v.type.dtype, extents, how)  # type: ignore[union-attr]
+        self.bind(v, Access(name, identity(len(extents))), extents)
+        self.buffers.place(v, frozenset([root]))
+        return name
+
+
+def product(extents: Extents) -> Expr:
+    """The number of elements."""
+    numbers = [int(e.text) for e in extents if e.text.isdecimal()]
+    names = [e.text for e in extents if not e.text.isdecimal()]
+    count = int(np.prod(numbers)) if numbers else 1
+    parts = ([str(count)] if count != 1 or not names else []) + names
+    return Expr(" * ".join(parts), PRODUCT if len(parts) > 1 else ATOM)
+
+
+def row_major(offset: str, extents: Extents) -> Map:
+    """Where an array lies in a flat buffer, from `offset` on."""
+    terms = tuple(
+        (k, _number(product(extents[k + 1 :]).text)) for k in range(len(extents))
+    )
+    return (Affine(names=((offset, 1),), terms=terms),)
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isdecimal() else text

@@ -1,0 +1,149 @@
+"""How do stacks of records become growable buffers?
+
+A stack is used linearly, so all its versions are one flat buffer and one top.  A push into a full
+buffer doubles it; before a loop that pushes a number of records known in advance, the room is
+reserved at once: the loop then has neither check nor new buffer, and the address of a push is
+affine in the loop's counter, so that LLVM can vectorise it.
+"""
+
+from __future__ import annotations
+
+from jitad.emit.access import Access, element, identity
+from jitad.emit.nests import evaluate, fill, loops
+from jitad.emit.print_python import PRODUCT, Expr, dtype_name
+from jitad.emit.scope import Extents, Scope, product, row_major
+from jitad.tape.ir import Block, Equation, Lit, Var, is_array
+from jitad.tape.types import Array, Stack
+
+
+def create(s: Scope, e: Equation) -> None:
+    (v,) = e.outs
+    assert isinstance(v.type, Stack)
+    buffer = s.names.new(s.hints.get(v, ""), "kept")
+    top = s.names.new(f"{buffer}_top")
+    s.page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
+    s.page.write(f"{top} = 0")
+    s.stacks[v] = (buffer, top)
+
+
+def push(s: Scope, e: Equation) -> None:
+    stack, value = e.ins
+    assert isinstance(stack, Var)
+    buffer, top = s.stacks[e.outs[0]] = s.stacks[stack]
+    if not is_array(value):
+        if e not in s.reserved:
+            _grow(s, buffer, top, "1")
+        s.page.write(f"store({buffer}, {s.expr(value).text}, {top})")
+        s.page.write(f"{top} += 1")
+        return
+    assert isinstance(value, Var)
+    extents = s.extents[value]
+    size = product(extents)
+    if e not in s.reserved:
+        _grow(s, buffer, top, size.text)
+    counters = s.counters(len(extents))
+    inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
+    fill(s, value, buffer, row_major(top, extents), extents, inside)
+    s.page.write(f"{top} += {size.text}")
+
+
+def _grow(s: Scope, buffer: str, top: str, size: str) -> None:
+    with s.page.block(f"if {top} + {size} > len({buffer}):"):
+        s.page.write(f"{buffer} = grown({buffer}, {top} + {size})")
+
+
+def pop(s: Scope, e: Equation) -> None:
+    (stack, *dims), (rest, v) = e.ins, e.outs
+    assert isinstance(stack, Var)
+    buffer, top = s.stacks[rest] = s.stacks[stack]
+    if not is_array(v):
+        s.page.write(f"{top} -= 1")
+        s.name(v, Expr(f"load({buffer}, {top})"))
+        return
+    extents: Extents = s.locals(dims)
+    s.page.write(f"{top} -= {product(extents).text}")
+    here = Access(buffer, row_major(top, extents))
+    if v in s.analysis.virtual:
+        at = s.temporary(Expr(top), "from")
+        s.bind(v, Access(buffer, row_major(at.text, extents)), extents)
+        s.buffers.place(v, frozenset())
+        return
+    name = s.new_array(v, extents)
+    counters = s.counters(len(extents))
+    with loops(s, counters, extents, {}):
+        straight = identity(len(extents))
+        value = element(here, straight, counters, s.counting)
+        s.page.write(f"{name}[{', '.join(counters)}] = {value.text}")
+
+
+# -- reserving ------------------------------------------------------------------------------------
+
+
+def reserve(s: Scope, loop: Equation) -> None:
+    """Room for all that a counted loop pushes on stacks from outside, where that is known."""
+    count = s.expr(loop.ins[2])
+    body = loop.blocks[0]
+    for init, p in zip(loop.ins[3:], body.params[1:], strict=True):
+        if not isinstance(p.type, Stack) or init not in s.stacks:
+            continue
+        assert isinstance(init, Var)
+        found: list[Equation] = []
+        size = _pushed(s, body, p, found)
+        if size is None or not found or all(e in s.reserved for e in found):
+            continue
+        s.reserved.update(found)
+        buffer, top = s.stacks[init]
+        total = count.within(PRODUCT) if size == "1" else f"{count.within(PRODUCT)} * {size}"
+        _grow(s, buffer, top, total)
+
+
+def _pushed(s: Scope, block: Block, v: Var, found: list[Equation]) -> str | None:
+    """How many numbers this block pushes on a stack at most, as text; None if that's unknown."""
+    parts: list[str] = []
+    for e in block.equations:
+        if v not in e.ins:
+            if e.op == "if" and any(_mentions(b, v) for b in e.blocks):
+                return None
+            continue
+        match e.op:
+            case "push":
+                size = "1"
+                if isinstance(t := e.ins[1].type, Array):
+                    known = [_outside(s, a) for a in e.ins[1].shape]
+                    if len(known) != t.ndim or None in known:
+                        return None
+                    size = " * ".join(k for k in known if k)
+                parts.append(size)
+                found.append(e)
+                v = e.outs[0]
+            case "for":
+                k = e.ins[3:].index(v)
+                times = _outside(s, e.ins[2])
+                inner = _pushed(s, e.blocks[0], e.blocks[0].params[k + 1], found)
+                if inner is None or (times is None and inner != "0"):
+                    return None
+                parts.append("0" if inner == "0" else f"{times} * {inner}")
+                v = e.outs[k]
+            case "pop":
+                v = e.outs[0]
+            case _:
+                return None
+    parts = [p for p in parts if p != "0"]
+    if not parts:
+        return "0"
+    if all(p.isdecimal() for p in parts):
+        return str(sum(map(int, parts)))
+    return parts[0] if len(parts) == 1 else f"({' + '.join(parts)})"
+
+
+def _outside(s: Scope, a: object) -> str | None:
+    """The text of an integer that is known before the loop."""
+    if isinstance(a, Lit):
+        return str(int(a.value)) if a.value >= 0 else None
+    if isinstance(a, Var) and a in s.exprs and s.exprs[a].is_name:
+        return s.exprs[a].text
+    return None
+
+
+def _mentions(block: Block, v: Var) -> bool:
+    return any(v in e.ins or any(_mentions(b, v) for b in e.blocks) for e in block.equations)

@@ -1,0 +1,274 @@
+"""How does a call get into a kernel, from Python and from `@njit` code?
+
+An entry is a small generated function for one specialisation: it takes what the user passes,
+checks what the trace relied on, reads the captured values as they are now, calls the kernel, and
+puts the result together.  That of Python checks the types first; that of native code is typed by
+Numba.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types
+
+from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.captures import Guard, Path, cell_of
+from jitad.trace.join import Form, Handle, Number, Record
+from jitad.trace.trace import Traced
+
+_serial = itertools.count()
+
+
+def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwargs: Any) -> Any:
+    """The user's result; what the call writes is written now, the kernel having succeeded."""
+    result = traced.output.rebuild(flat)
+    for c in traced.commits:
+        c.apply(flat, function, args, kwargs)
+    return result
+
+
+class _Source:
+    """Generated code and the objects it names."""
+
+    def __init__(self, function: Any, **env: Any) -> None:
+        self.function = function
+        self.env: dict[str, Any] = env
+
+    def name(self, prefix: str, value: Any) -> str:
+        text = f"{prefix}{len(self.env)}"
+        self.env[text] = value
+        return text
+
+    def at(self, path: Path) -> str:
+        """An expression for what is found at a path now."""
+        match path.root:
+            case ("arg", k):
+                text, known = f"a{k}", None
+            case "function":
+                text, known = "", self.function
+            case ("kwarg", _):
+                raise KeyError(path)
+            case root:
+                text, known = "", root.thing
+        for kind, key in path.steps:
+            if known is not None and _is_constant(known, kind, key):
+                known = getattr(known, key)
+                continue
+            if kind == "cell":
+                if isinstance(known, FunctionType):
+                    text, known = self.name("cell", cell_of(known, key)) + ".cell_contents", None
+                    continue
+                owner = text or self.name("thing", known)
+                text, known = f"{self.name('cell_of', cell_of)}({owner}, {key!r}).cell_contents", None
+                continue
+            owner = text or self.name("thing", known)
+            known = None
+            match kind:
+                case "attr":
+                    text = f"{owner}.{key}"
+                case "item":
+                    text = f"{owner}[{self.name('key', key)}]"
+                case "global":
+                    text = f"{owner}.__globals__[{key!r}]"
+                case "default":
+                    text = f"{owner}.__defaults__[{key}]"
+                case "kwdefault":
+                    text = f"{owner}.__kwdefaults__[{key!r}]"
+        return text or self.name("thing", known)
+
+    def test(self, guard: Guard) -> str:
+        """An expression that is true where a guard holds."""
+        if guard.kind in ("value", "code", "is", "type"):
+            now, expected = self.at(guard.path), self.name("expected", guard.expected)
+            match guard.kind:
+                case "value":
+                    kind = self.name("kind", type(guard.expected))
+                    return f"type({now}) is {kind} and {now} == {expected}"
+                case "code":
+                    return f"{now}.__code__ is {expected}"
+                case "is":
+                    return f"{now} is {expected}"
+                case "type":
+                    return f"type({now}) is {expected}"
+        return f"{self.name('guard', guard)}.holds(F, args)"
+
+    def run(self, lines: list[str], name: str) -> Any:
+        """Execute the source so that tracebacks can show it; gives `entry`."""
+        text = "\n".join(lines) + "\n"
+        file = f"<jitad entry {next(_serial)} of {name}>"
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        exec(compile(text, file, "exec"), self.env)
+        return self.env["entry"]
+
+
+def _is_constant(owner: Any, kind: str, key: Any) -> bool:
+    """The function inside a derivative operator never changes."""
+    return kind == "attr" and key == "f" and type(owner).__module__ == "jitad.api"
+
+
+def python_entry(
+    traced: Traced, kernel: Any, function: Any, args: tuple[Any, ...], slow: Callable[..., Any]
+) -> Callable[..., Any]:
+    """A function for arguments of exactly these types; all others it hands to `slow`."""
+    s = _Source(function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
+                finish=finish, traced=traced, F=function)  # fmt: skip
+    names = [f"a{k}" for k in range(len(args))]
+    tests = []
+    for name, a in zip(names, args, strict=True):
+        if type(a) is np.ndarray:
+            dtype = s.name("dtype", a.dtype)
+            tests.append(
+                f"type({name}) is ndarray and {name}.dtype is {dtype} and {name}.ndim == {a.ndim}"
+            )
+        else:
+            tests.append(f"type({name}) is {s.name('kind', type(a))}")
+    tests += [s.test(g) for g in traced.guards]
+    call = f"kernel({', '.join(map(s.at, parameters(traced)))})"
+    simple = None if traced.commits else result_expression(traced.output.form)
+    everything = f"({''.join(n + ', ' for n in names)})"
+    needs_args = any("args)" in t for t in tests)
+    lines = [
+        f"def entry({', '.join([*names, '*more'])}):",
+        "    try:",
+        *([f"        args = {everything}"] if needs_args else []),
+        f"        if not more and {' and '.join(tests) or 'True'}:",
+    ]
+    if simple is None:
+        lines.append(f"            return finish(traced, {call}, F, {everything}, {{}})")
+    else:
+        lines += [f"            r = {call}", f"            return {simple}"]
+    # what a guard looks for may be gone altogether
+    lines += [
+        "    except GuardMiss:",
+        "        pass",
+        *(_LOOKUP if traced.guards or traced.captures else ()),
+        f"    return slow({', '.join([*names, '*more'])})",
+    ]
+    return s.run(lines, traced.tape.name)  # type: ignore[no-any-return]
+
+
+_LOOKUP: tuple[str, ...] = ()
+
+
+def parameters(traced: Traced) -> list[Path]:
+    """Where the kernel's arguments are found, in order."""
+    of = {i.var: i.path for i in (*traced.inputs, *traced.captures)}
+    return [of[v] for v in traced.tape.body.params]
+
+
+def result_expression(form: Form) -> str | None:
+    """The expression that makes a result of tuples from the kernel's tuple `r`.
+
+    None where it takes more than an expression.
+    """
+    count = itertools.count()
+
+    def build(f: Form) -> str | None:
+        match f:
+            case Number() | Handle():
+                return f"r[{next(count)}]"
+            case Record(of) if type(of.value) is tuple:
+                parts = [build(p) for p in f.parts]
+                if any(p is None for p in parts):
+                    return None
+                return f"({''.join(f'{p}, ' for p in parts)})"
+        return None
+
+    return build(form)
+
+
+# -- native callers -------------------------------------------------------------------------------
+
+
+def of_type(t: Any) -> Any:
+    """The abstract argument for a Numba type: tuples of abstract types, as they are nested."""
+    match t:
+        case types.BaseTuple():
+            parts = [of_type(x) for x in t]
+            made = getattr(t, "instance_class", None)
+            return made(*parts) if made is not None else tuple(parts)
+        case types.Array():
+            return Array(np.dtype(str(t.dtype)).str[1:], t.ndim)
+        case types.Boolean():
+            return Scalar("b1", True)
+        case types.Integer() if t.bitwidth == 64 and t.signed:
+            return Scalar("i8", True)
+        case types.Float() if t == types.float64:
+            return Scalar("f8", True)
+        case types.Integer() | types.Float():
+            return Scalar(np.dtype(str(t)).str[1:])
+    raise JitadTypeError(
+        f"a compiled function is called from @njit code with a {t}", None,
+        "Numbers, arrays and tuples of them can be passed from native code.",
+    )  # fmt: skip
+
+
+def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
+    """The function that `@njit` callers are linked to."""
+    if traced.commits:
+        raise JitadError(
+            f"{traced.tape.name} writes to Python objects, which native code can't", None,
+            "Call it from Python, or return the values.",
+        )  # fmt: skip
+    result = result_expression(traced.output.form)
+    if result is None:
+        raise JitadError(
+            f"{traced.tape.name} returns something other than numbers, arrays and tuples", None,
+            "Return tuples where @njit code is to call the function.",
+        )  # fmt: skip
+    names = [f"a{k}" for k in range(count)]
+    s = _Source(function, kernel=kernel, objmode=numba.objmode)
+    lines = [f"def entry({', '.join(names)}):"]
+    flat = []
+    reads = []
+    types_of = {c.var: c.type for c in traced.captures}
+    for v, path in zip(traced.tape.body.params, parameters(traced), strict=True):
+        if v in types_of:
+            reads.append((f"c{len(reads)}", path, types_of[v]))
+            flat.append(reads[-1][0])
+        else:
+            flat.append(s.at(path) if not path.steps else _nested(path))
+    if reads or traced.guards:
+        # What was captured is read as it is now: never stale, at the price of entering Python.
+        kinds = ", ".join(f"{c}='{_numba_name(t)}'" for c, _, t in reads)
+        lines.append(f"    with objmode({kinds}):")
+        lines.append(f"        {s.name('holds', _checked(traced, function))}()")
+        for c, path, _ in reads:
+            lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
+    lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
+    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+
+
+def _nested(path: Path) -> str:
+    return f"a{path.root[1]}" + "".join(f"[{key}]" for _, key in path.steps)
+
+
+def _reader(path: Path, function: Any) -> Callable[[], Any]:
+    return lambda: path.get(function)
+
+
+def _checked(traced: Traced, function: Any) -> Callable[[], None]:
+    outside = [g for g in traced.guards if not isinstance(g.path.root, tuple)]
+
+    def holds() -> None:
+        if not all(g.holds(function) for g in outside):
+            raise JitadError(
+                f"{traced.tape.name} relied on values that have changed since it was compiled",
+                None, "Call it from Python once, then compile the caller again.",
+            )  # fmt: skip
+
+    return holds
+
+
+def _numba_name(t: Type) -> str:
+    assert isinstance(t, (Array, Scalar))
+    name = np.dtype(t.dtype).name
+    return f"{name}[{','.join(':' * t.ndim)}]" if isinstance(t, Array) else name

@@ -1,0 +1,132 @@
+"""How do leaves of arguments and results change between the caller's world and the function's?
+
+Going in, floats and float arrays that are differentiated get a tag, and arrays become handles, so
+that nothing the function writes reaches the caller's arrays.  Coming out, plain contents become
+Python floats and new ndarrays; inside another application arrays stay handles, which that
+application's function may go on writing to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import jitad.values.functions  # noqa: F401  handles find NumPy's functions in its registry
+from jitad.errors import JitadTypeError
+from jitad.runtime.tagged import Tagged, dtype_of, shape_of
+from jitad.runtime.tags import alive, nested
+from jitad.runtime.where import caller
+from jitad.values.array import ArrayHandle
+from jitad.values.number import Number, bind
+
+_CONTAINERS = (list, dict, set, frozenset)  # subclasses too: they may hide numbers
+
+
+def is_array(leaf: Any) -> bool:
+    return isinstance(leaf, (ArrayHandle, np.ndarray))
+
+
+def is_real(leaf: Any) -> bool:
+    """True of floats and float arrays of any kind: what has a derivative."""
+    if type(leaf) is float:
+        return True
+    if isinstance(leaf, (Number, ArrayHandle, np.ndarray, np.floating)):
+        return np.dtype(dtype_of(leaf)).kind == "f"
+    return isinstance(leaf, float)
+
+
+def is_data(leaf: Any) -> bool:
+    """True of leaves that have no derivative and are handed on as they are."""
+    if isinstance(leaf, (bool, int, str, bytes, np.integer, np.bool_)):
+        return True
+    return is_array(leaf) and np.dtype(dtype_of(leaf)).kind in "iubSU"
+
+
+def content(leaf: Any) -> Any:
+    """The number or array inside a leaf, which no later write changes."""
+    if isinstance(leaf, ArrayHandle):
+        return leaf.content
+    return leaf
+
+
+def is_number(value: Any) -> bool:
+    """True of numbers and arrays, plain or not; False of strings and other objects."""
+    return isinstance(value, (Number, ArrayHandle, np.ndarray, np.generic, int, float))
+
+
+def floating(value: Any, like: Any) -> Any:
+    """A plain tangent or sensitivity in the dtype of the number that it belongs to."""
+    return np.asarray(value, dtype_of(like)) if shape_of(like) else float(value)
+
+
+def passive(leaf: Any) -> Any:
+    """An argument that is not differentiated."""
+    return ArrayHandle(content(leaf)) if is_array(leaf) else leaf
+
+
+def active(leaf: Any, tagged: Callable[[Any], Any]) -> Any:
+    """An argument that is; `tagged` puts the tag on."""
+    if is_array(leaf):
+        return ArrayHandle(tagged(content(leaf)))
+    return tagged(float(leaf) if type(leaf) is np.float64 else leaf)
+
+
+def snapshot(leaf: Any) -> Any:
+    """The leaf as it is now, whatever the caller does to his arrays later."""
+    return np.array(leaf) if isinstance(leaf, np.ndarray) else passive(leaf)
+
+
+def leave(value: Any) -> Any:
+    """A content as the caller's: a float, a new array, or what carries outer tags."""
+    if isinstance(value, Number):
+        return ArrayHandle(value) if shape_of(value) else value
+    if isinstance(value, np.ndarray):
+        if nested():
+            return ArrayHandle(value)
+        return np.array(value)
+    return float(value) if type(value) is np.float64 else value
+
+
+def as_derivative(value: Any, like: Any) -> Any:
+    """A tangent or cotangent of `like`, in its dtype."""
+    value = alive(value)
+    dtype = np.dtype(dtype_of(like))
+    if isinstance(value, Number):
+        if dtype_of(value) != dtype:
+            value = bind("cast", value, dtype=dtype.str[1:])
+        return leave(value)
+    if shape_of(like):
+        array = np.full(shape_of(like), value, dtype)
+        return ArrayHandle(array, owned=True) if nested() else array
+    return float(value) if dtype == np.float64 else dtype.type(value)
+
+
+def zero_of(leaf: Any) -> Any:
+    """The derivative where nothing depends: zeros of its own kind; other data unchanged."""
+    if is_array(leaf):
+        zeros = np.zeros(shape_of(leaf), dtype_of(leaf))
+        return ArrayHandle(zeros, owned=True) if nested() else zeros
+    if isinstance(leaf, Tagged) or type(leaf) is float:
+        return 0.0
+    if isinstance(leaf, (bool, int, float, np.generic)):
+        return type(leaf)(0)
+    return leaf
+
+
+def check_argument(leaf: Any, operator: str, place: str) -> None:
+    """Refuse what hides numbers from us or has no derivative we know."""
+    if is_real(leaf) or is_data(leaf):
+        return
+    if isinstance(leaf, (complex, np.complexfloating)) or is_array(leaf):
+        what = f"a {np.dtype(dtype_of(leaf))} array" if is_array(leaf) else "a complex number"
+        remedy = "Derivatives are of float64 and float32; pass real and imaginary parts."
+    elif callable(leaf):
+        what, remedy = "a function", "Pass the numbers that it closes over as arguments."
+    else:
+        what = f"a {type(leaf).__name__}"
+        remedy = "Register it with register_structure, or choose other argnums."
+        if isinstance(leaf, _CONTAINERS):
+            remedy = "Use a plain tuple, list or dict, or register it with register_structure."
+    raise JitadTypeError(f"{operator}: {place} is {what}", caller(), remedy)

@@ -1,0 +1,374 @@
+"""What do grad, value_and_grad, derivative, jvp and vjp do when they are called eagerly?
+
+Each call is an application with a fresh tag.  `prepare` turns a function into one whose library
+calls reach jitad; `jitad.api` gives `trace.rewrite`.  It is also applied to functions in results.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.runtime import leaves
+from jitad.runtime.forward import Bundle
+from jitad.runtime.reverse import Cell, input_cell
+from jitad.runtime.sweep import Adjoints
+from jitad.runtime.tagged import shape_of
+from jitad.runtime.tags import Application, alive
+from jitad.runtime.where import caller
+from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.values.number import Number, in_rules
+
+Argnums = int | tuple[int, ...]
+Function = Callable[..., Any]
+Prepare = Callable[[Any], Any]
+
+
+def _as_is(f: Function) -> Function:
+    return f
+
+
+# -- arguments ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Argument:
+    """An argument that is differentiated: its leaves as the caller gave them, and tagged."""
+
+    structure: Structure
+    leaves: list[Any]
+    numbers: list[Any]  # Bundle or Cell, None for data
+
+    def derivative(self, of: Callable[[Any], Any]) -> Any:
+        """The structure with `of(number)` in place of every real leaf."""
+        return unflatten(
+            self.structure,
+            (
+                leaves.zero_of(leaf) if number is None else of(number)
+                for leaf, number in zip(self.leaves, self.numbers, strict=True)
+            ),
+        )
+
+
+def positions_of(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
+    chosen = argnums if isinstance(argnums, tuple) else (argnums,)
+    out = tuple(k + count if k < 0 else k for k in chosen)
+    for k in out:
+        if not 0 <= k < count:
+            raise JitadValueError(
+                f"{operator}: argnums={argnums} with {count} positional arguments", caller(),
+                "Pass the differentiated arguments by position.",
+            )  # fmt: skip
+    return out
+
+
+def place(f: Function, k: int, path: str) -> str:
+    try:
+        name = f" ({list(inspect.signature(f).parameters)[k]})"
+    except (TypeError, ValueError, IndexError):
+        name = ""
+    return f"argument {k}{name}" + (f" at {path}" if path else "")
+
+
+def _take(
+    f: Function,
+    operator: str,
+    args: tuple[Any, ...],
+    positions: tuple[int, ...],
+    tagged: Callable[[Any], Any],
+    all_data: bool = False,
+) -> tuple[list[Any], list[_Argument]]:
+    """The arguments that `f` is called with, and the differentiated ones among them."""
+    inside: list[Any] = list(args)
+    taken: dict[int, _Argument] = {}
+    for k, arg in enumerate(args):
+        flat, structure = flatten(arg)
+        if k not in positions:
+            inside[k] = unflatten(structure, map(leaves.passive, flat))
+            continue
+        real = [leaves.is_real(leaf) for leaf in flat]
+        for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
+            leaves.check_argument(leaf, operator, place(f, k, path))
+        if not any(real) and not all_data:
+            what = type(arg).__name__ if is_node(arg) else f"{type(arg).__name__}, {arg!r}"
+            raise JitadTypeError(
+                f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to "
+                f"(it is of type {what})", caller(),
+                "Pass a float (3.0 instead of 3), or choose other argnums.",
+            )  # fmt: skip
+        got: list[Any] = []
+        numbers: list[Any] = []
+
+        def put(content: Any, numbers: list[Any] = numbers) -> Any:
+            numbers.append(tagged(content))
+            return numbers[-1]
+
+        for leaf, is_active in zip(flat, real, strict=True):
+            if is_active:
+                got.append(leaves.active(leaf, put))
+            else:
+                got.append(leaves.passive(leaf))
+                numbers.append(None)
+        inside[k] = unflatten(structure, got)
+        taken[k] = _Argument(structure, flat, numbers)
+    return inside, [taken[k] for k in positions]
+
+
+# -- results --------------------------------------------------------------------------------------
+
+
+def _own(leaf: Any, tag: int) -> Any:
+    """A result's content, newer tags (which have returned) taken off."""
+    value = alive(leaves.content(leaf))
+    if isinstance(value, Number) and value.tag > tag:
+        raise JitadError(
+            "a derivative inside this one has not returned yet (a generator, or another thread)",
+            caller(), "Let inner derivatives finish before the function returns.",
+        )  # fmt: skip
+    return value
+
+
+def _is_function(leaf: Any) -> bool:
+    return callable(leaf) and not isinstance(leaf, (Number, type))
+
+
+def _pair(leaf: Any, tag: int) -> Any:
+    """The tagged number that a result's leaf is, or None where it doesn't depend on arguments."""
+    if not leaves.is_array(leaf) and not isinstance(leaf, Number):
+        return None
+    value = _own(leaf, tag)
+    return value if isinstance(value, Number) and value.tag == tag else None
+
+
+def _primal(leaf: Any) -> Any:
+    """A leaf of the result as the caller gets it, once the application has returned."""
+    if leaves.is_array(leaf) or isinstance(leaf, (Number, np.float64)):
+        return leaves.leave(alive(leaves.content(leaf)))
+    return leaf
+
+
+def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
+    """A tangent or sensitivity that the caller gave for a leaf, as a content."""
+    value = leaves.content(derivative)
+    have = shape_of(value) if leaves.is_number(value) else None
+    if have != shape_of(leaf):
+        place = what + (f" at {path}" if path else "")
+        shown = f"a {type(derivative).__name__}" if have is None else f"of shape {have}"
+        raise JitadValueError(f"{place} must have shape {shape_of(leaf)}, but is {shown}", caller())
+    return value if isinstance(value, Number) else leaves.floating(value, leaf)
+
+
+# -- forward mode ---------------------------------------------------------------------------------
+
+
+def jvp(
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, prepare: Prepare = _as_is
+) -> tuple[Any, Any]:
+    """`(f(*primals), the derivative of f there in the direction tangents)`.
+
+    Each tangent has the structure of its primal.  Leaves that are data (ints, bools, strings) have
+    no derivative; their tangents are ignored.  A function in the result is differentiated when it
+    is called.
+    """
+    return _jvp(prepare(f), primals, tangents, prepare)
+
+
+def _jvp(
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], prepare: Prepare
+) -> tuple[Any, Any]:
+    _same_count(primals, tangents)
+    directions: list[Any] = []
+    for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
+        flat, structure = flatten(p)
+        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
+            if leaves.is_real(leaf):
+                directions.append(_matching(d, leaf, f"jvp: tangent {k}", path))
+    with Application() as run:
+        tag = run.tag
+        ahead = iter(directions)
+        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))),
+                          lambda p: Bundle(tag, p, next(ahead)), all_data=True)  # fmt: skip
+        flat, structure = flatten(f(*inside))
+        pairs = [_pair(leaf, tag) for leaf in flat]
+
+    if any(map(_is_function, flat)):  # it will be called later
+        primals = map_structure(leaves.snapshot, primals)
+        tangents = map_structure(leaves.snapshot, tangents)
+
+    def again(k: int) -> Function:
+        """The derivative of the function that is leaf k of the result: f anew, a fresh tag."""
+
+        def differentiated(*args: Any, **kwargs: Any) -> Any:
+            def call(*ps: Any) -> Any:
+                return prepare(flatten(f(*ps))[0][k])(*args, **kwargs)
+
+            return _jvp(call, primals, tangents, prepare)[1]
+
+        return differentiated
+
+    return _finish(structure, flat, pairs, again)
+
+
+def _finish(
+    structure: Structure, flat: list[Any], pairs: list[Any],
+    again: Callable[[int], Function],
+) -> tuple[Any, Any]:  # fmt: skip
+    """Value and tangent, leaf by leaf."""
+    values: list[Any] = []
+    tangents: list[Any] = []
+    for k, (leaf, pair) in enumerate(zip(flat, pairs, strict=True)):
+        if pair is not None:
+            values.append(leaves.leave(pair.primal))
+            tangents.append(leaves.as_derivative(pair.tangent, pair.primal))
+        else:
+            values.append(_primal(leaf))
+            tangents.append(again(k) if _is_function(leaf) else _zero_tangent(leaf))
+    return unflatten(structure, values), unflatten(structure, tangents)
+
+
+def _zero_tangent(leaf: Any) -> Any:
+    """A constant's derivative; numbers of any type get a float."""
+    if isinstance(leaf, (bool, int)):
+        return 0.0
+    return leaves.zero_of(leaf)
+
+
+def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
+    """The derivative of a function of a real number, by forward mode.
+
+    `f` may return anything: numbers, arrays, structures of them, and functions, which are
+    differentiated pointwise: `derivative(f)(x)(y)` is the derivative of `f(x)(y)` by x.  Further
+    arguments are held constant.
+    """
+
+    def differentiated(x: Any, /, *args: Any, **kwargs: Any) -> Any:
+        if leaves.is_array(x) or not leaves.is_real(x):
+            kind = "an array" if leaves.is_array(x) else f"of type {type(x).__name__}"
+            raise JitadTypeError(
+                f"derivative: {place(f, 0, '')} is {kind}, not a float", caller(),
+                "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",
+            )  # fmt: skip
+
+        prepared = prepare(f)
+
+        def along(t: Any) -> Any:
+            return prepared(t, *map(_passive, args), **{k: _passive(v) for k, v in kwargs.items()})
+
+        return _jvp(along, (x,), (1.0,), prepare)[1]
+
+    return _named(differentiated, "derivative", f)
+
+
+# -- reverse mode ---------------------------------------------------------------------------------
+
+
+def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Function]:
+    """`(f(*args), pullback)`; `pullback(sensitivity)` gives one sensitivity an argument.
+
+    The sensitivity has the structure of the value.  Leaves that are data get a zero of their kind.
+    Arrays are copied, since the caller may change his before he calls the pullback.
+    """
+    args = tuple(map_structure(leaves.snapshot, a) for a in args)
+    return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)
+
+
+def _vjp(
+    operator: str, f: Function, args: tuple[Any, ...], positions: tuple[int, ...],
+    kwargs: dict[str, Any], prepare: Prepare, all_data: bool = False,
+) -> tuple[Any, Function]:  # fmt: skip
+    prepared = prepare(f)
+    with Application() as run:
+        tag, tape = run.tag, run.tape
+        inside, taken = _take(f, operator, args, positions,
+                              lambda p: input_cell(tag, tape, p), all_data)  # fmt: skip
+        kwargs = {k: _passive(v) for k, v in kwargs.items()}
+        flat, structure = flatten(prepared(*inside, **kwargs))
+        outs = [_pair(leaf, tag) for leaf in flat]
+    value = unflatten(structure, map(_primal, flat))
+    likes = [leaf if cell is None else cell.primal for leaf, cell in zip(flat, outs, strict=True)]
+
+    def pullback(sensitivity: Any) -> tuple[Any, ...]:
+        what = "the sensitivity"
+        seeds = conform(sensitivity, structure, what, "the output")
+        adjoints = Adjoints(tape)
+        for seed, like, out, path in zip(seeds, likes, outs, structure.paths(), strict=True):
+            if leaves.is_real(like):
+                ct = _matching(seed, like, what, path)
+                if out is not None:
+                    adjoints.add(out.id, ct)
+        with np.errstate(all="ignore"), in_rules:
+            adjoints.sweep()
+
+        def result(cell: Cell) -> Any:
+            ct = adjoints.values[cell.id]
+            return leaves.as_derivative(0.0 if ct is None else ct, cell.primal)
+
+        return tuple(a.derivative(result) for a in taken)
+
+    return value, pullback
+
+
+def value_and_grad(
+    f: Function, argnums: Argnums = 0, *, prepare: Prepare = _as_is
+) -> Function:
+    """`f`'s value together with its gradient; see `grad`."""
+
+    def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        positions = positions_of(argnums, len(args), "grad")
+        value, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
+        if is_node(value) or not leaves.is_number(value) or shape_of(value):
+            what = f"an array of shape {shape_of(value)}" if leaves.is_array(value) else (
+                f"a {type(value).__name__}")  # fmt: skip
+            raise JitadTypeError(
+                f"grad: non-scalar output: {_name(f)} returned {what}, not a number", caller(),
+                "Return one number, or use vjp, jvp or derivative for other results.",
+            )  # fmt: skip
+        gradients = pullback(1.0)
+        return value, gradients if isinstance(argnums, tuple) else gradients[0]
+
+    return _named(differentiated, "value_and_grad", f)
+
+
+def grad(f: Function, argnums: Argnums = 0, *, prepare: Prepare = _as_is) -> Function:
+    """The gradient of a function with a scalar result, by reverse mode.
+
+    It has the structure of the chosen argument; a tuple of `argnums` gives a tuple.  Ints, bools
+    and strings inside structured arguments are data: ints get a zero, others stay as they are.
+    """
+    both = value_and_grad(f, argnums, prepare=prepare)
+
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    return _named(differentiated, "grad", f)
+
+
+# -- small things ---------------------------------------------------------------------------------
+
+
+def _same_count(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
+    if len(primals) != len(tangents):
+        raise JitadValueError(
+            f"jvp: {len(primals)} primals with {len(tangents)} tangents", caller(),
+            "Give one tangent a primal.",
+        )  # fmt: skip
+
+
+def _passive(value: Any) -> Any:
+    flat, structure = flatten(value)
+    return unflatten(structure, map(leaves.passive, flat))
+
+
+def _name(f: Function) -> str:
+    return getattr(f, "__name__", type(f).__name__)
+
+
+def _named(differentiated: Function, operator: str, f: Function) -> Function:
+    differentiated.__name__ = differentiated.__qualname__ = f"{operator}({_name(f)})"
+    return differentiated

@@ -1,0 +1,67 @@
+"""Which applications of a derivative operator are running?
+
+Each application makes a fresh tag.  Tags are ordered by creation, so the newest is outermost on a
+number.  A tag is live while its application runs the user's function; a number whose tag is no
+longer live (it escaped through mutable state) reads as its primal.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import Any
+
+import numpy as np
+
+from jitad.values.number import Number
+
+_serial = itertools.count(1)
+
+# The tape of every live tag: the cells in order of creation (forward mode leaves it empty).
+LIVE: dict[int, list[Any]] = {}
+
+
+class _Depth(threading.local):
+    """How many applications this thread is in."""
+
+    value = 0
+
+
+_depth = _Depth()
+
+
+class Application:
+    """One run of a function under a fresh tag.
+
+    Derivative rules follow IEEE arithmetic: 0.5 / sqrt(0.0) is inf, so NumPy's warnings are off.
+    """
+
+    __slots__ = ("tag", "tape", "_errors")
+
+    def __init__(self) -> None:
+        self.tag = next(_serial)
+        self.tape: list[Any] = []
+
+    def __enter__(self) -> Application:
+        LIVE[self.tag] = self.tape
+        _depth.value += 1
+        self._errors = np.errstate(all="ignore")
+        self._errors.__enter__()
+        return self
+
+    def __exit__(self, *exception: Any) -> None:
+        self._errors.__exit__(*exception)
+        _depth.value -= 1
+        del LIVE[self.tag]
+
+
+def nested() -> bool:
+    """True inside another application of this thread."""
+    return _depth.value > 0
+
+
+def alive(value: Any) -> Any:
+    """The value without outer layers whose application has returned."""
+    while isinstance(value, Number) and value.tag and value.tag not in LIVE:
+        value = value.primal  # type: ignore[attr-defined]
+    return value

@@ -1,0 +1,29 @@
+"""Which line of the user's code is running?  For the messages of errors."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+from types import FrameType
+
+import jitad
+from jitad.tape.ir import Pos
+
+_OWN = os.path.dirname(jitad.__file__ or "") + os.sep
+
+
+def caller() -> Pos | None:
+    """The innermost place outside jitad and the libraries that it calls."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    positions = frame.f_code.co_positions()
+    here = next(itertools.islice(positions, frame.f_lasti // 2, None), (None,) * 4)
+    return Pos(frame.f_code.co_filename, here[0] or frame.f_lineno, here[2] or 0)
+
+
+def _ours(file: str) -> bool:
+    return file.startswith(_OWN) or "site-packages" in file or file.startswith("<frozen")

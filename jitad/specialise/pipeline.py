@@ -1,0 +1,47 @@
+"""Which passes lead from a traced tape to a plain one, and in which order?
+
+Each pass is a function tape -> tape; the verifier runs between them, so that a broken pass is
+named.  Ranges come first: what they decide and move out of loops needs no adjoint.  They come
+again at the end, for the loops that the sweeps have made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from jitad.specialise.overwrite import privatise
+from jitad.specialise.ranges import ranges
+from jitad.specialise.resolve import resolve
+from jitad.specialise.scalarise import scalarise
+from jitad.specialise.simplify import simplify
+from jitad.tape.ir import Tape
+from jitad.tape.verify import verify
+
+Pass = Callable[[Tape], Tape]
+
+PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("simplify", simplify),
+    ("ranges", ranges),
+    ("decided", simplify),
+    ("resolve", resolve),
+    ("scalarise", scalarise),
+    ("privatise", privatise),
+    ("fold", simplify),
+    ("ranges again", ranges),
+    ("decided again", simplify),
+)
+
+
+def stages(tape: Tape) -> Iterator[tuple[str, Tape]]:
+    """The tape after each pass, with the pass's name."""
+    verify(tape)
+    for name, run in PIPELINE:
+        tape = verify(run(tape), name)
+        yield name, tape
+
+
+def specialise(tape: Tape) -> Tape:
+    """A plain tape."""
+    for _, after in stages(tape):
+        tape = after
+    return tape

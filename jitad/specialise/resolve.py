@@ -1,0 +1,92 @@
+"""How do derivative operators leave the tape?  Innermost first, each replaced by its sweep.
+
+An application `vjp` or `jvp` differentiates its block with respect to the block's own, fresh
+parameters.  That is what its tag stands for: what an inner function takes from outside is another
+variable, constant for this application, however deep the nesting.  Perturbations can't be
+confused, because each has variables of its own (Siskind & Pearlmutter 2005 call it lambda-lifting
+by tag).  The sweep's result is inlined where the operator stood; folding and sharing happen on
+the way, so the value that `vjp` computes and the caller's own copy of it become one.
+"""
+
+from __future__ import annotations
+
+from jitad.specialise.dead import remove_dead
+from jitad.specialise.overwrite import privatise
+from jitad.specialise.scalarise import scalarise
+from jitad.specialise.simplify import simplify_block
+from jitad.sweeps.forward import jvp_block
+from jitad.sweeps.reverse import vjp_block
+from jitad.tape.build import Builder
+from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
+from jitad.tape.ir import Atom, Block, Equation, Tape, free_vars
+
+
+def resolve(tape: Tape) -> Tape:
+    """A plain tape: no `vjp` or `jvp` is left."""
+    return Tape(tape.name, _resolve_block(tape.body), tape.pos)
+
+
+def _resolve_block(block: Block) -> Block:
+    """The block with every derivative operator in it, at any depth, expanded."""
+    if not _has_operator(block):
+        return block
+    b = Builder()
+    env = begin(b, block)
+    new = b.blocks[0]
+    new.results = _expand(b, block, env)
+    return remove_dead(new)
+
+
+def _expand(b: Builder, block: Block, env: Env) -> list[Atom]:
+    for e in block.equations:
+        if e.op in ("vjp", "jvp"):
+            _apply(b, e, env)
+        elif any(map(_has_operator, e.blocks)):
+            blocks = tuple(map(_expanded_inside, e.blocks))
+            copy_equation(b, Equation(e.op, e.ins, e.outs, e.params, blocks, e.pos), env)
+        else:
+            copy_equation(b, e, env)
+    return [read(a, env) for a in block.results]
+
+
+def _expanded_inside(block: Block) -> Block:
+    """An inner block with its operators expanded; it keeps its parameters."""
+    if not _has_operator(block):
+        return block
+    b = Builder()
+    b.blocks[0].params = block.params
+    block_env: Env = {}
+    results = _expand(b, block, block_env)
+    return Block(block.params, b.blocks[0].equations, results)
+
+
+def _apply(b: Builder, e: Equation, env: Env) -> None:
+    function = _resolve_block(e.blocks[0])
+    # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
+    plain = prepare(function)
+    if e.op == "vjp":
+        swept = vjp_block(plain, e.params["active"], e.params["seeded"])
+    else:
+        swept = jvp_block(plain, e.params["active"])
+    swept = simplify_block(swept)
+    inner: Env = dict(zip(swept.params, (read(a, env) for a in e.ins), strict=True))
+    for v in _captured(swept, env):
+        inner[v] = env[v]
+    outs = copy_block(b, swept, inner)
+    env.update(zip(e.outs, outs, strict=True))
+
+
+def prepare(block: Block) -> Block:
+    """A function block as the sweeps like it: folded, small arrays apart, scratch made private."""
+    tape = Tape("function", simplify_block(block))
+    return simplify_block(privatise(scalarise(tape)).body)
+
+
+def _captured(block: Block, env: Env) -> list:
+    return [v for v in free_vars(block) if v in env]
+
+
+def _has_operator(block: Block) -> bool:
+    return any(
+        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks)) for e in block.equations
+    )

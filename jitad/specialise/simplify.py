@@ -1,0 +1,25 @@
+"""What folds by itself when a tape is emitted again?
+
+Copying a block through a builder folds literals, applies exact identities, shares equal
+equations, writes index sums one way and drops what loops carry unchanged; then dead code goes.
+"""
+
+from __future__ import annotations
+
+from jitad.specialise.affine import AffineBuilder
+from jitad.specialise.dead import remove_dead
+from jitad.tape.copy import begin, copy_block
+from jitad.tape.ir import Block, Tape
+
+
+def simplify(tape: Tape) -> Tape:
+    """Copy the tape, folding and sharing, and remove what is dead."""
+    return Tape(tape.name, simplify_block(tape.body), tape.pos)
+
+
+def simplify_block(block: Block) -> Block:
+    b = AffineBuilder()
+    env = begin(b, block)
+    new = b.blocks[0]
+    new.results = copy_block(b, block, env)
+    return remove_dead(new)

@@ -1,0 +1,195 @@
+"""How do structured values (pytrees) come apart into leaves, and together again?
+
+Tuples, lists, dicts, NamedTuples, dataclasses and registered classes are nodes; `None` is a node
+without leaves; anything else is a leaf.  A `Structure` is what is left when the leaves are taken
+out: it can be compared, hashed and filled with other leaves.  Places are named as in Python:
+`['w'][0].bias`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.errors import JitadValueError
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """A node with its children, or a leaf (kind None)."""
+
+    kind: type | None
+    keys: tuple[Hashable, ...] = ()  # one an element: dict keys, field names, indices
+    children: tuple[Structure, ...] = ()
+    extra: Hashable = None  # what else a registered class needs to be made again
+
+    @property
+    def size(self) -> int:
+        """How many leaves it takes."""
+        return 1 if self.kind is None else sum(c.size for c in self.children)
+
+    def paths(self, prefix: str = "") -> Iterator[str]:
+        """The place of every leaf."""
+        if self.kind is None:
+            yield prefix
+            return
+        for key, child in zip(self.keys, self.children, strict=True):
+            yield from child.paths(prefix + _step(self.kind, key))
+
+
+LEAF = Structure(None)
+_NONE = Structure(type(None))
+
+Parts = tuple[tuple[Any, ...], Hashable]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """How a registered class comes apart and together."""
+
+    parts: Callable[[Any], Parts]
+    whole: Callable[[tuple[Any, ...], Hashable], Any]
+
+
+_registered: dict[type, Node] = {}
+
+
+def register_structure(
+    kind: type, parts: Callable[[Any], Parts], whole: Callable[[tuple[Any, ...], Hashable], Any]
+) -> None:
+    """Let instances of `kind` be structures: `whole(*parts(value))` is an equal value.
+
+    `parts` gives the children and a hashable rest that has no derivative.
+    """
+    _registered[kind] = Node(parts, whole)
+
+
+def flatten(value: Any) -> tuple[list[Any], Structure]:
+    """The leaves in order, and the structure that they came from."""
+    leaves: list[Any] = []
+    return leaves, _flatten(value, leaves)
+
+
+def unflatten(structure: Structure, leaves: Any) -> Any:
+    """A value of this structure with these leaves."""
+    return _build(structure, iter(leaves))
+
+
+def map_structure(f: Callable[[Any], Any], value: Any) -> Any:
+    """The value with `f` applied to every leaf."""
+    leaves, structure = flatten(value)
+    return unflatten(structure, map(f, leaves))
+
+
+def is_node(value: Any) -> bool:
+    """False for leaves."""
+    return _parts(value) is not None
+
+
+def conform(value: Any, structure: Structure, what: str, like: str) -> list[Any]:
+    """The leaves of a value that must have the given structure, or an error naming the place.
+
+    Dictionaries may have their keys in another order.
+    """
+    leaves: list[Any] = []
+    trouble = _take(value, structure, "", leaves)
+    if trouble:
+        raise JitadValueError(f"{what} must have the structure of {like}: {trouble}")
+    return leaves
+
+
+# -- inside ---------------------------------------------------------------------------------------
+
+
+def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable] | None:
+    """Keys, children and rest of a node; None for a leaf."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return tuple(range(len(value))), tuple(value), None
+    if kind is dict or kind is OrderedDict:
+        return tuple(value), tuple(value.values()), None
+    if value is None:
+        return (), (), None
+    if kind in _registered:
+        children, extra = _registered[kind].parts(value)
+        return tuple(range(len(children))), tuple(children), extra
+    if isinstance(value, tuple) and hasattr(kind, "_fields"):
+        return kind._fields, tuple(value), None
+    if dataclasses.is_dataclass(kind):
+        names = tuple(f.name for f in dataclasses.fields(kind))
+        return names, tuple(getattr(value, n) for n in names), None
+    return None
+
+
+def _flatten(value: Any, leaves: list[Any]) -> Structure:
+    if value is None:
+        return _NONE
+    parts = _parts(value)
+    if parts is None:
+        leaves.append(value)
+        return LEAF
+    keys, children, extra = parts
+    return Structure(type(value), keys, tuple(_flatten(c, leaves) for c in children), extra)
+
+
+def _build(s: Structure, leaves: Iterator[Any]) -> Any:
+    kind = s.kind
+    if kind is None:
+        return next(leaves)
+    children = tuple(_build(c, leaves) for c in s.children)
+    if kind is tuple or kind is list:
+        return kind(children)
+    if kind is type(None):
+        return None
+    if kind in _registered:
+        return _registered[kind].whole(children, s.extra)
+    if issubclass(kind, tuple):
+        return kind._make(children)  # type: ignore[attr-defined]
+    if issubclass(kind, dict):
+        return kind(zip(s.keys, children, strict=True))
+    # The constructor of a dataclass may do more than assign (InitVar, __post_init__), so the
+    # fields are set as they were read.
+    out = object.__new__(kind)
+    for name, child in zip(s.keys, children, strict=True):
+        object.__setattr__(out, str(name), child)
+    return out
+
+
+def _step(kind: type, key: Hashable) -> str:
+    named = kind not in _registered and not issubclass(kind, (list, dict)) and isinstance(key, str)
+    return f".{key}" if named else f"[{key!r}]"
+
+
+def _name(s: Structure) -> str:
+    if s.kind is None:
+        return "a number or array"
+    return "None" if s.kind is type(None) else f"a {s.kind.__name__}"
+
+
+def _take(value: Any, want: Structure, path: str, leaves: list[Any]) -> str:
+    """Append the leaves; gives what is the matter at the first place that differs, or ""."""
+    parts = _parts(value)
+    kind = None if parts is None else type(value)
+    at = f" at {path}" if path else ""
+    if kind is not want.kind:
+        got = f"a {type(value).__name__}" if parts is None else _name(Structure(kind))
+        return f"expected {_name(want)}{at}, got {got}"
+    if parts is None:
+        leaves.append(value)
+        return ""
+    keys, children, extra = parts
+    if len(keys) != len(want.keys):
+        return f"expected {len(want.keys)} elements{at}, got {len(keys)}"
+    named = dict(zip(keys, children, strict=True))
+    if named.keys() != set(want.keys):
+        return f"expected the keys {list(want.keys)}{at}, got {list(keys)}"
+    if extra != want.extra:
+        return f"the fixed parts{at} differ"
+    for key, child in zip(want.keys, want.children, strict=True):
+        trouble = _take(named[key], child, path + _step(type(value), key), leaves)
+        if trouble:
+            return trouble
+    return ""

@@ -1,0 +1,120 @@
+"""Which loops may run their forward part again in the reverse iteration, and in which order?
+
+A loop *needs no past* if no value that the adjoint code wants depends on what earlier iterations
+left behind: sums over data, map loops, likelihoods over observations.  Its reverse iteration then
+starts from the index alone.  If moreover all it carries are sums, or stores at places that differ
+from iteration to iteration, iterations commute: the reverse loop may run forwards, and in the
+place of the forward loop.
+"""
+
+from __future__ import annotations
+
+from jitad.primitives import TABLE
+from jitad.sweeps.scope import Scope
+from jitad.tape.flow import closure, predecessors, successors
+from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, walk
+from jitad.tape.types import Array
+
+_ADDITIVE = {"add", "sub", "neg", "cast", "ident", "sum", "pack"}
+
+
+def needs_no_past(e: Equation, active: set[Var], scope: Scope) -> bool:
+    """True if nothing the adjoint code of this `for` needs depends on carried values."""
+    body = e.blocks[0]
+    late = closure(body.params[1:], successors(predecessors(body, control=True)))
+    for x in walk(body):
+        if any(v in active for v in x.outs) and any(a in late for a in wants(x, active)):
+            return False
+        if x.op == "while" and any(a in late for a in x.blocks[0].results):
+            return False
+    if scope.visible:
+        return True
+    return all(scope.available(v) for v in free_vars(body) if isinstance(v.type, Array))
+
+
+def wants(x: Equation, active: set[Var]) -> list[Var]:
+    """Operands whose values the adjoint of x may use."""
+    match x.op:
+        case "for":
+            atoms: tuple[Atom, ...] = x.ins[:3]
+        case "if":
+            atoms = x.ins[:1]
+        case "while":
+            atoms = ()
+        case "mul":
+            a, b = x.ins
+            atoms = tuple(p for p, q in ((a, b), (b, a)) if q in active)
+        case _ if x.op in _ADDITIVE:
+            atoms = ()
+        case _ if TABLE[x.op].linear:
+            row = TABLE[x.op]
+            atoms = tuple(a for k, a in enumerate(x.ins) if k not in row.linear)
+        case _:
+            atoms = (*x.ins, *x.outs)
+    return [a for a in atoms if isinstance(a, Var)]
+
+
+def in_any_order(e: Equation, carried: list[int]) -> bool:
+    """True if iterations commute as far as the carried values with these numbers go."""
+    body = e.blocks[0]
+    return all(
+        _adds_up(body, body.params[1 + k], body.results[k])
+        or _stores_apart(body, body.params[1 + k], body.results[k])
+        for k in carried
+    )
+
+
+def _adds_up(block: Block, start: Var, end: Atom) -> bool:
+    """Is `end` the value of `start` plus things that don't depend on it, and used nowhere else?"""
+    uses: dict[Var, list[Equation]] = {}
+    for x in block.equations:
+        for a in (*x.ins, *(free_vars(*x.blocks) if x.blocks else ())):
+            if isinstance(a, Var):
+                uses.setdefault(a, []).append(x)
+    now: Atom = start
+    while now is not end:
+        if not isinstance(now, Var) or len(uses.get(now, ())) != 1:
+            return False
+        (x,) = uses[now]
+        match x.op:
+            case "add" if (x.ins[0] is now) != (x.ins[1] is now):
+                now = x.outs[0]
+            case "sub" | "accum" | "accum_slice" if x.ins[0] is now and now not in x.ins[1:]:
+                now = x.outs[0]
+            case "for":
+                at = [k for k, a in enumerate(x.ins[3:]) if a is now]
+                body = x.blocks[0]
+                if len(at) != 1 or now in x.ins[:3] or now in free_vars(body):
+                    return False
+                if not _adds_up(body, body.params[1 + at[0]], body.results[at[0]]):
+                    return False
+                now = x.outs[at[0]]
+            case "if":
+                ends = [
+                    k for k in range(len(x.outs))
+                    if all(_adds_up(b, now, b.results[k]) for b in x.blocks)
+                ]  # fmt: skip
+                if len(ends) != 1 or now is x.ins[0]:
+                    return False
+                now = x.outs[ends[0]]
+            case _:
+                return False
+    return sum(a is end for a in block.results) == 1 and end not in uses
+
+
+def _stores_apart(block: Block, start: Var, end: Atom) -> bool:
+    """Is `start` only stored to, once an iteration, at the loop's own index?"""
+    index = block.params[0]
+    shifted = {index} | {
+        x.outs[0]
+        for x in block.equations
+        if x.op in ("add", "sub") and x.ins[0] is index and not isinstance(x.ins[1], Var)
+    }
+    uses = [x for x in block.equations
+            if start in x.ins or (x.blocks and start in free_vars(*x.blocks))]  # fmt: skip
+    if len(uses) != 1 or uses[0].op != "store" or uses[0].outs[0] is not end:
+        return False
+    x = uses[0]
+    later = [y for y in block.equations
+             if end in y.ins or (y.blocks and end in free_vars(*y.blocks))]  # fmt: skip
+    return not later and x.ins[0] is start and any(a in shifted for a in x.ins[2:])

@@ -1,0 +1,162 @@
+"""Forward mode: how does a block become one that also pushes tangents along?
+
+Every variable with a non-zero tangent gets a second one beside it; loops carry both.  Zero
+tangents are symbolic, so that inactive parts are copied as they are.
+Source: Wengert 1964; Griewank & Walther, *Evaluating Derivatives*, ch. 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jitad.primitives import TABLE
+from jitad.sweeps.rules import tangent
+from jitad.tape.build import Builder
+from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
+from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
+from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
+from jitad.tape.types import Array, Stack, is_float
+
+Tangents = dict[Var, Atom]
+
+
+def jvp_block(block: Block, active: Sequence[int]) -> Block:
+    """(params..., tangents of the active params) -> (results..., tangents of the float results)."""
+    b = Builder()
+    env = begin(b, block)
+    new = b.blocks[0]
+    tangents: Tangents = {}
+    for k in active:
+        p = block.params[k]
+        twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
+        new.params.append(twin)
+        tangents[p] = twin
+    sweep = _Forward(b, _varied(block, [block.params[k] for k in active]))
+    sweep.run(block, env, tangents)
+    results = [read(a, env) for a in block.results]
+    new.results = results + [
+        _read(a, tangents) or zero(b, read(a, env)) for a in block.results if is_float(a.type)
+    ]
+    return new
+
+
+def _varied(block: Block, inputs: list[Var]) -> set[Var]:
+    return closure(inputs, successors(predecessors(block, differentiable_edge)))
+
+
+def _read(a: Atom, tangents: Tangents) -> Atom | None:
+    return tangents.get(a) if isinstance(a, Var) else None
+
+
+class _Forward:
+    def __init__(self, b: Builder, varied: set[Var]) -> None:
+        self.b, self.varied = b, varied
+
+    def run(self, block: Block, env: Env, tangents: Tangents) -> None:
+        for e in block.equations:
+            self.step(e, env, tangents)
+
+    def step(self, e: Equation, env: Env, tangents: Tangents) -> None:
+        b = self.b
+        b.pos = e.pos
+        if e.blocks:
+            self.structured(e, env, tangents)
+            return
+        ins = [read(a, env) for a in e.ins]
+        ts = [_read(a, tangents) for a in e.ins]
+        copy_equation(b, e, env)
+        if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
+            return
+        if e.op in ("push", "pop"):
+            self.record(e, ins, ts, tangents)
+            return
+        if not TABLE[e.op].differentiable and TABLE[e.op].effect:
+            return
+        t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
+        if t is not None:
+            tangents[e.outs[0]] = t
+
+    def record(self, e: Equation, ins: list[Atom], ts: list[Atom | None], out: Tangents) -> None:
+        """A stack of records has a stack of tangents beside it."""
+        b = self.b
+        s = ts[0] if ts[0] is not None else self.zero(ins[0])
+        if e.op == "push":
+            out[e.outs[0]] = b.emit("push", s, ts[1] if ts[1] is not None else zero(b, ins[1]))
+        else:
+            out[e.outs[0]], out[e.outs[1]] = b.emit("pop", s, *ins[1:])
+
+    def zero(self, a: Atom) -> Atom:
+        if isinstance(a.type, Stack):
+            return self.b.emit("stack", element=a.type.element)
+        return zero(self.b, a)
+
+    def structured(self, e: Equation, env: Env, tangents: Tangents) -> None:
+        uses = [v for v in free_vars(*e.blocks) if v in tangents]
+        touched = [v for v in e.outs if v in self.varied]
+        if not touched or not (uses or any(_read(a, tangents) for a in e.ins)):
+            copy_equation(self.b, e, env)
+            return
+        if e.op == "if":
+            self.branch(e, env, tangents)
+        else:
+            self.loop(e, env, tangents)
+
+    def branch(self, e: Equation, env: Env, tangents: Tangents) -> None:
+        b = self.b
+        which = [k for k, v in enumerate(e.outs) if v in self.varied]
+        blocks = []
+        for block in e.blocks:
+            inner_env, inner = env, tangents  # variables are unique: no need to copy
+            with b.block() as new:
+                self.run(block, inner_env, inner)
+                new.results = [read(a, inner_env) for a in block.results]
+                for k in which:
+                    a = block.results[k]
+                    t = _read(a, inner)
+                    new.results.append(t if t is not None else self.zero(read(a, inner_env)))
+            blocks.append(new)
+        types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
+        outs = structured(b, "if", (read(e.ins[0], env),), tuple(blocks), types, e.params)
+        self.enter(e, which, outs, env, tangents)
+
+    def loop(self, e: Equation, env: Env, tangents: Tangents) -> None:
+        b = self.b
+        head = 3 if e.op == "for" else 0
+        which = [k for k, v in enumerate(e.outs) if v in self.varied]
+        ins = [read(a, env) for a in e.ins]
+        for k in which:
+            t = _read(e.ins[head + k], tangents)
+            ins.append(t if t is not None else self.zero(ins[head + k]))
+        start = [None, *ins[3:]] if e.op == "for" else list(ins)
+        count = len(e.outs)
+        blocks = []
+        for block in e.blocks:
+            inner_env, inner = env, tangents  # variables are unique: no need to copy
+            skip = len(block.params) - count
+            params = [renew(p, a, inner_env) for p, a in zip(block.params, start, strict=False)]
+            for k in which:
+                p = block.params[skip + k]
+                # a tangent keeps the extents of its primal
+                twin = Var(p.type, inner_env[p].shape if isinstance(p.type, Array) else (), "")
+                params.append(twin)
+                inner[p] = twin
+            with b.block(*params) as new:
+                self.run(block, inner_env, inner)
+                new.results = [read(a, inner_env) for a in block.results]
+                if block is e.blocks[-1]:
+                    for k in which:
+                        a = block.results[k]
+                        t = _read(a, inner)
+                        new.results.append(t if t is not None else self.zero(read(a, inner_env)))
+            blocks.append(new)
+        types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
+        outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
+        self.enter(e, which, outs, env, tangents)
+
+    @staticmethod
+    def enter(
+        e: Equation, which: list[int], outs: tuple[Atom, ...], env: Env, tangents: Tangents
+    ) -> None:
+        env.update(zip(e.outs, outs, strict=False))
+        for k, t in zip(which, outs[len(e.outs) :], strict=True):
+            tangents[e.outs[k]] = t

@@ -1,0 +1,101 @@
+"""Can a reverse loop take the place of its forward loop?
+
+Where iterations commute and the seeds are known before the loop runs, value and adjoint come from
+one pass, as a person would write it.  The reverse loop computes the forward results too (its
+*twin* results); here the forward loop is replaced by them and the equations are put into an
+order in which everything is defined before it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from jitad.primitives import TABLE
+from jitad.tape.build import Builder
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Var, free_vars
+
+if TYPE_CHECKING:
+    from jitad.sweeps.scope import Scope
+
+
+def independent(b: Builder, atoms: list[Atom], e: Equation) -> bool:
+    """True if none of the atoms depends on a result of e."""
+    results = set(e.outs)
+    first = min(v.serial for v in e.outs)
+    todo = [a for a in atoms if isinstance(a, Var)]
+    seen: set[Var] = set()
+    while todo:
+        v = todo.pop()
+        if v in results:
+            return False
+        if v in seen or v.serial < first:  # made before e was
+            continue
+        seen.add(v)
+        x = b.sources.get(v)
+        if x is not None:
+            todo += [a for a in x.ins if isinstance(a, Var)]
+            todo += free_vars(*x.blocks)
+    return True
+
+
+def finish(scope: Scope) -> None:
+    """A visible scope is complete: its stacks are made where they are needed, twins fused."""
+    block = scope.forward
+    if scope.before:
+        block.equations = [
+            x for e in block.equations for x in (*scope.before.get(id(e), ()), e)
+        ]
+    if scope.twins:
+        fuse_twins(block, scope.twins)
+
+
+def fuse_twins(block: Block, twins: list[tuple[Equation, tuple[Var, ...]]]) -> None:
+    """Replace each forward loop by the results of its twin; order the equations again."""
+    names = {id(e): outs for e, outs in twins}
+    equations: list[Equation] = []
+    for e in block.equations:
+        outs = names.get(id(e))
+        if outs is None:
+            equations.append(e)
+        else:
+            equations += [
+                Equation("ident", (new,), (old,)) for old, new in zip(e.outs, outs, strict=True)
+            ]
+    block.equations = _in_order(equations)
+
+
+def _in_order(equations: list[Equation]) -> list[Equation]:
+    """The equations, each after those it depends on, otherwise as they were."""
+    made = {v: e for e in equations for v in e.outs}
+    before: dict[int, Equation | None] = {}
+    last: Equation | None = None
+    for e in equations:
+        if _has_effect(e):
+            before[id(e)] = last
+            last = e
+    placed: set[int] = set()
+    out: list[Equation] = []
+    for root in equations:
+        todo = [(root, False)]
+        while todo:
+            e, ready = todo.pop()
+            if id(e) in placed:
+                continue
+            if ready:
+                placed.add(id(e))
+                out.append(e)
+                continue
+            todo.append((e, True))
+            needs = [made[a] for a in (*e.ins, *free_vars(*e.blocks))
+                     if isinstance(a, Var) and a in made]  # fmt: skip
+            previous = before.get(id(e))
+            if previous is not None:
+                needs.append(previous)
+            todo += [(x, False) for x in reversed(needs) if id(x) not in placed]
+    return out
+
+
+def _has_effect(e: Equation) -> bool:
+    if e.blocks:
+        return any(_has_effect(x) for b in e.blocks for x in b.equations)
+    return e.op not in STRUCTURED and TABLE[e.op].effect

@@ -1,0 +1,251 @@
+"""How does a reverse body get the forward values it asked for?
+
+`settle` looks which requests the finished adjoint code really uses, lets the minimum cut choose
+what to record, writes pushes into the forward body and pops, or clones of the equations that
+compute a value again, into the head of the reverse body.  Scalars of a branch need no stack: they
+become further results of the `if`.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+from jitad.primitives import TABLE
+from jitad.specialise.dead import remove_dead
+from jitad.sweeps.cut import minimum_cut
+from jitad.sweeps.fuse import finish
+from jitad.sweeps.scope import Scope, Thread
+from jitad.tape.build import Builder
+from jitad.tape.copy import lit_zero
+from jitad.tape.ir import Equation, Var, free_vars
+from jitad.tape.types import Array, Scalar, Stack
+
+_CHEAP_ON_ARRAYS = {"slice", "broadcast", "reshape", "transpose", "full", "iota", "copy"}
+
+
+def settle(b: Builder, scope: Scope) -> list[Thread]:
+    """Define all placeholders of a scope; gives the stacks its loop has to carry."""
+    reverse = scope.reverse
+    if scope.visible:
+        finish(scope)
+        remove_dead(reverse)
+        return []
+    _insert_logs(scope)
+    extra = [t.t_out for t in scope.threads] + [t for t, _, _ in scope.passing]
+    count = len(reverse.results)
+    reverse.results += extra
+    remove_dead(reverse)
+    del reverse.results[count:]
+    used = set(free_vars(reverse))
+    needed = [v for v, wish in scope.requests.items() if wish in used]
+    for v in list(needed):
+        needed += [d for d in v.shape if isinstance(d, Var) and d in scope.owns]
+    needed = [v for v in dict.fromkeys(needed) if v not in scope.known]
+    _provide(scope, needed)
+    return scope.threads
+
+
+def _provide(scope: Scope, needed: list[Var]) -> None:
+    made = {v: e for e in scope.forward.equations for v in e.outs}
+    order = {v: k for k, v in enumerate([*scope.forward.params, *made])}
+    versions = scope.versions
+    inputs: dict[Var, list[Var]] = {}
+    cost: dict[Var, int] = {}
+    fixed: set[Var] = set()
+    # users before what they use, so that the first region that wants a value is known
+    first = {v: versions.asked.get(v, 0) for v in needed}
+    todo = [(-order[v], v) for v in needed]
+    heapify(todo)
+    while todo:
+        _, v = heappop(todo)
+        if v in cost:
+            continue
+        cost[v] = 1 if isinstance(v.type, Scalar) else 64
+        e = made.get(v)
+        if versions.readable(v, first[v]):
+            inputs[v] = []
+            continue
+        if e is None or v in versions.logged or not _repeatable(e, scope, first[v]):
+            fixed.add(v)
+            continue
+        inputs[v] = [
+            a for a in e.ins
+            if isinstance(a, Var) and a in scope.owns and a not in scope.known
+            and not versions.readable(a, first[v])
+        ]  # fmt: skip
+        for a in inputs[v]:
+            first[a] = min(first.get(a, first[v]), first[v])
+            heappush(todo, (-order[a], a))
+    recorded = minimum_cut(inputs, cost, fixed, needed)
+    again: list[Var] = []
+    seen: set[Var] = set()
+    wanted = list(needed)
+    while wanted:
+        v = wanted.pop()
+        if v in seen or v in recorded:
+            continue
+        seen.add(v)
+        again.append(v)
+        wanted += inputs[v]
+    pops = _record(scope, sorted(recorded, key=order.__getitem__))
+    again.sort(key=order.__getitem__)
+    _place(scope, _repeat(scope, again, made, inputs, first, pops))
+
+
+def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
+    """Is computing e again, for code of this region, cheaper than recording its result?"""
+    if e.blocks:
+        return False
+    row = TABLE[e.op]
+    if row.effect or row.dear:
+        return False
+    if e.op in ("load", "slice"):
+        return scope.versions.readable(e.ins[0], region) or scope.available(e.ins[0])
+    if any(isinstance(v.type, Array) for v in e.outs):
+        return row.elementwise or e.op in _CHEAP_ON_ARRAYS
+    if e.op == "dim":
+        return False
+    return row.elementwise
+
+
+def _record(scope: Scope, recorded: list[Var]) -> dict[Var, Equation]:
+    """Push these values in the forward block; gives the equations that get them back."""
+    back: dict[Var, Equation] = {}
+    pushes: dict[Var, Equation] = {}
+    for v in recorded:
+        if scope.owner is not None and scope.owner.op == "if" and isinstance(v.type, Scalar):
+            back[v] = _promote(scope, v)
+            continue
+        kind = Stack(v.type)  # type: ignore[arg-type]
+        s_out, t_out = Var(kind), Var(kind)
+        if scope.owner is not None and scope.owner.op == "if":
+            s_in, t_in = scope.lift_branch(s_out, t_out)
+        else:
+            t = Thread(Var(kind), s_out, Var(kind), t_out)
+            scope.threads.append(t)
+            s_in, t_in = t.s_in, t.t_in
+        pushes[v] = Equation("push", (s_in, v), (s_out,))
+        dims = tuple(scope.value(d) for d in v.shape)
+        back[v] = Equation("pop", (t_in, *dims), (t_out, scope.requested(v)))
+    _insert_pushes(scope, pushes)
+    return back
+
+
+Placed = list[tuple[int, Var | None, Equation]]  # region, version that is read, equation
+
+
+def _repeat(
+    scope: Scope, again: list[Var], made: dict[Var, Equation],
+    inputs: dict[Var, list[Var]], first: dict[Var, int], pops: dict[Var, Equation],
+) -> Placed:  # fmt: skip
+    """Clones of the equations that compute values again, each for the region where it can be.
+
+    The pops come with them: they need the extents of what they give.
+    """
+    versions = scope.versions
+    place: dict[Var, int] = {}
+    out: Placed = []
+    for v in again:
+        if versions.readable(v, first[v]):
+            place[v] = versions.region_of[v]
+            out.append((place[v], v, Equation("ident", (versions.ever[v],), (scope.requested(v),))))
+            continue
+        e = made[v]
+        read = next((a for a in e.ins if versions.readable(a, first[v])), None)
+        place[v] = max(
+            [place.get(a, 0) for a in inputs[v]]
+            + [versions.region_of[a] for a in e.ins if a in versions.ever]  # type: ignore[index]
+        , default=0)
+        ins = tuple(versions.ever[a] if versions.readable(a, first[v]) else scope.value(a)  # type: ignore[index]
+                    for a in e.ins)  # fmt: skip
+        clone = Equation(e.op, ins, (scope.requested(v),), e.params, (), e.pos)
+        out.append((place[v], read, clone))  # type: ignore[arg-type]
+    early = [(max((place.get(d, 0) for d in v.shape), default=0), None, e)  # type: ignore[arg-type]
+             for v, e in pops.items()]  # fmt: skip
+    return early + out
+
+
+def _place(scope: Scope, clones: Placed) -> None:
+    """Put the equations that define requested values into the reverse block."""
+    versions = scope.versions
+    undone = {id(e) for _, _, e in versions.undone}
+    head = {id(e) for e in scope.head}
+    rest = [e for e in scope.reverse.equations if id(e) not in head and id(e) not in undone]
+    alive = {id(e) for e in scope.reverse.equations}
+    after: dict[int, list[Equation]] = {}  # by number of equations of the rest in front
+    position = {v: k + 1 for k, e in enumerate(rest) for v in e.outs}
+    at = 0
+    for region in range(versions.region + 1):
+        mine = [(v, e) for r, v, e in clones if r == region]
+        steps = [(v, e) for v, r, e in versions.undone if r == region and id(e) in alive]
+        starts = [q for v, q in versions.ever.items() if versions.region_of[v] == region]
+        at = max([at, *(position.get(q, 0) for q in starts if isinstance(q, Var))])
+        after.setdefault(at, []).extend(_scheduled(mine, steps))
+    out = [*scope.head]
+    for k in range(len(rest) + 1):
+        out += after.get(k, ())
+        out += rest[k : k + 1]
+    scope.reverse.equations = out
+
+
+def _scheduled(
+    clones: list[tuple[Var | None, Equation]], steps: list[tuple[Var, Equation]]
+) -> list[Equation]:
+    """What reads a version comes before the step to the one before it, which is in place then."""
+    readers: dict[Var | None, list[Equation]] = {}
+    for v, e in clones:
+        readers.setdefault(v, []).append(e)
+    roots: list[Equation] = []
+    for v, e in steps:
+        roots += [*readers.pop(v, ()), e]
+    roots += [e for _, e in clones]
+    makes = {v: e for e in [e for _, e in clones] + [e for _, e in steps] for v in e.outs}
+    done: set[int] = set()
+    out: list[Equation] = []
+    for root in roots:
+        todo = [(root, False)]
+        while todo:
+            e, ready = todo.pop()
+            if id(e) in done:
+                continue
+            if ready:
+                done.add(id(e))
+                out.append(e)
+                continue
+            todo.append((e, True))
+            todo += [(makes[a], False) for a in e.ins if a in makes and id(makes[a]) not in done]  # type: ignore[index]
+    return out
+
+
+def _insert_logs(scope: Scope) -> None:
+    """Read what stores overwrite, just before they do."""
+    logs = scope.versions.logs
+    if logs:
+        scope.forward.equations = [
+            x for e in scope.forward.equations
+            for x in ((logs[id(e)], e) if id(e) in logs else (e,))
+        ]  # fmt: skip
+
+
+def _promote(scope: Scope, v: Var) -> Equation:
+    """A branch's scalar becomes a result of the `if`; the other branch gives zero."""
+    e, parent = scope.owner, scope.parent
+    assert e is not None and parent is not None
+    out = Var(v.type, (), v.name)
+    e.outs = (*e.outs, out)
+    scope.sources[out] = e
+    e.blocks[scope.branch].results.append(v)
+    e.blocks[1 - scope.branch].results.append(lit_zero(v.type.dtype))  # type: ignore[union-attr]
+    parent.owns.add(out)
+    return Equation("ident", (parent.value(out),), (scope.requested(v),))
+
+
+def _insert_pushes(scope: Scope, pushes: dict[Var, Equation]) -> None:
+    if not pushes:
+        return
+    block = scope.forward
+    equations = [pushes[p] for p in block.params if p in pushes]
+    for e in block.equations:
+        equations.append(e)
+        equations += [pushes[v] for v in e.outs if v in pushes]
+    block.equations = equations

@@ -1,0 +1,372 @@
+"""Reverse mode: how does a block become one that also pulls cotangents back?
+
+The block is copied (the forward sweep), then its equations are gone through backwards.  In the
+same scope the adjoint code simply uses the forward values.  A loop is different: its reverse is
+another loop, in which the forward values of the body are not at hand.  Adjoint code for a body is
+written first, asking for forward values as it needs them (`Scope.requests`); `records` then
+decides which of these are recorded on stacks and which are recomputed.  Where an iteration needs
+nothing of the iterations before it, its forward part is run again inside the reverse iteration
+instead (`again`), and such a loop whose seeds are known beforehand takes the place of the forward
+loop altogether (`fuse`).
+
+Sources: Speelpenning 1980; Griewank & Walther, *Evaluating Derivatives*, ch. 3.2 and 12;
+Hascoet & Pascual 2013 (Tapenade) for recording against recomputing;
+Pearlmutter & Siskind 2008 for the closure property: the result is a tape like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jitad.primitives import TABLE, Into
+from jitad.sweeps.again import in_any_order, needs_no_past
+from jitad.sweeps.fuse import finish, independent
+from jitad.sweeps.records import settle
+from jitad.sweeps.restore import Unwinding, before, plan
+from jitad.sweeps.rules import contributions
+from jitad.sweeps.scope import Scope, trips
+from jitad.tape.build import Builder
+from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
+from jitad.tape.flow import active as active_vars
+from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit, walk
+from jitad.tape.types import INT, Array, Stack, is_float
+
+
+def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None = None) -> Block:
+    """(params..., seeds...) -> (results..., adjoints of the active params).
+
+    There is one seed for every result in `seeded`, by default for all float results; the others
+    have sensitivity zero.
+    """
+    b = Builder()
+    env = begin(b, block)
+    new = b.blocks[0]
+    results = copy_block(b, block, env)
+    inputs = [new.params[k] for k in active]
+    root = Scope(None, new, visible=True)
+    root.sources = b.sources
+    root.own(new.params, new.equations)
+    sweep = _Reverse(b, active_vars(new, inputs, results))
+    forward = list(new.equations)
+    for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
+        if is_float(old.type) and (seeded is None or k in seeded):
+            seed = Var(old.type, r.shape if isinstance(old.type, Array) else (), "seed")
+            new.params.append(seed)
+            if isinstance(r, Var) and r in sweep.active:
+                sweep.contribute(root, r, seed)
+    sweep.backward(forward, root)
+    adjoints: list[Atom] = []
+    for p in inputs:
+        a = sweep.take(p, root)
+        adjoints.append(a if a is not None else sweep.zero(p, root))
+    new.results = results + adjoints
+    finish(root)
+    return new
+
+
+class _Reverse:
+    def __init__(self, b: Builder, active: set[Var]) -> None:
+        self.b = b
+        self.active = active
+
+    # -- adjoints -------------------------------------------------------------------------------
+
+    def zero(self, v: Atom, scope: Scope) -> Atom:
+        """Zero in the shape of a forward value, without needing that value."""
+        if isinstance(v.type, Stack):
+            return self.b.emit("stack", element=v.type.element)
+        if isinstance(v.type, Array):
+            dims = [scope.value(a) for a in v.shape]
+            return self.b.emit("full", lit_zero(v.type.dtype), *dims, dtype=v.type.dtype)
+        return zero(self.b, v)
+
+    def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None) -> None:
+        """Add to the adjoint of a forward variable; the first contribution assigns."""
+        if part is None or not isinstance(v, Var):
+            return
+        v = scope.origin.get(v, v)
+        if v not in self.active:
+            return
+        now = scope.adjoint(v)
+        if now is None and isinstance(part, Into):
+            # a whole adjoint may still come (the array's next version): then no zeros are needed
+            scope.pending.setdefault(v, []).append(part)
+            return
+        if isinstance(part, Into):
+            scope.adjoints[v] = self.into(now, part)
+            return
+        now = part if now is None else self.b.emit("add", now, part)
+        for waiting in scope.pending.pop(v, ()):
+            now = self.into(now, waiting)
+        scope.adjoints[v] = now
+
+    def into(self, whole: Atom | None, part: Into) -> Atom:
+        return self.b.emit(part.op, whole, *part.args, **part.params)
+
+    def gather(self, v: Var, scope: Scope) -> None:
+        """Apply what is pending for one variable."""
+        waiting = scope.pending.pop(v, ())
+        if waiting:
+            now: Atom = self.zero(v, scope)
+            for part in waiting:
+                now = self.into(now, part)
+            scope.adjoints[v] = now
+
+    def take(self, v: Atom, scope: Scope) -> Atom | None:
+        """The complete adjoint of a variable of this scope, which is then done with."""
+        if not isinstance(v, Var):
+            return None
+        self.gather(v, scope)
+        return scope.adjoints.pop(v, None)
+
+    # -- equations ------------------------------------------------------------------------------
+
+    def backward(self, equations: list[Equation], scope: Scope) -> None:
+        unwinding = Unwinding(self.b, equations, scope)
+        for e in reversed(equations):
+            self.reverse(e, scope)
+            unwinding.passed(e)
+
+    def reverse(self, e: Equation, scope: Scope) -> None:
+        changed = any(v in scope.versions.current for v in e.outs) and e.blocks
+        if changed or any(v in self.active for v in e.outs):
+            self.b.pos = e.pos
+            match e.op:
+                case "for" | "while":
+                    self.loop(e, scope)
+                case "if":
+                    self.branch(e, scope)
+                case "push" | "pop":
+                    self.record(e, scope)
+                case _:
+                    self.primitive(e, scope)
+
+    def primitive(self, e: Equation, scope: Scope) -> None:
+        ct = self.take(e.outs[0], scope)
+        if ct is None or not TABLE[e.op].differentiable:
+            return
+        ins = [scope.value(a) for a in e.ins]
+        wanted = [isinstance(a, Var) and a in self.active for a in e.ins]
+        for a, part in zip(
+            e.ins, contributions(self.b, e, ins, scope.value(e.outs[0]), ct, wanted), strict=True
+        ):
+            self.contribute(scope, a, part)
+
+    def record(self, e: Equation, scope: Scope) -> None:
+        """push and pop are each other's transposes."""
+        if e.op == "push":
+            ct = self.take(e.outs[0], scope)
+            if ct is not None:
+                s, v = e.ins
+                s_bar, v_bar = self.b.emit("pop", ct, *(scope.value(a) for a in v.shape))
+                scope.adjoints[s] = s_bar  # type: ignore[index]
+                self.contribute(scope, v, v_bar)
+            return
+        rest, v = e.outs
+        ct, v_bar = self.take(rest, scope), self.take(v, scope)
+        ct = ct if ct is not None else self.zero(rest, scope)
+        v_bar = v_bar if v_bar is not None else self.zero(v, scope)
+        scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
+
+    # -- branches -------------------------------------------------------------------------------
+
+    def branch(self, e: Equation, scope: Scope) -> None:
+        b = self.b
+        seeds = [self.take(v, scope) for v in e.outs]
+        versions = scope.versions
+        changed = [v for v in e.outs if v in versions.current]
+        if all(s is None for s in seeds) and not changed:
+            return
+        predicate = scope.value(e.ins[0])
+        scopes, blocks = [], []
+        results = [list(block.results) for block in e.blocks]
+        for j, block in enumerate(e.blocks):
+            inner = Scope(scope, block, visible=False, owner=e, branch=j)
+            inner.own([], block.equations)
+            with b.block() as new:
+                inner.reverse = new
+                for r, v in zip(results[j], e.outs, strict=False):
+                    if v in changed:
+                        inner.versions.begin(r, versions.current[v])  # type: ignore[arg-type]
+                for r, s in zip(results[j], seeds, strict=True):
+                    self.contribute(inner, r, s)
+                self.backward(list(block.equations), inner)
+            scopes.append(inner)
+            blocks.append(new)
+        touched: dict[Var, None] = {}
+        for inner, new in zip(scopes, blocks, strict=True):
+            with b.reopen(new):
+                for v in [v for v in inner.pending if scope.finds(v)]:
+                    self.gather(v, inner)
+            touched |= {v: None for v in inner.adjoints if scope.finds(v)}
+        for inner, new in zip(scopes, blocks, strict=True):
+            with b.reopen(new):
+                for v in touched:
+                    a = inner.adjoints.get(v)
+                    if a is None:
+                        a = scope.adjoint(v)
+                    new.results.append(a if a is not None else self.zero(v, inner))
+        outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
+        for v in changed:
+            root = before(e, v)
+            assert root is not None
+            for inner, new in zip(scopes, blocks, strict=True):
+                new.results.append(inner.versions.current[root])
+            q = Var(v.type, tuple(scope.value(a) for a in v.shape), v.name)
+            outs.append(q)
+            versions.step(v, root, q, versions.region + 1)
+        for inner in scopes:
+            settle(b, inner)
+        merged = dict(zip(touched, outs, strict=True))
+        for j, inner in enumerate(scopes):
+            for t_out, g_t_in, g_t_out in inner.passing:
+                blocks[j].results.append(t_out)
+                blocks[1 - j].results.append(g_t_in)
+                outs.append(g_t_out)
+        for block in blocks:
+            assert len(block.results) == len(outs)
+        if outs:
+            b.structured("if", (predicate,), tuple(outs), tuple(blocks))
+        for v, whole in merged.items():
+            now: Atom = whole
+            for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
+                now = self.into(now, waiting)
+            scope.adjoints[v] = now
+
+    # -- loops ----------------------------------------------------------------------------------
+
+    def loop(self, e: Equation, scope: Scope) -> None:
+        b = self.b
+        seeds = [self.take(v, scope) for v in e.outs]
+        changed = any(v in scope.versions.current for v in e.outs)
+        if all(s is None for s in seeds) and not changed:
+            return
+        body = e.blocks[-1]
+        head, first = (1, 3) if e.op == "for" else (0, 0)
+        params = list(body.params[head:])
+        init = list(e.ins[first:])
+        carried = [k for k, p in enumerate(params) if p in self.active]
+        count = trips(e, scope)
+        any_order = e.op == "for" and in_any_order(e, carried)
+        rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
+        twin = (
+            rerun
+            and any_order
+            and scope.visible
+            and not any(x.op == "print" for x in walk(body))
+            and independent(b, [s for s in seeds if s is not None], e)
+        )
+        if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
+            rerun = False  # the cut finds what is dear and records it
+        restored = [] if rerun else plan(e, self.active, scope)
+        any_order = any_order and not restored
+        k_var = Var(INT, (), "k")
+        inner = Scope(scope, body, visible=rerun, owner=e)
+        primal: list[Var] = []
+        results: list[Atom]
+        with b.block(k_var, isolated=True) as new:
+            inner.reverse = new
+            if rerun:
+                primal, results = self.again(e, inner, k_var, twin)
+                forward = list(new.equations)
+                inner.forward = new
+                inner.own([*primal, k_var], forward)
+                params_now: list[Atom] = list(primal)
+            else:
+                inner.own(body.params, body.equations)
+                inner.index(e, k_var, b)
+                forward, results = list(body.equations), list(body.results)
+                params_now = list(params)
+            last: list[Var] = []  # versions of restored arrays that an iteration ended with
+            for k in restored:
+                q = Var(params[k].type, tuple(scope.value(a) for a in init[k].shape), params[k].name)
+                inner.versions.begin(results[k], q)  # type: ignore[arg-type]
+                last.append(q)
+            bars = []
+            for k in carried:
+                p = params[k]
+                shape = tuple(scope.value(a) for a in init[k].shape)
+                bar = Var(p.type, shape, f"{p.name}_bar" if p.name else "")
+                bars.append(bar)
+                self.contribute(inner, results[k], bar)
+            self.backward(forward, inner)
+            for k in carried:
+                p_now = params_now[k]
+                a = self.take(p_now, inner)
+                new.results.append(a if a is not None else self.zero(p_now, inner))
+            gathered = list(inner.gathered)
+            for v in gathered:
+                new.results.append(inner.adjoints[v])
+            new.results += [inner.versions.current[params[k]] for k in restored]
+        new.params += bars + [inner.gathered[v] for v in gathered] + last
+        if twin:
+            new.params += primal
+            new.results += results
+        starts: list[Atom] = []
+        for k in carried:
+            s = seeds[k]
+            starts.append(s if s is not None else self.zero(e.outs[k], scope))
+        later: list[tuple[Var, Atom]] = []
+        for v in gathered:
+            self.gather(v, scope)
+            a = scope.adjoint(v)
+            if a is not None and twin and not independent(b, [a], e):
+                later.append((v, a))
+                a = None
+            starts.append(a if a is not None else self.zero(v, scope))
+        starts += [scope.value(e.outs[k]) for k in restored]
+        if twin:
+            starts += [scope.value(a) for a in init]
+        threads = settle(b, inner)
+        outs = [Var(p.type, s.shape, "") for p, s in zip(new.params[1:], starts, strict=False)]
+        for t in threads:
+            fo, ro = Var(t.s_in.type), Var(t.s_in.type)
+            s_start, t_start = scope.lift(e, fo, ro)
+            t.carry_forward(e, s_start, fo)
+            b.sources[fo] = e
+            new.params.append(t.t_in)
+            new.results.append(t.t_out)
+            starts.append(t_start)
+            outs.append(ro)
+        if any_order and not threads:
+            first_k, step = lit(0), lit(1)  # forwards: vectorises better
+        else:
+            first_k, step = b.emit("sub", count, lit(1)), lit(-1)
+        b.structured("for", (first_k, step, count, *starts), tuple(outs), (new,))
+        if twin:
+            offset = len(carried) + len(gathered) + len(restored)
+            scope.twins.append((e, tuple(outs[offset : offset + len(params)])))
+        for v, out in zip(gathered, outs[len(carried) :], strict=False):
+            scope.adjoints[v] = out
+        for k, out in zip(restored, outs[len(carried) + len(gathered) :], strict=False):
+            if e.outs[k] in scope.versions.current:
+                scope.versions.step(e.outs[k], init[k], out, scope.versions.region + 1)  # type: ignore[arg-type]
+        for v, a in later:
+            scope.adjoints[v] = b.emit("add", a, scope.adjoints[v])
+        for k, out in zip(carried, outs, strict=False):
+            self.contribute(scope, init[k], out)
+
+    def again(
+        self, e: Equation, inner: Scope, k: Var, effects: bool
+    ) -> tuple[list[Var], list[Atom]]:
+        """Run a body's forward part in the reverse iteration; (carried parameters, results)."""
+        b = self.b
+        scope = inner.parent
+        assert scope is not None
+        body = e.blocks[0]
+        env: Env = {}
+        for v in free_vars(body):
+            a = scope.value(v)
+            if a is not v:
+                env[v] = a
+        start, step = scope.value(e.ins[0]), scope.value(e.ins[1])
+        env[body.params[0]] = b.emit("add", start, b.emit("mul", k, step))
+        primal = [
+            renew(p, scope.shaped(a), env)
+            for p, a in zip(body.params[1:], e.ins[3:], strict=True)
+        ]
+        results = copy_block(b, body, env, effects)
+        self.active.update(
+            now for old, now in env.items() if old in self.active and isinstance(now, Var)
+        )
+        return primal, results

@@ -1,0 +1,106 @@
+"""What do the rows of the primitive table give for one equation: its tangent, its contributions?
+
+The only reader of derivative rules on tapes; both sweeps and nothing else call it.  Zeros are
+symbolic (None): a rule never multiplies by zero, so an infinity in an unused part stays there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.primitives import TABLE, Into, Primitive
+from jitad.tape.build import Builder
+from jitad.tape.copy import zero
+from jitad.tape.ir import Atom, Equation, Lit, is_array
+from jitad.tape.types import Array, Scalar, is_float
+from jitad.values.number import bind, o
+
+Contribution = Atom | Into | None
+
+
+def scaled(factor: Any, v: Any) -> Any:
+    """factor * v, where a literal one costs nothing."""
+    if isinstance(factor, (int, float)):
+        if factor == 1.0:
+            return v
+        if factor == -1.0:
+            return -v
+    return factor * v
+
+
+def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None],
+            outs: tuple[Atom, ...]) -> Atom | None:  # fmt: skip
+    """Tangent of a primitive's result, in terms of its operands and their tangents."""
+    row = TABLE[e.op]
+    xs = [b.leaf(a) for a in ins]
+    ts = [None if t is None else b.leaf(t) for t in tangents]
+    y = b.leaf(outs[0])
+    if row.partials is not None and row.elementwise:
+        total: Any = None
+        for p, t in zip(row.partials(o, *xs, y, **e.params), ts, strict=True):
+            if t is not None and p is not None:
+                part = scaled(p, t)
+                total = part if total is None else total + part
+        return None if total is None else conform(b, b.atom(total), outs[0])
+    if row.linear:
+        operands = [
+            (ts[k] if ts[k] is not None else b.leaf(zero(b, ins[k]))) if k in row.linear else xs[k]
+            for k in range(len(xs))
+        ]
+        if row.name == "load" and ts[0] is None:
+            return None
+        return conform(b, b.atom(bind(e.op, *operands, **e.params)), outs[0])
+    if row.jvp is not None:
+        return conform(b, b.atom(row.jvp(o, xs, ts, y, **e.params)), outs[0])
+    raise missing(e, row)
+
+
+def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent: Atom,
+                  wanted: list[bool]) -> list[Contribution]:  # fmt: skip
+    """What a primitive passes on to the adjoint of each operand, None where that is zero."""
+    row = TABLE[e.op]
+    xs = [b.leaf(a) for a in ins]
+    y, ct = b.leaf(out), b.leaf(cotangent)
+    given: list[Any]
+    if row.vjp is not None:
+        given = list(row.vjp(o, ct, *xs, y, **e.params))
+    elif row.partials is not None:
+        partials = row.partials(o, *xs, y, **e.params)
+        given = [
+            scaled(p, ct) if p is not None and want else None
+            for p, want in zip(partials, wanted, strict=True)
+        ]
+    else:
+        raise missing(e, row)
+    result: list[Contribution] = []
+    for a, want, g in zip(ins, wanted, given, strict=True):
+        if g is None or not want:
+            result.append(None)
+        elif isinstance(g, Into):
+            result.append(Into(g.op, tuple(map(b.atom, g.args)), g.params))
+        else:
+            result.append(conform(b, b.atom(g), a))
+    return result
+
+
+def conform(b: Builder, g: Atom, to: Atom) -> Atom:
+    """A derivative in the extents and the dtype of what it belongs to (broadcasting undone)."""
+    if is_array(g) and not is_array(to):
+        g = b.emit("sum", g, axes=tuple(range(len(g.shape))))
+    elif is_array(to) and not is_array(g):
+        g = b.emit("broadcast", g, *to.shape, axes=()) if not isinstance(g, Lit) else b.emit(
+            "full", g, *to.shape, dtype=to.type.dtype)  # type: ignore[union-attr]  # fmt: skip
+    dtype = to.type.dtype  # type: ignore[union-attr]
+    if g.type.dtype != dtype:  # type: ignore[union-attr]
+        g = b.emit("cast", g, dtype=dtype)
+    return g
+
+
+def missing(e: Equation, row: Primitive) -> JitadError:
+    return JitadError(
+        f"{row.name} has no derivative rule", e.pos,
+        "Write it with operations that have one, or give it a rule with jitad.primitive.",
+    )  # fmt: skip
+
+

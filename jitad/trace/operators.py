@@ -1,0 +1,383 @@
+"""What do derivative operators do inside a traced function?  They are recorded.
+
+The function is traced into a block with parameters of its own, one for every real leaf of the
+differentiated arguments; the block becomes a `vjp` or `jvp` equation under a fresh tag.  Arrays
+come in as new handles, so that nothing the function writes to its arguments reaches the caller's;
+what else it writes lives on with its primal value.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.runtime.operators import Argnums, place, positions_of
+from jitad.structures import Structure, conform, flatten, is_node, unflatten
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.copy import Env, copy_block, renew, zero
+from jitad.tape.ir import Atom, Block, Var, lit
+from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
+from jitad.trace.context import Region, Trace, current
+from jitad.trace.join import Num, Obj
+from jitad.values.array import ArrayHandle
+
+_tags = itertools.count(1)
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class _Application:
+    """A function traced into a block, and what its parameters and results are."""
+
+    trace: Trace
+    block: Block
+    primals: tuple[Atom, ...]  # one a parameter
+    arguments: tuple[tuple[Structure, tuple[Any, ...]], ...]  # per argument: its leaves
+    numbers: tuple[Var | None, ...]  # per leaf of all arguments: its parameter, None for data
+    structure: Structure  # of the result
+    results: tuple[Any, ...]  # its leaves, as the function gave them
+    places: tuple[int | None, ...]  # per leaf of the result: which result of the block it is
+    writes: tuple[tuple[Any, int | None, Any], ...]  # (write, result of the block or None, value)
+
+    def value(self, outs: tuple[Atom, ...]) -> Any:
+        """The function's result, given the block's results in the surrounding tape."""
+        b = self.trace.builder
+        leaves = [
+            given if k is None else dress(b, outs[k], given)
+            for given, k in zip(self.results, self.places, strict=True)
+        ]
+        for write, k, value in self.writes:
+            write.assign(value if k is None else b.leaf(outs[k]))
+        return unflatten(self.structure, leaves)
+
+
+def inner(differentiated: Any) -> Function:
+    """The function that a derivative operator was given; found again at the next call."""
+    trace = current()
+    assert trace is not None
+    path = trace.captures.path_of(differentiated)
+    f = differentiated.f
+    return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
+
+
+def dress(b: Builder, atom: Atom, like: Any = None) -> Any:
+    """An atom as user code meets it: a number, or a handle."""
+    if isinstance(atom.type, Array) or isinstance(like, ArrayHandle):
+        return ArrayHandle(b.leaf(atom))
+    return b.leaf(atom)
+
+
+def _real(leaf: Any) -> bool:
+    if isinstance(leaf, (Leaf, ArrayHandle)):
+        return is_float(leaf.type)
+    try:
+        return is_float(type_of_constant(leaf))
+    except TypeError:
+        return getattr(getattr(leaf, "dtype", None), "kind", "") == "f"
+
+
+def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator: str,
+           positions: tuple[int, ...], all_data: bool = False) -> _Application:  # fmt: skip
+    from jitad.trace import hooks  # hooks know of operators through the call hook
+
+    trace = current()
+    assert trace is not None
+    b = trace.builder
+    inside = list(args)
+    params: list[Var] = []
+    primals: list[Atom] = []
+    numbers: list[Var | None] = []
+    arguments = []
+    for k in positions:
+        leaves, structure = flatten(args[k])
+        got: list[Any] = []
+        found = False
+        for leaf, path in zip(leaves, structure.paths(), strict=True):
+            if not _real(leaf):
+                _check_data(leaf, operator, place(f, k, path), b)
+                got.append(leaf)
+                numbers.append(None)
+                continue
+            found = True
+            content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
+            atom = b.atom(content)
+            var = Var(atom.type, atom.shape, getattr(atom, "name", ""))
+            params.append(var)
+            primals.append(atom)
+            numbers.append(var)
+            got.append(dress(b, var, leaf))
+        if not found and not all_data:
+            raise JitadTypeError(
+                f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to",
+                b.pos, "Pass a float (3.0 instead of 3), or choose other argnums.",
+            )  # fmt: skip
+        inside[k] = unflatten(structure, got)
+        arguments.append((structure, tuple(leaves)))
+    region = Region(trace, params)
+    region.open()
+    outer_pos = b.pos
+    try:
+        result = hooks.call(f, *inside, **kwargs)
+        leaves, structure = flatten(result)
+        atoms: list[Atom] = []
+        places: list[int | None] = []
+        for leaf in leaves:
+            if isinstance(leaf, (Leaf, ArrayHandle)):
+                content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
+                places.append(len(atoms))
+                atoms.append(b.atom(content))
+            else:
+                places.append(None)
+    except BaseException:
+        region.drop()
+        raise
+    region.close()
+    writes = []
+    for w in region.written:
+        match w.value:
+            case Num(value) if isinstance(value, Leaf):
+                writes.append((w.write, len(atoms), None))
+                atoms.append(value.atom)
+            case Num(value) | Obj(value):
+                writes.append((w.write, None, value))
+            case _:
+                raise JitadError(
+                    f"{operator}: the function writes a container of traced values to "
+                    "something outside it", b.pos, "Return the values instead.",
+                )  # fmt: skip
+    b.pos = outer_pos
+    region.block.results = atoms
+    return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),
+                        structure, tuple(leaves), tuple(places), tuple(writes))  # fmt: skip
+
+
+def _check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
+    kind = getattr(leaf, "type", None)
+    if isinstance(leaf, (bool, int, str, bytes)) or (
+        isinstance(kind, (Scalar, Array)) and kind.dtype[0] in "iub"
+    ):
+        return
+    if getattr(getattr(leaf, "dtype", None), "kind", "") in "iub":
+        return
+    what = "a function" if callable(leaf) else f"a {type(leaf).__name__}"
+    raise JitadTypeError(f"{operator}: {where} is {what}", b.pos,
+                         "Pass the numbers inside as arguments, or choose other argnums.")  # fmt: skip
+
+
+def _twin(b: Builder, block: Block) -> Block:
+    """A copy of the block with variables of its own."""
+    env: Env = {}
+    params = [renew(p, p, env) for p in block.params]
+    with b.block(*params, isolated=True) as new:
+        new.results = copy_block(b, block, env, effects=False)
+    return new
+
+
+def _operator(
+    run: _Application, op: str, given: dict[int, Atom], block: Block
+) -> tuple[Var, ...]:
+    """Append the equation; gives the block's results, then the derivatives.
+
+    `given`: seeds by result (vjp), tangents by parameter (jvp).
+    """
+    b = run.trace.builder
+    results = block.results
+    if op == "vjp":
+        like: list[Atom] = list(block.params)
+    else:
+        like = [a for a in results if is_float(a.type)]
+    outs = [Var(a.type, _outside(a, block)) for a in results]
+    outs += [Var(a.type, a.shape if op == "vjp" else _outside(a, block)) for a in like]
+    params: dict[str, Any] = {"tag": next(_tags), "active": tuple(range(len(block.params)))}
+    if op == "vjp":
+        params["seeded"] = tuple(given)
+    return b.structured(op, (*run.primals, *given.values()), tuple(outs), (block,), params)
+
+
+def _outside(a: Atom, block: Block) -> tuple[Atom, ...]:
+    """The extents of a result, where they are known outside the block."""
+    inside = {v for e in block.equations for v in e.outs}
+    return () if any(d in inside for d in a.shape if isinstance(d, Var)) else a.shape
+
+
+def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
+                   ) -> tuple[Any, Any]:  # fmt: skip
+    """The recorded form of `value_and_grad(f, argnums)(*args, **kwargs)`."""
+    positions = positions_of(argnums, len(args), "grad")
+    run = _apply(f, args, kwargs, "grad", positions)
+    b = run.trace.builder
+    if is_node(unflatten(run.structure, run.results)) or len(run.results) != 1:
+        raise _not_scalar(f, "a structure", b)
+    (result,) = run.results
+    if not isinstance(result, (Leaf, bool, int, float)) and getattr(result, "shape", None) != ():
+        what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
+        raise _not_scalar(f, what, b)
+    if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
+        outs = run.block.results and _inline(run)
+        return run.value(tuple(outs)), _gradients(run, argnums, None)
+    seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
+    outs = _operator(run, "vjp", seeds, run.block)
+    count = len(run.block.results)
+    return run.value(outs[:count]), _gradients(run, argnums, outs[count:])
+
+
+def _one(a: Atom) -> Atom:
+    t = element(a.type)  # type: ignore[arg-type]
+    import numpy as np
+
+    return lit(1.0) if t.dtype == "f8" else lit(np.dtype(t.dtype).type(1))
+
+
+def _not_scalar(f: Function, what: str, b: Builder) -> JitadTypeError:
+    name = getattr(f, "__name__", type(f).__name__)
+    return JitadTypeError(
+        f"grad: non-scalar output: {name} returned {what}, not a number", b.pos,
+        "Return one number, or use vjp, jvp or derivative for other results.",
+    )  # fmt: skip
+
+
+def _inline(run: _Application) -> list[Atom]:
+    env: Env = dict(zip(run.block.params, run.primals, strict=True))
+    return copy_block(run.trace.builder, run.block, env)
+
+
+def _gradients(run: _Application, argnums: Argnums, adjoints: tuple[Var, ...] | None) -> Any:
+    arguments = _adjoints(run, adjoints)
+    return arguments if isinstance(argnums, tuple) else arguments[0]
+
+
+def _adjoints(run: _Application, adjoints: tuple[Var, ...] | None) -> tuple[Any, ...]:
+    """Per argument its structure with derivatives in place of the real leaves."""
+    b = run.trace.builder
+    of = dict(zip(run.block.params, adjoints, strict=True)) if adjoints is not None else {}
+    numbers = iter(run.numbers)
+    out = []
+    for structure, leaves in run.arguments:
+        got = []
+        for leaf in leaves:
+            var = next(numbers)
+            if var is None:
+                got.append(_zero_of_data(leaf))
+            else:
+                got.append(dress(b, of[var] if of else zero(b, var), leaf))
+        out.append(unflatten(structure, got))
+    return tuple(out)
+
+
+def _zero_of_data(leaf: Any) -> Any:
+    if isinstance(leaf, (bool, int)):
+        return type(leaf)(0)
+    if isinstance(leaf, Leaf):
+        return 0
+    if isinstance(leaf, ArrayHandle):
+        return leaf * 0
+    return leaf
+
+
+def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
+    """The recorded form of `vjp(f, *args)`."""
+    run = _apply(f, args, {}, "vjp", tuple(range(len(args))), all_data=True)
+    b = run.trace.builder
+    value = run.value(tuple(_inline(run)))
+    template = run.results
+
+    def pullback(sensitivity: Any) -> tuple[Any, ...]:
+        seeds = conform(sensitivity, run.structure, "the sensitivity", "the output")
+        of: dict[int, Atom] = {}
+        for seed, like, k in zip(seeds, template, run.places, strict=True):
+            if k is not None and is_float(run.block.results[k].type):
+                of[k] = _conforming(b, seed, like, "the sensitivity")
+        # Traced anew by the sweep; what it shares with the value is computed once.
+        block = _twin(b, run.block)
+        outs = _operator(run, "vjp", of, block)
+        again = outs[len(block.results) :]
+        return _adjoints(run, again)
+
+    return value, pullback
+
+
+def _conforming(b: Builder, given: Any, like: Any, what: str) -> Atom:
+    content = given.content if isinstance(given, ArrayHandle) else given
+    atom = b.atom(content)
+    shape = getattr(like, "shape", ())
+    if len(atom.shape) != len(shape):
+        raise JitadValueError(
+            f"{what} must have {len(shape)} axes, but has {len(atom.shape)}", b.pos
+        )
+    dtype = like.type.dtype
+    if atom.type.dtype != dtype:  # type: ignore[union-attr]
+        atom = b.emit("cast", atom, dtype=dtype, py=dtype == "f8" and not shape)
+    return atom
+
+
+def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """The recorded form of `jvp(f, primals, tangents)`."""
+    trace = current()
+    assert trace is not None
+    b = trace.builder
+    if len(primals) != len(tangents):
+        raise JitadValueError(
+            f"jvp: {len(primals)} primals with {len(tangents)} tangents", b.pos,
+            "Give one tangent a primal.",
+        )  # fmt: skip
+    given: list[Atom] = []
+    for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
+        leaves, structure = flatten(p)
+        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        for leaf, d in zip(leaves, ts, strict=True):
+            if _real(leaf):
+                given.append(_conforming(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
+    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
+    outs = _operator(run, "jvp", dict(enumerate(given)), run.block)
+    count = len(run.block.results)
+    value = run.value(outs[:count])
+    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
+    tangent_of = dict(zip(floats, outs[count:], strict=True))
+    flat: list[Any] = []
+    for leaf, k in zip(run.results, run.places, strict=True):
+        if k in tangent_of:
+            flat.append(dress(b, tangent_of[k], leaf))
+        elif callable(leaf):
+            raise JitadError(
+                "jvp: a compiled function can't return a function to be differentiated yet",
+                b.pos, "Call derivative without jit.",
+            )  # fmt: skip
+        else:
+            flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
+    return value, unflatten(run.structure, flat)
+
+
+def _typed(b: Builder, leaf: Any) -> Any:
+    return b.leaf(b.atom(leaf)) if not isinstance(leaf, (Leaf, ArrayHandle, float)) else (
+        _Float() if isinstance(leaf, float) else leaf
+    )
+
+
+class _Float:
+    """What a Python float looks like to `_conforming`."""
+
+    type = Scalar("f8", py=True)
+    shape = ()
+
+
+def derivative(f: Function, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The recorded form of `derivative(f)(x, *args, **kwargs)`."""
+    trace = current()
+    assert trace is not None
+    if isinstance(x, ArrayHandle) or not _real(x):
+        raise JitadTypeError(
+            f"derivative: {place(f, 0, '')} is not a float", trace.builder.pos,
+            "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",
+        )  # fmt: skip
+
+    def along(t: Any) -> Any:
+        from jitad.trace import hooks
+
+        return hooks.call(f, t, *args, **kwargs)
+
+    along.__name__ = getattr(f, "__name__", "f")
+    return jvp(along, (x,), (1.0,))[1]

@@ -1,0 +1,182 @@
+"""How do operands of unlike shapes meet in an elementwise operation?
+
+As in NumPy, with traced extents: equal extents go together, a literal 1 stretches, a traced
+extent is taken not to be 1, and two traced extents that are not known to be equal get a check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.primitives.table import TABLE
+from jitad.tape.build import Leaf
+from jitad.values import extents
+from jitad.values.extents import Int
+from jitad.values.kind import fail, is_number, require, type_of
+from jitad.values.number import Number, bind
+
+Shape = tuple[Int, ...]
+
+
+def shape_of(value: Any) -> Shape:
+    return tuple(getattr(value, "shape", ()))
+
+
+def common_shape(shapes: Sequence[Shape]) -> Shape:
+    """The shape that all of these stretch to."""
+    ndim = max(map(len, shapes), default=0)
+    out = []
+    for axis in range(-ndim, 0):
+        met = [s[axis] for s in shapes if len(s) >= -axis]
+        out.append(_common_extent(met, shapes))
+    return tuple(out)
+
+
+def _common_extent(met: list[Int], shapes: Sequence[Shape]) -> Int:
+    wide = [n for n in met if isinstance(n, Number) or n != 1]
+    if not wide:
+        return 1
+    chosen = next((n for n in wide if not isinstance(n, Number)), wide[0])
+    for n in wide:
+        require_same(n, chosen, lambda: "operands could not be broadcast together with shapes "
+                     + " ".join(map(shape_text, shapes)))  # fmt: skip
+    return chosen
+
+
+def require_same(n: Int, m: Int, what: Any) -> None:
+    """Two extents must be equal: proved, or checked."""
+    if not extents.same(n, m):
+        require(bind("eq", n, m), JitadValueError, what())
+
+
+def shape_text(shape: Shape) -> str:
+    parts = ["?" if isinstance(n, Number) else str(n) for n in shape]
+    return f"({parts[0]},)" if len(parts) == 1 else f"({','.join(parts)})"
+
+
+def stretch(content: Any, shape: Shape) -> Any:
+    """The array content repeated along axes of extent 1 and new leading ones, to this shape."""
+    own = shape_of(content)
+    lead = len(shape) - len(own)
+    dropped = [
+        k for k, n in enumerate(own)
+        if not isinstance(n, Number) and n == 1
+        and (isinstance(shape[lead + k], Number) or shape[lead + k] != 1)
+    ]  # fmt: skip
+    if not dropped and not lead:
+        return content
+    if dropped:
+        kept = [n for k, n in enumerate(own) if k not in dropped]
+        content = (bind("reshape", content, *kept) if kept
+                   else bind("load", content, *(0 for _ in own)))  # fmt: skip
+    axes = tuple(lead + k for k in range(len(own)) if k not in dropped)
+    return bind("broadcast", content, *shape, axes=axes)
+
+
+# -- operands -------------------------------------------------------------------------------------
+
+
+def as_operand(value: Any) -> Any:
+    """What arithmetic takes: a handle, a number, an ndarray; lists become arrays."""
+    if hasattr(value, "peek") or is_number(value):
+        return value
+    if isinstance(value, np.ndarray):
+        _refuse_objects(value)
+        return value
+    if isinstance(value, (list, tuple)):
+        from jitad.values.registry import call
+
+        return call(np.array, value)
+    raise fail(JitadTypeError, f"a {type(value).__name__} can't take part in array arithmetic")
+
+
+def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
+    if value.dtype.kind not in "biufc":
+        raise fail(JitadTypeError, f"arrays of dtype {value.dtype} are not supported",
+                   "Use arrays of numbers.")  # fmt: skip
+
+
+def contents(args: Sequence[Any]) -> list[Any]:
+    """The contents of operands: lent if all are plain, else versions that never change."""
+    args = [as_operand(a) for a in args]
+    plain = all(a.concrete if hasattr(a, "peek") else not isinstance(a, Number) for a in args)
+    return [(a.peek() if plain else a.content) if hasattr(a, "peek") else a for a in args]
+
+
+def aligned(args: Sequence[Any]) -> list[Any]:
+    """Contents as an elementwise primitive takes them: scalars, and arrays of one shape."""
+    given = contents(args)
+    if not any(isinstance(c, Number) for c in given):
+        return given  # NumPy does it
+    arrays = [shape_of(c) for c in given if shape_of(c)]
+    if not arrays:
+        return given
+    shape = arrays[0]
+    if all(type(n) is int for n in shape) and not any(_traced(s) or s != shape for s in arrays):
+        return given
+    shape = common_shape(arrays)
+    return [stretch(c, shape) if shape_of(c) else c for c in given]
+
+
+def _traced(shape: Shape) -> bool:
+    return any(isinstance(n, Number) for n in shape)
+
+
+def elementwise(name: str, *args: Any, **params: Any) -> Any:
+    """An elementwise primitive with broadcasting: a number, or a handle onto a new array."""
+    from jitad.values.array import wrap
+
+    given = aligned(args)
+    if not any(isinstance(c, Number) for c in given):
+        return wrap(TABLE[name].evaluate(*given, **params))
+    return wrap(bind(name, *given, **params))
+
+
+# -- storing --------------------------------------------------------------------------------------
+
+
+def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
+    """The value as a store into an array of this dtype and shape takes it."""
+    value = as_operand(value)
+    content = value.content if hasattr(value, "peek") else value
+    kind = np.dtype(type_of(content).dtype).kind
+    if kind == "c" and dtype.kind != "c":
+        raise fail(JitadTypeError, f"a complex value can't be stored in an array of {dtype}")
+    if isinstance(content, np.ndarray) and not content.ndim:
+        content = content[()]
+    own = shape_of(content)
+    if not own and not shape and not isinstance(content, Number) and not traced:
+        return content
+    while len(own) > len(shape):  # NumPy drops leading axes of extent 1 here
+        if isinstance(own[0], Number) or own[0] != 1:
+            raise fail(JitadValueError, _no_fit(own, shape))
+        own = own[1:]
+        content = bind("reshape", content, *own) if own else bind("load", content, *(
+            0 for _ in shape_of(content)))  # fmt: skip
+    if own:
+        for n, m in zip(own, shape[len(shape) - len(own) :], strict=True):
+            if isinstance(n, Number) or n != 1:
+                require_same(n, m, lambda: _no_fit(own, shape))
+        content = stretch(content, shape)
+    if traced or isinstance(content, Leaf):
+        content = cast(content, dtype)
+    elif isinstance(content, Number) and type_of(content).dtype != dtype.str[1:]:
+        content = cast(content, dtype)
+    return content
+
+
+def _no_fit(own: Shape, shape: Shape) -> str:
+    return (f"could not broadcast input array from shape {shape_text(own)} "
+            f"into shape {shape_text(shape)}")  # fmt: skip
+
+
+def cast(content: Any, dtype: np.dtype[Any]) -> Any:
+    """The content with this dtype, as NumPy numbers."""
+    t = type_of(content)
+    if t.dtype == dtype.str[1:] and not getattr(t, "py", False):
+        return content
+    return bind("cast", content, dtype=dtype.str[1:])

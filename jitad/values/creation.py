@@ -1,0 +1,251 @@
+"""How are arrays made inside a traced or differentiated function?
+
+Always as handles, because traced values may be written into them later.  While a tape is being
+built they are equations of it; else they are plain and owned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
+from jitad.values.extents import Int, as_int
+from jitad.values.kind import fail, is_number, present_builder, type_of
+from jitad.values.number import Number, bind
+from jitad.values.registry import call, is_traced, replaces
+
+
+def shape_tuple(shape: Any) -> tuple[Int, ...]:
+    """A shape argument: an int or a sequence of them."""
+    if isinstance(shape, ArrayHandle):
+        shape = [shape[k] for k in range(len(shape))] if shape.ndim else [shape[()]]
+    items = shape if isinstance(shape, (tuple, list, np.ndarray)) else (shape,)
+    out = tuple(as_int(n, "an extent") for n in items)
+    for n in out:
+        if not isinstance(n, Number) and n < 0:
+            raise fail(JitadValueError, "negative dimensions are not allowed")
+    return tuple(extents.largest(n, 0) if isinstance(n, Number) else n for n in out)
+
+
+def kind_of(dtype: Any) -> np.dtype[Any]:
+    """A dtype argument; arrays of objects or text are refused."""
+    found = np.dtype(dtype)
+    if found.kind not in "biufc" or not found.isnative:
+        raise fail(JitadTypeError, f"arrays of dtype {found} are not supported here",
+                   "Use arrays of floats, ints or bools.")  # fmt: skip
+    return found
+
+
+def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> ArrayHandle:
+    """A new array of equal elements."""
+    builder = present_builder()
+    if builder is None:
+        if not shape and isinstance(value, Number):
+            return ArrayHandle(cast(value, dtype))
+        content = bind("full", value, *shape, dtype=dtype.str[1:])
+        return ArrayHandle(content, owned=isinstance(content, np.ndarray) or content.tag > 0)
+    if not isinstance(value, Number):
+        value = dtype.type(value)
+    if not shape:
+        return ArrayHandle(cast(value, dtype))
+    atoms = [builder.atom(value), *map(builder.atom, shape)]
+    return ArrayHandle(builder.leaf(builder.emit("full", *atoms, dtype=dtype.str[1:])))
+
+
+@replaces(np.zeros, plain=False)
+def zeros(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> ArrayHandle:
+    return filled(0, shape_tuple(shape), kind_of(dtype))
+
+
+@replaces(np.ones, plain=False)
+def ones(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> ArrayHandle:
+    return filled(1, shape_tuple(shape), kind_of(dtype))
+
+
+@replaces(np.empty, plain=False)
+def empty(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> ArrayHandle:
+    """Zeros: what is never written has a value, and it is the same on every run."""
+    return filled(0, shape_tuple(shape), kind_of(dtype))
+
+
+@replaces(np.full, plain=False)
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **_: Any) -> Any:
+    value = as_operand(fill_value)
+    kind = kind_of(dtype if dtype is not None else type_of(value).dtype)
+    if shape_of(value):
+        out = filled(0, shape_tuple(shape), kind)
+        out.assign(value)
+        return out
+    if isinstance(value, ArrayHandle):
+        value = value.content
+    return filled(value, shape_tuple(shape), kind)
+
+
+def _like(fill: int) -> Any:
+    def like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
+             **_: Any) -> ArrayHandle:  # fmt: skip
+        a = as_operand(a)
+        kind = kind_of(dtype if dtype is not None else type_of(a).dtype)
+        return filled(fill, shape_of(a) if shape is None else shape_tuple(shape), kind)
+
+    return like
+
+
+zeros_like = replaces(np.zeros_like, plain=False)(_like(0))
+ones_like = replaces(np.ones_like, plain=False)(_like(1))
+empty_like = replaces(np.empty_like, plain=False)(_like(0))
+
+
+@replaces(np.full_like, plain=False)
+def full_like(a: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Any:
+    a = as_operand(a)
+    return full(shape_of(a), fill_value, dtype if dtype is not None else type_of(a).dtype)
+
+
+# -- from values ----------------------------------------------------------------------------------
+
+
+@replaces(np.array, plain=False)
+def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> ArrayHandle:
+    """A new array of a number, an array, or nested lists of them."""
+    kind = None if dtype is None else kind_of(dtype)
+    ndmin = other.pop("ndmin", 0)
+    if isinstance(value, (list, tuple)) and is_traced(value):
+        out = _from_list(value)
+    elif isinstance(value, ArrayHandle) and not value.concrete:
+        out = ArrayHandle(value.content)  # versions never change: a new handle is a copy
+    elif isinstance(value, Number):
+        out = ArrayHandle(_strong(value))
+    else:
+        plain = value.peek() if isinstance(value, ArrayHandle) else _lend_list(value)
+        made = np.array(plain, dtype)
+        kind_of(made.dtype)
+        out = ArrayHandle(made, owned=True)
+    if kind is not None and out.dtype != kind:
+        out = ArrayHandle(cast(out.content, kind))
+    if ndmin > out.ndim:
+        out = call(np.copy, out.with_axes(tuple(range(ndmin - out.ndim))))
+    return out
+
+
+def _lend_list(value: Any) -> Any:
+    if isinstance(value, ArrayHandle):
+        return value.peek()
+    return [_lend_list(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def _strong(value: Any) -> Any:
+    """A scalar as a NumPy number."""
+    return cast(value, np.dtype(type_of(value).dtype)) if isinstance(value, Number) else value
+
+
+def _from_list(items: Any) -> ArrayHandle:
+    parts = [_from_list(v) if isinstance(v, (list, tuple)) else v for v in items]
+    if all(is_number(v) or (isinstance(v, ArrayHandle) and not v.ndim) for v in parts):
+        scalars = [v.content if isinstance(v, ArrayHandle) else v for v in parts]
+        # Unlike arithmetic, np.array takes a Python float for a float64.
+        dtype = np.result_type(*(np.dtype(type_of(v).dtype) for v in scalars))
+        return ArrayHandle(bind("pack", *(cast(v, dtype) for v in scalars)))
+    arrays = [as_operand(v) for v in parts]
+    if len({len(shape_of(a)) for a in arrays}) > 1:
+        raise fail(JitadValueError, "setting an array element with a sequence: the nested lists "
+                   "have unlike lengths or depths")  # fmt: skip
+    return call(np.stack, arrays)  # type: ignore[no-any-return]
+
+
+@replaces(np.asarray, np.ascontiguousarray, np.asanyarray, np.asfortranarray, plain=False)
+def asarray(value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
+    if isinstance(value, ArrayHandle) and (dtype is None or np.dtype(dtype) == value.dtype):
+        return value
+    return array(value, dtype)
+
+
+@replaces(np.copy, plain=False)
+def copy(a: Any, *_: Any, **__: Any) -> ArrayHandle:
+    return array(a)
+
+
+def astype(a: Any, dtype: Any) -> Any:
+    """A copy with another dtype (scalars: a NumPy number)."""
+    kind = kind_of(dtype)
+    a = as_operand(a)
+    if not isinstance(a, ArrayHandle):
+        return cast(a, kind)
+    if a.concrete:
+        return ArrayHandle(np.array(a.peek()).astype(kind), owned=True)
+    return ArrayHandle(cast(a.content, kind))
+
+
+# -- ranges ---------------------------------------------------------------------------------------
+
+
+def _iota(n: Int, dtype: str) -> ArrayHandle:
+    builder = present_builder()
+    if builder is not None:
+        return ArrayHandle(builder.leaf(builder.emit("iota", builder.atom(n), dtype=dtype)))
+    return wrap(bind("iota", n, dtype=dtype))  # type: ignore[no-any-return]
+
+
+@replaces(np.arange, plain=False)
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Any:
+    start, stop = (0, start) if stop is None else (start, stop)
+    ends = (start, stop, step)
+    if not any(isinstance(x, Number) for x in ends):
+        return ArrayHandle(np.arange(*ends, dtype=dtype), owned=True)
+    integer = all(type_of(x).dtype[0] in "iub" for x in ends)
+    distance = elementwise("sub", stop, start)
+    if integer:
+        count = distance if not isinstance(step, Number) and step == 1 else elementwise(
+            "neg", elementwise("floordiv", elementwise("neg", distance), step))  # fmt: skip
+    else:
+        ratio = elementwise("ceil", elementwise("div", distance, step))
+        count = bind("cast", ratio, dtype="i8", py=True)
+    made = _iota(extents.largest(count, 0), "i8")
+    if not (not isinstance(step, Number) and step == 1):
+        made = elementwise("mul", made, step)
+    if not (not isinstance(start, Number) and start == 0):
+        made = elementwise("add", made, start)
+    if dtype is not None:
+        made = astype(made, dtype)
+    return made
+
+
+@replaces(np.linspace)
+def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: Any = None, **_: Any) -> Any:  # fmt: skip
+    """start + k * step, the last one being `stop` itself."""
+    num = as_int(num, "num")
+    parts = extents.sub(num, 1) if endpoint else num
+    one_or_more = extents.largest(parts, 1)
+    step = elementwise("div", elementwise("sub", stop, start), one_or_more)
+    k = _iota(num, "f8")
+    out = elementwise("add", elementwise("mul", k, step), start)
+    if endpoint:
+        # NumPy sets the last element, so that rounding doesn't show there.
+        last = elementwise("eq", k, elementwise("mul", parts, 1.0))
+        many = elementwise("gt", parts, 0)
+        out = elementwise("where", elementwise("logical_and", last, many), stop, out)
+    out = out if dtype is None else astype(out, dtype)
+    return (out, step) if retstep else out
+
+
+@replaces(np.eye, plain=False)
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
+    n, m = shape_tuple((N, N if M is None else M))
+    if present_builder() is None and not any(isinstance(x, Number) for x in (n, m)):
+        return ArrayHandle(np.eye(n, m, k, dtype), owned=True)
+    rows = call(np.reshape, _iota(n, "i8"), (n, 1))
+    columns = call(np.reshape, _iota(m, "i8"), (1, m))
+    return astype(elementwise("eq", elementwise("add", rows, k), columns), dtype)
+
+
+@replaces(np.identity, plain=False)
+def identity(n: Any, dtype: Any = float, **_: Any) -> Any:
+    return eye(n, dtype=dtype)
+
+

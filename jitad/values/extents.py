@@ -1,0 +1,261 @@
+"""How does one compute with extents and indices that may be traced, and what is known of them?
+
+Plain ints stay plain; traced ones become integer equations.  `at_least(a, b)` proves a >= b from
+the tape where that is cheap: both sides are written as linear forms in variables, loop indices
+are replaced by the bound that makes the difference smallest, and what is left must have
+non-negative coefficients on non-negative variables.  False means "not proved".
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import GuardMiss, JitadTypeError
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Atom, Lit, Var
+from jitad.tape.types import Scalar
+from jitad.values.kind import fail, primal, require
+from jitad.values.number import Number, bind
+
+Int = Any  # an int, or a Leaf of integer type
+
+
+def as_int(value: Any, what: str = "an index") -> Int:
+    """An int or an integer Leaf; floats and other objects are refused."""
+    value = primal(value)
+    if isinstance(value, Leaf):
+        if not isinstance(value.type, Scalar) or value.type.dtype[0] not in "iu":
+            raise fail(JitadTypeError, f"{what} must be an integer, not {value.type}",
+                       "Convert it with int(...).")  # fmt: skip
+        return value
+    if isinstance(value, (bool, np.bool_)):
+        raise fail(JitadTypeError, f"{what} must be an integer, not a bool")
+    try:
+        return operator.index(value)
+    except TypeError:
+        name = type(value).__name__
+        raise fail(JitadTypeError, f"{what} must be an integer, not a {name}") from None
+
+
+def add(a: Int, b: Int) -> Int:
+    if isinstance(a, Number) or isinstance(b, Number):
+        # Constants go last and are folded there, so that equal extents are equal atoms.
+        if isinstance(b, Number) and not isinstance(a, Number):
+            a, b = b, a
+        return bind("add", a, b)
+    return a + b
+
+
+def sub(a: Int, b: Int) -> Int:
+    if isinstance(b, Number):
+        known = constant_difference(a, b)
+        return known if known is not None else bind("sub", a, b)
+    return add(a, -b)
+
+
+def mul(a: Int, b: Int) -> Int:
+    return bind("mul", a, b) if isinstance(a, Number) or isinstance(b, Number) else a * b
+
+
+def floordiv(a: Int, b: Int) -> Int:
+    if isinstance(a, Number) or isinstance(b, Number):
+        return a if not isinstance(b, Number) and b == 1 else bind("floordiv", a, b)
+    return a // b
+
+
+def mod(a: Int, b: Int) -> Int:
+    return bind("mod", a, b) if isinstance(a, Number) or isinstance(b, Number) else a % b
+
+
+def largest(a: Int, b: Int) -> Int:
+    if at_least(a, b):
+        return a
+    if at_least(b, a):
+        return b
+    return bind("maximum", _unclipped(a) if not isinstance(b, Number) and b == 0 else a, b)
+
+
+def _unclipped(a: Int) -> Int:
+    """y - k for a = max(y, 0) - k, which is the same once a is clipped at zero itself.
+
+    So the extent of `d[1:]` is that of `u[2:]` where d is as long as `u[1:]`.
+    """
+    terms, constant = _difference(a, 0)
+    if constant <= 0 and list(terms.values()) == [1]:
+        (v,) = terms
+        source = a.builder.sources.get(v)
+        match source.op if source is not None else "", source.ins if source is not None else ():
+            case ("maximum", (y, Lit() as zero)) if zero.value == 0:
+                return add(a.builder.leaf(y), constant)
+    return a
+
+
+def smallest(a: Int, b: Int) -> Int:
+    if at_least(a, b):
+        return b
+    if at_least(b, a):
+        return a
+    return bind("minimum", a, b)
+
+
+def assume_at_least(n: Int, k: Int) -> bool:
+    """True where n >= k is known, or may be relied on because a guard of the kernel checks it.
+
+    Only an extent that is read off an argument is relied on, and only if the trace's example has
+    it so: `x[0:3]` then has 3 elements in this specialisation.
+    """
+    if at_least(n, k):
+        return True
+    if not isinstance(n, Leaf) or isinstance(k, Number):
+        return False
+    source = n.builder.sources.get(n.atom)
+    if source is None or source.op != "dim":
+        return False
+    if n.builder.examples.get(n.atom, k) < k:
+        return False
+    require(bind("ge", n, k), GuardMiss, f"an extent is less than {k}")
+    return True
+
+
+def product(extents: Any) -> Int:
+    out: Int = 1
+    for n in extents:
+        out = mul(out, n) if not (isinstance(out, int) and out == 1) else n
+    return out
+
+
+def same(a: Int, b: Int) -> bool:
+    """True where two extents are known to be equal."""
+    return constant_difference(a, b) == 0
+
+
+def constant_difference(a: Int, b: Int) -> int | None:
+    """a - b where it is the same on every run, else None."""
+    if not isinstance(a, Number) and not isinstance(b, Number):
+        return int(a - b)
+    terms, constant = _difference(a, b)
+    return constant if not terms else None
+
+
+# -- what is known --------------------------------------------------------------------------------
+
+_Linear = tuple[dict[Var, int], int]
+
+
+def _builder(*values: Int) -> Builder:
+    return next(v.builder for v in values if isinstance(v, Leaf))
+
+
+def _difference(a: Int, b: Int) -> _Linear:
+    builder = _builder(a, b)
+    terms: dict[Var, int] = {}
+    constant = _gather(builder, builder.atom(a), 1, terms)
+    constant += _gather(builder, builder.atom(b), -1, terms)
+    return {v: c for v, c in terms.items() if c}, constant
+
+
+def _gather(b: Builder, atom: Atom, factor: int, terms: dict[Var, int], depth: int = 12) -> int:
+    """Add factor * atom to the terms; gives the constant part."""
+    if isinstance(atom, Lit):
+        return factor * int(atom.value)
+    source = b.sources.get(atom)
+    match source.op if source is not None and depth else "", source.ins if source else ():
+        case ("add", (x, y)):
+            first = _gather(b, x, factor, terms, depth - 1)
+            return first + _gather(b, y, factor, terms, depth - 1)
+        case ("sub", (x, y)):
+            first = _gather(b, x, factor, terms, depth - 1)
+            return first + _gather(b, y, -factor, terms, depth - 1)
+        case ("neg", (x,)):
+            return _gather(b, x, -factor, terms, depth - 1)
+        case ("mul", (x, Lit() as y)) | ("mul", (Lit() as y, x)):
+            return _gather(b, x, factor * int(y.value), terms, depth - 1)
+    terms[atom] = terms.get(atom, 0) + factor
+    return 0
+
+
+def at_least(a: Int, b: Int) -> bool:
+    """True where a >= b is known."""
+    if not isinstance(a, Number) and not isinstance(b, Number):
+        return bool(a >= b)
+    if not isinstance(a, (Leaf, int)) or not isinstance(b, (Leaf, int)):
+        return False
+    builder = _builder(a, b)
+    terms, constant = _difference(a, b)
+    return _provable(builder, terms, constant, 8)
+
+
+def _provable(b: Builder, terms: dict[Var, int], constant: int, depth: int) -> bool:
+    """True where constant + sum of coefficient * variable >= 0 is known."""
+    bounds = {v: _bounds(b, v) for v in terms}
+    if constant >= 0 and all(c > 0 and _nonnegative(b, v) for v, c in terms.items()):
+        return True
+    if not depth:
+        return False
+    for v, c in terms.items():
+        for bound in bounds[v][0 if c > 0 else 1]:
+            rest = {w: k for w, k in terms.items() if w is not v}
+            shift = _gather(b, bound[0], c, rest) + c * bound[1]
+            rest = {w: k for w, k in rest.items() if k}
+            if _provable(b, rest, constant + shift, depth - 1):
+                return True
+    return False
+
+
+_Bounds = tuple[list[tuple[Atom, int]], list[tuple[Atom, int]]]
+
+
+def _bounds(b: Builder, v: Var) -> _Bounds:
+    """Lower and upper bounds (atom, plus constant) of a variable, each of them inclusive."""
+    loop = b.loops.get(v)
+    if loop is not None:
+        start, stop, step = loop
+        if isinstance(step, Lit):
+            first, last = (start, 0), (stop, -1 if step.value > 0 else 1)
+            return ([first], [last]) if step.value > 0 else ([last], [first])
+    source = b.sources.get(v)
+    match source.op if source is not None else "", source.ins if source is not None else ():
+        case ("maximum", (x, y)):
+            return [(x, 0), (y, 0)], []
+        case ("minimum", (x, y)):
+            return [], [(x, 0), (y, 0)]
+        case ("mod", (_, n)):
+            if _positive(b, n):
+                return [(Lit(0, n.type), 0)], [(n, -1)]  # type: ignore[arg-type]
+        case ("floordiv", (x, Lit() as n)):
+            if n.value >= 1 and _nonnegative(b, x):
+                return [(Lit(0, n.type), 0)], [(x, 0)]
+    return [], []
+
+
+def _nonnegative(b: Builder, atom: Atom, depth: int = 8) -> bool:
+    if isinstance(atom, Lit):
+        return bool(atom.value >= 0)
+    if not depth:
+        return False
+    source = b.sources.get(atom)
+    match source.op if source is not None else "", source.ins if source is not None else ():
+        case ("dim", _):
+            return True
+        case ("maximum", ins):
+            return any(_nonnegative(b, x, depth - 1) for x in ins)
+        case ("minimum" | "mul" | "add", ins):
+            return all(_nonnegative(b, x, depth - 1) for x in ins)
+        case ("floordiv" | "mod", (x, n)):
+            wraps = source is not None and source.op == "mod"
+            return _positive(b, n) and (wraps or _nonnegative(b, x, depth - 1))
+        case ("cast", (x,)):
+            t = x.type
+            return isinstance(t, Scalar) and t.dtype == "b1"
+    loop = b.loops.get(atom)
+    if loop is not None:
+        start, _, step = loop
+        return isinstance(step, Lit) and step.value > 0 and _nonnegative(b, start, depth - 1)
+    return False
+
+
+def _positive(b: Builder, atom: Atom) -> bool:
+    return isinstance(atom, Lit) and atom.value > 0

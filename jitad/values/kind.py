@@ -1,0 +1,90 @@
+"""What type has a value that user code meets, and which tape, if any, records it?
+
+`type_of` answers for plain numbers, ndarrays, tape leaves, tagged numbers and array handles
+alike.  `building(builder)` is entered by the tracer: inside it new arrays are equations of that
+tape, and errors found while tracing carry its present position in the user's source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+
+from jitad.errors import JitadError, message
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Pos
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.values.number import Number, bind
+
+E = TypeVar("E", bound=JitadError)
+
+_builders: list[Builder] = []
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[None]:
+    """While inside, arrays that user code makes are equations of this builder's tape."""
+    _builders.append(builder)
+    try:
+        yield
+    finally:
+        _builders.pop()
+
+
+def present_builder() -> Builder | None:
+    return _builders[-1] if _builders else None
+
+
+def present_position() -> Pos | None:
+    return _builders[-1].pos if _builders else None
+
+
+def type_of(value: Any) -> Scalar | Array:
+    """The tape type of a number or array of any kind."""
+    if isinstance(value, np.ndarray):
+        return Array(value.dtype.str[1:], value.ndim)
+    content_type = getattr(value, "type", None)  # leaves, handles
+    if isinstance(content_type, (Scalar, Array)):
+        return content_type
+    if isinstance(value, Number):
+        return type_of(value.primal)  # type: ignore[attr-defined]
+    return type_of_constant(value)
+
+
+def is_python(value: Any) -> bool:
+    """True of a Python number (plain, traced or tagged), False of NumPy's and of arrays."""
+    t = type_of(value)
+    return isinstance(t, Scalar) and t.py
+
+
+def is_number(value: Any) -> bool:
+    """True of what arithmetic takes as a scalar or array content."""
+    return isinstance(value, (Number, bool, int, float, complex, np.generic))
+
+
+def primal(value: Any) -> Any:
+    """A tagged number without its tags: a plain number or a leaf of the tape."""
+    while isinstance(value, Number) and value.tag:
+        value = value.primal  # type: ignore[attr-defined]
+    return value
+
+
+def fail(exception: type[E], what: str, remedy: str = "") -> E:
+    """The error, with the user's present position; for `raise fail(...)`."""
+    return exception(what, present_position(), remedy)
+
+
+def require(ok: Any, exception: type[JitadError], what: str, remedy: str = "") -> None:
+    """Raise unless `ok`: at once where that is known, by a `check` equation where it is traced."""
+    ok = primal(ok)
+    if isinstance(ok, Leaf):
+        builder = ok.builder
+        # One check covers what comes after it: a repeated load is not checked again.
+        if builder.first_time(("check", ok.atom, exception)):
+            text = message(what, builder.pos, remedy)
+            bind("check", ok, exception=exception, message=text)
+    elif not ok:
+        raise fail(exception, what, remedy)

@@ -1,0 +1,194 @@
+"""What do index arrays and masks select?
+
+One run of neighbouring index arrays (or one mask) beside basic indices, as NumPy places them.
+The axes it indexes are merged into one, the indices into flat ones; `take` reads and `store_take`
+writes along that axis.  A mask stands for the indices at which it is true.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadIndexError, JitadTypeError
+from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import elementwise, fit, require_same, shape_of
+from jitad.values.extents import Int
+from jitad.values.indexing import Pick, parse
+from jitad.values.kind import fail, require
+from jitad.values.loops import fold
+from jitad.values.number import Number, bind
+from jitad.values.reductions import part
+from jitad.values.registry import call, replaces
+from jitad.values.views import At, Entry, Range
+
+Shape = tuple[Int, ...]
+
+
+def pick(a: ArrayHandle, entries: list[Entry | Pick]) -> Any:
+    """A copy of the selected elements."""
+    view, at, axes, index, picked = _select(a, entries)
+    merged = _merged(view.content, at, axes)
+    found = bind("take", merged, index, axis=at)
+    return wrap(_reshaped(found, _result_shape(view.shape, at, axes, picked)))
+
+
+def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "store_take") -> None:
+    """Write the selected elements; of equal indices the last wins (or all are accumulated)."""
+    masks = [e for e in entries if isinstance(e, Pick) and e.array.dtype.kind == "b"]
+    if masks and not shape_of(value) and row == "store_take" and entries[0] is masks[0]:
+        if all(isinstance(e, Range) for e in entries[1:]):
+            _put_where(a, entries, masks[0], value)
+            return
+    view, at, axes, index, picked = _select(a, entries)
+    shape = _result_shape(view.shape, at, axes, picked)
+    traced = any(isinstance(c, Number) for c in (view.peek(), index))
+    content = _spread(fit(value, a.dtype, shape, traced), shape, a.dtype)
+    flat = _result_shape(view.shape, at, axes, (index.shape[0],))
+    merged = _merged(view.content, at, axes)
+    new = bind(row, merged, _reshaped(content, flat), index, axis=at)
+    view._write_all(_reshaped(new, view.shape))
+
+
+def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:
+    whole = a._window(tuple(Range(0, 1, n) for n in a.shape[: mask.axes]) + tuple(entries[1:]))
+    for n, m in zip(mask.array.shape, whole.shape, strict=False):
+        require_same(n, m, _mask_text)
+    trailing = len(whole.shape) - mask.axes
+    condition = mask.array
+    if trailing:
+        handle = condition if isinstance(condition, ArrayHandle) else ArrayHandle(condition)
+        condition = handle.with_axes(tuple(range(mask.axes, mask.axes + trailing)))
+    value = fit(value, a.dtype, (), True)
+    whole.assign(elementwise("where", condition, value, whole))
+
+
+def _mask_text() -> str:
+    return "boolean index did not match indexed array"
+
+
+def _spread(content: Any, shape: Shape, dtype: np.dtype[Any]) -> Any:
+    """A value that fits, stretched in full."""
+    if isinstance(content, Number) or any(isinstance(n, Number) for n in shape):
+        own = shape_of(content)
+        return content if own else bind("full", content, *shape, dtype=dtype.str[1:])
+    return np.array(np.broadcast_to(content, shape), dtype)
+
+
+_Selection = tuple[ArrayHandle, int, int, Any, Shape]
+
+
+def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
+    """(view by the basic entries, axis and number of axes picked, flat indices, their shape)."""
+    places = [k for k, e in enumerate(entries) if isinstance(e, Pick)]
+    advanced = [k for k, e in enumerate(entries) if isinstance(e, (Pick, At))]
+    together = all(j - i == 1 for i, j in zip(places, places[1:], strict=False))
+    plain_before = not any(isinstance(e, (Pick, At)) is False for e in entries[: places[0]])
+    neighbours = advanced[-1] - advanced[0] + 1 == len(advanced)
+    if not together or not (neighbours or plain_before):
+        raise fail(JitadTypeError, "index arrays that are separated by slices are not supported",
+                   "Index one axis after the other, or loop over the elements.")  # fmt: skip
+    basic: list[Entry] = []
+    axis = 0
+    picked: list[tuple[Any, Shape]] = []
+    for e in entries:
+        if isinstance(e, Pick):
+            extent = a.shape[axis : axis + e.axes]
+            basic += [Range(0, 1, n) for n in extent]
+            picked.append((e.array, extent))
+            axis += e.axes
+        else:
+            basic.append(e)
+            axis += isinstance(e, (At, Range))
+    at = sum(not isinstance(e, (Pick, At)) for e in entries[: places[0]])
+    view = a._window(tuple(basic))
+    axes = sum(len(extent) for _, extent in picked)
+    index, shape = _flat_index(picked)
+    return view, at, axes, index, shape
+
+
+def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
+    flat: Any = None
+    for array, extent in picked:
+        one, n = _indices(array, extent)
+        if flat is None:
+            flat = one
+        else:
+            flat = elementwise("add", elementwise("mul", flat, n), one)
+    handle = flat if isinstance(flat, ArrayHandle) else ArrayHandle(np.asarray(flat))
+    return call(np.ravel, handle).content, handle.shape
+
+
+def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
+    """Non-negative, checked indices of these axes, flat; and how many there are."""
+    handle = array if isinstance(array, ArrayHandle) else ArrayHandle(array)
+    if handle.dtype.kind == "b":
+        for n, m in zip(handle.shape, extent, strict=True):
+            require_same(n, m, _mask_text)
+        return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
+    (n,) = extent
+    below = elementwise("lt", handle, 0)
+    wrapped = elementwise("where", below, elementwise("add", handle, n), handle)
+    outside = elementwise("logical_or", elementwise("lt", wrapped, 0),
+                          elementwise("ge", wrapped, n))  # fmt: skip
+    none = elementwise("eq", call(np.count_nonzero, outside), 0)
+    require(none, JitadIndexError, "an index of the index array is out of bounds"
+            + ("" if isinstance(n, Number) else f" for an axis of size {n}"))  # fmt: skip
+    return wrapped, n
+
+
+def nonzero(mask: Any) -> Any:
+    """The indices at which a mask of one axis is true."""
+    if isinstance(mask, np.ndarray):
+        return np.flatnonzero(mask)
+    n = mask.shape[0]
+    where = bind("full", 0, n, dtype="i8")
+
+    # Every index is written; the place moves on only where the mask holds.
+    def step(k: Int, where: Any, place: Any) -> tuple[Any, Any]:
+        hit = bind("cast", part(mask, k), dtype="i8", py=True)
+        index = bind("cast", k, dtype="i8")
+        return bind("store", where, index, place), bind("add", place, hit)
+
+    where, count = fold(n, (where, 0), step, mask)
+    return bind("slice", where, 0, 1, count, kinds="r")
+
+
+def _merged(content: Any, at: int, axes: int) -> Any:
+    if axes == 1:
+        return content
+    shape = shape_of(content)
+    dims = (*shape[:at], extents.product(shape[at : at + axes]), *shape[at + axes :])
+    return bind("reshape", content, *dims)
+
+
+def _result_shape(shape: Shape, at: int, axes: int, picked: Shape) -> Shape:
+    return (*shape[:at], *picked, *shape[at + axes :])
+
+
+def _reshaped(content: Any, shape: Shape) -> Any:
+    own = shape_of(content)
+    if len(own) == len(shape) and all(map(extents.same, own, shape)):
+        return content
+    return bind("reshape", content, *shape)
+
+
+@replaces(np.take)
+def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
+    if mode != "raise" or out is not None:
+        raise fail(JitadTypeError, "mode= and out= of np.take are not supported here")
+    if axis is None:
+        a, axis = call(np.ravel, a), 0
+    lead = (slice(None),) * (axis % a.ndim)
+    return a[(*lead, indices)]
+
+
+def accumulate(a: ArrayHandle, indices: Any, value: Any) -> None:
+    """`np.add.at(a, indices, value)`: equal indices add up."""
+    entries = parse(indices, a.shape)
+    if any(isinstance(e, Pick) for e in entries):
+        put(a, entries, value, "accum_take")
+    else:
+        a[indices] = elementwise("add", a[indices], value)

@@ -1,0 +1,195 @@
+"""What becomes of NumPy's products of vectors and matrices?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import contents, elementwise, require_same, shape_of, shape_text
+from jitad.values.kind import fail, require, type_of
+from jitad.values.number import Number, bind
+from jitad.values.reductions import axes_of
+from jitad.values.registry import call, replaces, write_out
+from jitad.values.shaping import handle, ravel, reshape
+
+
+@replaces(np.matmul)
+def matmul(a: Any, b: Any, out: Any = None) -> Any:
+    a, b = handle(a), handle(b)
+    if not a.ndim or not b.ndim:
+        raise fail(JitadValueError, "matmul: operands must have at least one axis")
+    if a.ndim > 2 or b.ndim > 2:
+        result = _batched(a, b)
+    else:
+        _require_inner(a, b)
+        x, y = contents((a, b))
+        if type_of(x).dtype == "b1" or type_of(y).dtype == "b1":
+            raise fail(JitadTypeError, "products of boolean matrices are not supported here")
+        result = wrap(bind("matmul", x, y))
+    return result if out is None else write_out(out, result)
+
+
+def _require_inner(a: ArrayHandle, b: ArrayHandle) -> None:
+    n, m = a.shape[-1], b.shape[-2 if b.ndim > 1 else 0]
+    require_same(n, m, lambda: f"shapes {shape_text(a.shape)} and {shape_text(b.shape)} not "
+                 "aligned: mismatch in the core dimension of a matrix product")  # fmt: skip
+
+
+def _batched(a: ArrayHandle, b: ArrayHandle) -> Any:
+    """Stacks of matrices: the products of all pairs, summed."""
+    _require_inner(a, b)
+    if a.ndim == 1:
+        return elementwise_sum(a.with_axes((1,)), b, -2)
+    if b.ndim == 1:
+        return elementwise_sum(a, b, -1)
+    left, right = a.with_axes((a.ndim,)), b.with_axes((b.ndim - 2,))
+    return elementwise_sum(left, right, -2)
+
+
+def elementwise_sum(a: Any, b: Any, axis: int) -> Any:
+    return call(np.sum, elementwise("mul", a, b), axis=axis)
+
+
+@replaces(np.dot)
+def dot(a: Any, b: Any, out: Any = None) -> Any:
+    a, b = handle(a), handle(b)
+    if not a.ndim or not b.ndim:
+        result = elementwise("mul", a, b)
+    elif a.ndim > 2 or b.ndim > 2:
+        result = call(np.tensordot, a, b, (a.ndim - 1, b.ndim - 2 if b.ndim > 1 else 0))
+    else:
+        return matmul(a, b, out)
+    return result if out is None else write_out(out, result)
+
+
+@replaces(np.vdot)
+def vdot(a: Any, b: Any) -> Any:
+    return matmul(ravel(a), ravel(b))
+
+
+@replaces(np.inner)
+def inner(a: Any, b: Any) -> Any:
+    a, b = handle(a), handle(b)
+    if not a.ndim or not b.ndim:
+        return elementwise("mul", a, b)
+    return call(np.tensordot, a, b, (a.ndim - 1, b.ndim - 1))
+
+
+@replaces(np.outer)
+def outer(a: Any, b: Any, out: Any = None) -> Any:
+    a, b = ravel(a), ravel(b)
+    result = elementwise("mul", a.with_axes((1,)), b.with_axes((0,)))
+    return result if out is None else write_out(out, result)
+
+
+@replaces(np.tensordot)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+    """The summed axes last in a and first in b, as one; then a product of matrices."""
+    a, b = handle(a), handle(b)
+    if isinstance(axes, int):
+        first, second = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+    else:
+        given = [x if isinstance(x, (tuple, list)) else (x,) for x in axes]
+        first = tuple(axes_of(int(k), a.ndim)[0] for k in given[0])
+        second = tuple(axes_of(int(k), b.ndim)[0] for k in given[1])
+    if len(first) != len(second):
+        raise fail(JitadValueError, "shape-mismatch for sum")
+    for i, j in zip(first, second, strict=True):
+        require_same(a.shape[i], b.shape[j], lambda: "shape-mismatch for sum")
+    keep_a = [k for k in range(a.ndim) if k not in first]
+    keep_b = [k for k in range(b.ndim) if k not in second]
+    dims = [a.shape[k] for k in keep_a] + [b.shape[k] for k in keep_b]
+    inner_extent = call(np.size, a.permuted((*first, *keep_a)), tuple(range(len(first))))
+    rows = call(np.size, a, tuple(keep_a)) if keep_a else 1
+    columns = call(np.size, b, tuple(keep_b)) if keep_b else 1
+    left = reshape(a.permuted((*keep_a, *first)), (rows, inner_extent))
+    right = reshape(b.permuted((*second, *keep_b)), (inner_extent, columns))
+    product = matmul(left, right)
+    return reshape(product, tuple(dims)) if dims else product[0, 0]
+
+
+@replaces(np.trace)
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    return call(np.sum, diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+@replaces(np.diagonal)
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """A copy (NumPy's is a view that can't be written)."""
+    a = handle(a)
+    if a.ndim != 2:
+        raise fail(JitadTypeError, "diagonals of arrays of more than two axes are not supported")
+    a = a if axes_of(axis1, 2)[0] < axes_of(axis2, 2)[0] else a.permuted((1, 0))
+    from jitad.values.extents import add, largest, mul, smallest, sub
+
+    n, m = a.shape
+    rows = sub(n, max(-offset, 0))
+    columns = sub(m, max(offset, 0))
+    count = largest(smallest(rows, columns), 0)
+    start = max(-offset, 0) if offset < 0 else offset
+    flat = ravel(a)
+    first: Any = mul(m, start) if offset < 0 else start
+    entry = bind("slice", flat.content, first, add(m, 1), count, kinds="r")
+    return wrap(entry)
+
+
+@replaces(np.diag)
+def diag(v: Any, k: int = 0) -> Any:
+    v = handle(v)
+    if v.ndim == 2:
+        return diagonal(v, k)
+    from jitad.values.creation import filled
+
+    n = v.shape[0] + abs(k)
+    out = filled(0, (n, n), v.dtype)
+    if out.concrete:
+        out = ArrayHandle(out.content)
+    flat = ravel(out)
+    start = k if k >= 0 else n * (-k)
+    content = bind("store_slice", flat.content, v.content, start, n + 1, v.shape[0], kinds="r")
+    return reshape(wrap(content), (n, n))
+
+
+@replaces(np.linalg.norm)
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    x = handle(x)
+    axes = axes_of(axis, x.ndim)
+    vector = len(axes) == 1 or (ord is None and axis is None)
+    if not vector and ord not in (None, "fro"):
+        raise fail(JitadTypeError, f"the matrix norm {ord!r} is not supported here")
+    if ord in (None, 2, "fro"):
+        x = elementwise("mul", x, 1.0) if x.dtype.kind != "f" else x
+        total = call(np.sum, elementwise("mul", x, x), axis=axes, keepdims=keepdims)
+        return elementwise("sqrt", total)
+    size = elementwise("abs", x)
+    if ord in (np.inf, -np.inf):
+        return call(np.max if ord > 0 else np.min, size, axis=axes, keepdims=keepdims)
+    if ord == 1:
+        return call(np.sum, size, axis=axes, keepdims=keepdims)
+    if isinstance(ord, (int, float)) and ord != 0:
+        powers = call(np.sum, elementwise("pow", size, ord), axis=axes, keepdims=keepdims)
+        return elementwise("pow", powers, 1.0 / ord)
+    raise fail(JitadTypeError, f"the vector norm {ord!r} is not supported here")
+
+
+@replaces(np.cross)
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
+          axis: Any = None) -> Any:  # fmt: skip
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a = call(np.moveaxis, handle(a), axisa, -1)
+    b = call(np.moveaxis, handle(b), axisb, -1)
+    for x in (a, b):
+        require(_is_three(x.shape[-1]), JitadValueError,
+                "incompatible dimensions for cross product (dimension must be 3)")  # fmt: skip
+    pairs = ((1, 2), (2, 0), (0, 1))
+    parts = [elementwise("sub", elementwise("mul", a[..., i], b[..., j]),
+                         elementwise("mul", a[..., j], b[..., i])) for i, j in pairs]  # fmt: skip
+    return call(np.stack, parts, axis=-1 if len(shape_of(parts[0])) == 0 else axisc)
+
+
+def _is_three(n: Any) -> Any:
+    return bind("eq", n, 3) if isinstance(n, Number) else n == 3

@@ -1,0 +1,128 @@
+"""What stands in for a library function where its operands are traced or differentiated?
+
+`implementation(np.sum)` is a function that takes numbers of every kind and array handles.  On
+plain operands it gives what the original gives, by calling it (arrays in, handles out); otherwise
+it computes by `bind`.  `@replaces(original, ...)` enters one; `functions` gathers them all.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values.kind import fail, type_of
+from jitad.values.number import Number
+
+_replacements: dict[Any, Callable[..., Any]] = {}
+
+
+def implementation(original: Any) -> Callable[..., Any] | None:
+    """The replacement of a library function or type, or None where there is none."""
+    try:
+        return _replacements.get(original)
+    except TypeError:  # an unhashable callable
+        return None
+
+
+def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any]], Any]:
+    """Enter a replacement.  `plain=False`: it handles plain operands itself (views, creation)."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        for original in originals:
+            _replacements[original] = _with_plain_case(original, function) if plain else function
+        return function
+
+    return enter
+
+
+def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        if any_traced(args) or any_traced(kwargs.values()):
+            return function(*args, **kwargs)
+        return call_plain(original, args, kwargs)
+
+    return replacement
+
+
+def call(original: Any, *args: Any, **kwargs: Any) -> Any:
+    """The replacement of `original`, called; refused clearly where there is none."""
+    found = implementation(original)
+    if found is None:
+        raise unsupported(original)
+    return found(*args, **kwargs)
+
+
+def unsupported(original: Any) -> JitadTypeError:
+    name = getattr(original, "__name__", repr(original))
+    module = (getattr(original, "__module__", None) or "").replace("builtins", "")
+    name = f"{module}.{name}" if module else name
+    return fail(JitadTypeError, f"{name} is not supported on traced or differentiated values",
+                "Write it with supported functions, or keep its operands plain.")  # fmt: skip
+
+
+# -- plain operands -------------------------------------------------------------------------------
+
+
+def is_traced(value: Any) -> bool:
+    """True of a Number, of a handle onto one, and of a list or tuple with one in it."""
+    if isinstance(value, Number):
+        return True
+    concrete = getattr(value, "concrete", None)  # handles
+    if concrete is not None and hasattr(value, "peek"):
+        return not concrete
+    return isinstance(value, (list, tuple)) and any_traced(value)
+
+
+def any_traced(values: Iterable[Any]) -> bool:
+    return any(is_traced(v) for v in values)
+
+
+def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """The original on plain operands: handles lend their ndarrays, an ndarray comes back as one."""
+    from jitad.values.array import wrap  # handles use this registry
+
+    out = kwargs.pop("out", None)
+    if isinstance(out, tuple) and len(out) == 1:
+        (out,) = out
+    result = original(*map(_lend, args), **{k: _lend(v) for k, v in kwargs.items()})
+    if out is not None:
+        return write_out(out, result)
+    if isinstance(result, tuple) and any(isinstance(r, np.ndarray) for r in result):
+        return tuple(wrap(r) if isinstance(r, np.ndarray) else r for r in result)
+    return wrap(result) if isinstance(result, np.ndarray) else result
+
+
+def write_out(out: Any, result: Any) -> Any:
+    """`out=` as NumPy has it: the same shape, and no cast that loses the kind of number."""
+    if isinstance(out, tuple):
+        (out,) = out
+    if not hasattr(out, "assign"):
+        raise fail(JitadTypeError, "out= must be an array that the function made or was given")
+    got = np.dtype(type_of(result).dtype)
+    if not np.can_cast(got, out.dtype, "same_kind"):
+        raise fail(JitadTypeError, f"can't cast output from {got} to {out.dtype} with casting "
+                   "rule 'same_kind'", "Make the array one of floats.")  # fmt: skip
+    shape = getattr(result, "shape", ())
+    if len(shape) != len(out.shape):
+        raise fail(JitadValueError, f"non-broadcastable output operand with {len(out.shape)} axes "
+                   f"doesn't match the broadcast shape of {len(shape)} axes")  # fmt: skip
+    for n, m in zip(shape, out.shape, strict=True):
+        if not isinstance(n, Number) and not isinstance(m, Number) and n != m:
+            raise fail(JitadValueError, "non-broadcastable output operand doesn't match the "
+                       "broadcast shape")  # fmt: skip
+    out.assign(result)
+    return out
+
+
+def _lend(value: Any) -> Any:
+    """A handle's ndarray for the time of one call."""
+    if hasattr(value, "peek"):
+        return value.peek()
+    if isinstance(value, (list, tuple)) and any(hasattr(v, "peek") for v in value):
+        return type(value)(map(_lend, value))
+    return value

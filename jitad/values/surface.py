@@ -1,0 +1,292 @@
+"""Which operators and methods does an array handle have?  Those of an ndarray.
+
+Each is the NumPy function of the same meaning, looked up in the registry: `a + b` is
+`np.add(a, b)`, `a.sum(axis=0)` is `np.sum(a, axis=0)`.  In-place operators write through views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadAttributeError, JitadTypeError
+from jitad.values.kind import fail
+from jitad.values.number import Number
+from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
+
+
+def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Any, other: Any) -> Any:
+        return call(ufunc, self, other) if _takes(other) else NotImplemented
+
+    def backward(self: Any, other: Any) -> Any:
+        return call(ufunc, other, self) if _takes(other) else NotImplemented
+
+    def in_place(self: Any, other: Any) -> Any:
+        return call(ufunc, self, other, out=self)
+
+    return forward, backward, in_place
+
+
+def _takes(other: Any) -> bool:
+    numbers = (Surface, Number, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
+    return isinstance(other, numbers)
+
+
+class Surface:
+    """Mixed into `ArrayHandle`, which gives `shape`, `dtype`, `peek`, views and subscripts."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+    shape: tuple[Any, ...]
+    dtype: np.dtype[Any]
+    concrete: bool
+    peek: Callable[[], Any]
+
+    __add__, __radd__, __iadd__ = _binary(np.add)
+    __sub__, __rsub__, __isub__ = _binary(np.subtract)
+    __mul__, __rmul__, __imul__ = _binary(np.multiply)
+    __truediv__, __rtruediv__, __itruediv__ = _binary(np.true_divide)
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _binary(np.floor_divide)
+    __mod__, __rmod__, __imod__ = _binary(np.remainder)
+    __pow__, __rpow__, __ipow__ = _binary(np.power)
+    __matmul__, __rmatmul__, __imatmul__ = _binary(np.matmul)
+    __and__, __rand__, __iand__ = _binary(np.bitwise_and)
+    __or__, __ror__, __ior__ = _binary(np.bitwise_or)
+    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor)
+    __lshift__, __rlshift__, __ilshift__ = _binary(np.left_shift)
+    __rshift__, __rrshift__, __irshift__ = _binary(np.right_shift)
+    __lt__ = _binary(np.less)[0]
+    __le__ = _binary(np.less_equal)[0]
+    __gt__ = _binary(np.greater)[0]
+    __ge__ = _binary(np.greater_equal)[0]
+    __eq__ = _binary(np.equal)[0]  # type: ignore[assignment]
+    __ne__ = _binary(np.not_equal)[0]  # type: ignore[assignment]
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other  # type: ignore[operator]
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __neg__(self) -> Any:
+        return call(np.negative, self)
+
+    def __pos__(self) -> Any:
+        return call(np.copy, self)
+
+    def __abs__(self) -> Any:
+        return call(np.absolute, self)
+
+    def __invert__(self) -> Any:
+        return call(np.invert, self)
+
+    # -- size and elements ------------------------------------------------------------------------
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        return call(np.size, self)
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        return self.size * self.dtype.itemsize
+
+    @property
+    def T(self) -> Any:
+        return call(np.transpose, self)
+
+    @property
+    def real(self) -> Any:
+        return call(np.real, self)
+
+    @property
+    def flat(self) -> Any:
+        return call(np.ravel, self)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self._static(self.shape[0], "len() of an array")
+
+    def _static(self, n: Any, what: str) -> int:
+        if isinstance(n, Number):
+            raise fail(JitadTypeError, f"{what} of traced length is not known while tracing",
+                       "Use len(a) or a loop in code that jitad traces.")  # fmt: skip
+        return int(n)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        n = self._static(self.shape[0], "iteration over an array")
+        return (self.row(k) for k in range(n))  # type: ignore[attr-defined]
+
+    def __contains__(self, value: Any) -> Any:
+        return bool(call(np.any, self == value))
+
+    # -- leaving the handle -----------------------------------------------------------------------
+
+    def _plain(self, what: str) -> Any:
+        if not self.concrete:
+            raise fail(JitadTypeError, f"a traced or differentiated array can't become {what}",
+                       "Keep it an array; use supported NumPy functions on it.")  # fmt: skip
+        return self.peek()
+
+    def _only(self, what: str) -> Any:
+        """The one element of an array of size 1."""
+        n = self.size
+        if isinstance(n, Number) or n != 1:
+            raise fail(JitadTypeError, f"only an array of size 1 can become {what}")
+        return self[(0,) * self.ndim]  # type: ignore[index]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self._plain("a NumPy array"), dtype)
+
+    def __float__(self) -> float:
+        return float(self._only("a float"))
+
+    def __int__(self) -> int:
+        return int(self._only("an int"))
+
+    def __complex__(self) -> complex:
+        return complex(self._only("a complex"))
+
+    def __index__(self) -> int:
+        if self.ndim:
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return self._only("an index").__index__()  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        n = self.size
+        if isinstance(n, Number) or n != 1:
+            raise ValueError("The truth value of an array with more than one element is "
+                             "ambiguous. Use a.any() or a.all()")  # fmt: skip
+        return bool(self._only("a bool"))
+
+    def item(self, *index: Any) -> Any:
+        """The element as a Python number."""
+        if not index:
+            value = self._only("a number")
+        elif len(index) == 1 and not isinstance(index[0], tuple) and self.ndim != 1:
+            value = call(np.ravel, self)[index[0]]
+        else:
+            value = self[index[0] if isinstance(index[0], tuple) else index]  # type: ignore[index]
+        return _python(value)
+
+    def tolist(self) -> Any:
+        if not self.shape:
+            return self.item()
+        return [_python(r) if not isinstance(r, Surface) else r.tolist() for r in self]
+
+    def __repr__(self) -> str:
+        if self.concrete:
+            return f"ArrayHandle({self.peek()!r})"
+        sizes = ", ".join("?" if isinstance(n, Number) else str(n) for n in self.shape)
+        return f"<traced array of {self.dtype}, shape ({sizes})>"
+
+    # -- methods that write -----------------------------------------------------------------------
+
+    def fill(self, value: Any) -> None:
+        self.assign(value)  # type: ignore[attr-defined]
+
+    # -- methods that are functions ---------------------------------------------------------------
+
+    def reshape(self, *shape: Any, order: str = "C") -> Any:
+        return call(np.reshape, self, shape[0] if len(shape) == 1 else shape, order=order)
+
+    def transpose(self, *axes: Any) -> Any:
+        return call(np.transpose, self, axes[0] if len(axes) == 1 else (axes or None))
+
+    def astype(self, dtype: Any, copy: bool = True) -> Any:
+        from jitad.values.creation import astype
+
+        return astype(self, dtype)
+
+    def flatten(self, order: str = "C") -> Any:
+        return call(np.ravel, call(np.copy, self), order=order)
+
+    def copy(self, order: str = "C") -> Any:
+        return call(np.copy, self)
+
+    def __copy__(self) -> Any:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            raise fail(JitadAttributeError, f"the attribute {name!r} of arrays is not supported "
+                       "on traced or differentiated arrays",
+                       "Write it with supported functions.")  # fmt: skip
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
+
+    # -- NumPy's protocols ------------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method == "__call__":
+            return call(ufunc, *inputs, **kwargs)
+        if method == "reduce" and ufunc in _REDUCTIONS:
+            kwargs.setdefault("axis", 0)
+            return call(_REDUCTIONS[ufunc], *inputs, **kwargs)
+        if method == "outer" and len(inputs) == 2:
+            first = inputs[0]
+            return call(ufunc, first[(...,) + (None,) * np.ndim(inputs[1])], inputs[1], **kwargs)
+        if method == "at" and ufunc in (np.add, np.subtract) and isinstance(inputs[0], Surface):
+            from jitad.values.picking import accumulate
+
+            a, indices, value = inputs
+            accumulate(a, indices, value if ufunc is np.add else call(np.negative, value))
+            return None
+        raise fail(JitadTypeError, f"np.{ufunc.__name__}.{method} is not supported on "
+                   "traced or differentiated arrays")  # fmt: skip
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = implementation(func)
+        if found is not None:
+            return found(*args, **kwargs)
+        if any(is_traced(a) for a in (*args, *kwargs.values())):
+            raise unsupported(func)
+        return call_plain(func, args, kwargs)
+
+
+_REDUCTIONS = {
+    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
+    np.logical_and: np.all, np.logical_or: np.any,
+}  # fmt: skip
+
+
+def _method(function: Any) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(function, self, *args, **kwargs)
+
+    method.__name__ = function.__name__
+    return method
+
+
+for _f in (
+    np.sum, np.mean, np.max, np.min, np.prod, np.dot, np.ravel, np.swapaxes, np.squeeze, np.any,
+    np.all, np.argmax, np.argmin, np.cumsum, np.std, np.var, np.clip, np.round, np.trace, np.take,
+    np.repeat, np.diagonal, np.conj,
+):  # fmt: skip
+    setattr(Surface, _f.__name__, _method(_f))
+Surface.max, Surface.min = _method(np.max), _method(np.min)  # type: ignore[attr-defined]
+
+
+def _python(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Number):
+        from jitad.values.python_functions import to_python
+
+        return to_python(value)
+    return value

@@ -1,0 +1,234 @@
+"""What becomes of NumPy's and SciPy's elementwise functions?
+
+A row of the table that names a ufunc gives its replacement; the rest are short formulas.  Results
+are NumPy numbers, also where the operand was a Python float.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.errors import JitadTypeError
+from jitad.primitives.table import TABLE
+from jitad.values.broadcast import as_operand, cast, elementwise
+from jitad.values.kind import fail, is_python, type_of
+from jitad.values.number import Number
+from jitad.values.registry import call, replaces, write_out
+
+
+def numpy_number(value: Any) -> Any:
+    """A scalar result as a NumPy number (it may have been computed from Python ones)."""
+    if isinstance(value, Number) and is_python(value):
+        return cast(value, np.dtype(type_of(value).dtype))
+    return value
+
+
+def _ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
+    def replacement(
+        *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **others: Any
+    ) -> Any:
+        if others or where is not True:
+            word = next(iter(others), "where")
+            raise fail(JitadTypeError, f"{word}= of np.{original.__name__} is not supported on "
+                       "traced or differentiated values",
+                       "Use np.where on the result.")  # fmt: skip
+        nin = original.nin
+        if len(args) > nin:
+            args, out = args[:nin], args[nin]
+        result = numpy_number(compute(*map(as_operand, args)))
+        if dtype is not None:
+            from jitad.values.creation import astype
+
+            result = astype(result, dtype)
+        return result if out is None else write_out(out, result)
+
+    replacement.__name__ = original.__name__
+    return replacement
+
+
+def _is_integer(*args: Any) -> bool:
+    return all(type_of(a).dtype[0] in "iub" for a in args)
+
+
+def _of_row(name: str) -> Callable[..., Any]:
+    if name not in ("floor", "ceil", "trunc", "square", "reciprocal"):
+        return lambda *args: elementwise(name, *args)
+
+    def compute(*args: Any) -> Any:
+        if _is_integer(*args):
+            match name:
+                case "floor" | "ceil" | "trunc":  # integers stay integers
+                    return elementwise("mul", args[0], 1)
+                case "square":
+                    return elementwise("mul", args[0], args[0])
+                case "reciprocal":
+                    raise fail(JitadTypeError, "np.reciprocal of integers truncates",
+                               "Write 1.0 / x.")  # fmt: skip
+        return elementwise(name, *args)
+
+    return compute
+
+
+for _row in list(TABLE.values()):
+    if isinstance(_row.numpy, np.ufunc) and _row.elementwise:
+        replaces(_row.numpy)(_ufunc(_row.numpy, _of_row(_row.name)))
+
+
+def _e(name: str) -> Callable[..., Any]:
+    return lambda *args: elementwise(name, *args)
+
+
+add, sub, mul, div = _e("add"), _e("sub"), _e("mul"), _e("div")
+where, log, exp = _e("where"), _e("log"), _e("exp")
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """x log y, zero at x = 0 whatever y (and so is its derivative in y)."""
+    zero = elementwise("eq", x, 0.0)
+    return where(zero, mul(x, 0.0), mul(x, log(where(zero, 1.0, y))))
+
+
+def xlog1py(x: Any, y: Any) -> Any:
+    zero = elementwise("eq", x, 0.0)
+    return where(zero, mul(x, 0.0), mul(x, elementwise("log1p", where(zero, 1.0, y))))
+
+
+def logit(p: Any) -> Any:
+    return sub(log(p), elementwise("log1p", elementwise("neg", p)))
+
+
+def log_expit(x: Any) -> Any:
+    return elementwise("neg", elementwise("logaddexp", 0.0, elementwise("neg", x)))
+
+
+def betaln(a: Any, b: Any) -> Any:
+    whole = elementwise("lgamma", add(a, b))
+    return sub(add(elementwise("lgamma", a), elementwise("lgamma", b)), whole)
+
+
+def _heaviside(x: Any, at_zero: Any) -> Any:
+    above = where(elementwise("gt", x, 0), 1.0, where(elementwise("isnan", x), x, 0.0))
+    return where(elementwise("eq", x, 0), at_zero, above)
+
+
+def _float_power(x: Any, y: Any) -> Any:
+    return elementwise("pow", mul(x, 1.0), y)
+
+
+for _original, _compute in (
+    (np.positive, lambda x: mul(x, 1)),
+    (np.conjugate, lambda x: mul(x, 1)),
+    (np.fabs, lambda x: elementwise("abs", mul(x, 1.0))),
+    (np.float_power, _float_power),
+    (np.heaviside, _heaviside),
+    (np.degrees, lambda x: mul(x, 180.0 / math.pi)),
+    (np.rad2deg, lambda x: mul(x, 180.0 / math.pi)),
+    (np.radians, lambda x: mul(x, math.pi / 180.0)),
+    (np.deg2rad, lambda x: mul(x, math.pi / 180.0)),
+    (np.logical_xor, lambda a, b: elementwise("ne", elementwise("ne", a, 0),
+                                              elementwise("ne", b, 0))),
+    (np.signbit, lambda x: elementwise("lt", elementwise("copysign", 1.0, x), 0.0)),
+    (np.logaddexp2, lambda a, b: div(elementwise("logaddexp", mul(a, math.log(2.0)),
+                                                 mul(b, math.log(2.0))), math.log(2.0))),
+    (sp.xlogy, xlogy),
+    (sp.xlog1py, xlog1py),
+    (sp.logit, logit),
+    (sp.log_expit, log_expit),
+    (sp.exp2, _e("exp2")),
+    (sp.expm1, _e("expm1")),
+    (sp.log1p, _e("log1p")),
+    (sp.cbrt, _e("cbrt")),
+    (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
+    (sp.entr, lambda x: elementwise("neg", xlogy(x, x))),
+    (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
+    (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
+    (sp.loggamma, _e("lgamma")),
+    (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
+    (sp.betaln, betaln),
+    (sp.beta, lambda a, b: exp(betaln(a, b))),
+):  # fmt: skip
+    replaces(_original)(_ufunc(_original, _compute))
+
+
+@replaces(sp.polygamma)
+def polygamma(n: Any, x: Any) -> Any:
+    return numpy_number(elementwise("polygamma", n, x))
+
+
+@replaces(np.where)
+def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None or y is None:
+        raise fail(JitadTypeError, "np.where with one argument is not supported on traced values",
+                   "Give both branches, or loop over the elements.")  # fmt: skip
+    return numpy_number(elementwise("where", condition, x, y))
+
+
+@replaces(np.clip)
+def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other: Any) -> Any:
+    low, high = other.pop("min", a_min), other.pop("max", a_max)
+    if other:
+        raise fail(JitadTypeError, f"{next(iter(other))}= of np.clip is not supported here")
+    result = as_operand(a)
+    if low is not None:
+        result = elementwise("maximum", result, low)
+    if high is not None:
+        result = elementwise("minimum", result, high)
+    return numpy_number(result) if out is None else write_out(out, result)
+
+
+@replaces(np.round, np.around)
+def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
+    """Rounds half to even; with decimals as NumPy does it, by scaling."""
+    if _is_integer(as_operand(a)):
+        if decimals < 0:
+            raise fail(JitadTypeError, "np.round of integers to tens is not supported here")
+        result = elementwise("mul", a, 1)
+    elif decimals == 0:
+        result = elementwise("rint", a)
+    else:
+        scale = 10.0 ** abs(decimals)
+        up, down = ("mul", "div") if decimals > 0 else ("div", "mul")
+        result = elementwise(down, elementwise("rint", elementwise(up, a, scale)), scale)
+    return numpy_number(result) if out is None else write_out(out, result)
+
+
+@replaces(np.isclose)
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    if equal_nan:
+        raise fail(JitadTypeError, "equal_nan= is not supported on traced values")
+    near = elementwise("abs", sub(a, b))
+    margin = add(atol, mul(rtol, elementwise("abs", b)))
+    fine = elementwise("logical_and", elementwise("le", near, margin), elementwise("isfinite", b))
+    return elementwise("logical_or", fine, elementwise("eq", a, b))
+
+
+@replaces(np.allclose)
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
+             equal_nan: bool = False) -> Any:  # fmt: skip
+    return call(np.all, isclose(a, b, rtol, atol, equal_nan))
+
+
+@replaces(np.nan_to_num)
+def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
+               neginf: Any = None) -> Any:  # fmt: skip
+    limits = np.finfo(type_of(as_operand(x)).dtype)
+    top = limits.max if posinf is None else posinf
+    bottom = limits.min if neginf is None else neginf
+    x = where(elementwise("isnan", x), nan, x)
+    infinite = elementwise("isinf", x)
+    above = elementwise("gt", x, 0)
+    x = where(elementwise("logical_and", infinite, above), top, x)
+    return where(elementwise("logical_and", infinite, elementwise("logical_not", above)), bottom, x)
+
+
+@replaces(np.real)
+def real(x: Any) -> Any:
+    x = as_operand(x)
+    if type_of(x).dtype[0] == "c":
+        raise fail(JitadTypeError, "complex numbers are not supported here")
+    return x

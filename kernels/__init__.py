@@ -1,0 +1,66 @@
+"""Functions worth differentiating, each with a derivative written by hand.
+
+Tests take the truth from here and benchmarks take the opponent from here. One file holds one
+function: `objective`, as a user would write it, and `gradient`, as an expert would write it for
+Numba. Importing this package loads no kernel; the first use of `KERNELS` imports them all, and a
+kernel is compiled when it is first called.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+NAMES = (
+    "rosenbrock",
+    "logsumexp",
+    "logistic",
+    "black_scholes",
+    "newton_sqrt",
+    "lorenz",
+    "heat",
+    "burgers",
+    "nbody",
+    "mlp",
+    "ba",
+    "gmm",
+)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A function, its derivative by hand, and arguments to call them with."""
+
+    name: str
+    objective: Callable[..., float]
+    gradient: Callable[..., tuple[float, Any]]
+    argnums: int | tuple[int, ...]
+    sizes: Mapping[str, Any]
+    inputs: Callable[..., tuple[Any, ...]]
+    primal: Callable[..., float]
+    """The objective in the form that plain `numba.njit` runs fastest; often the objective."""
+
+
+KERNELS: dict[str, Kernel]
+
+
+def load(name: str) -> Kernel:
+    """Import one kernel's module, without compiling anything."""
+    module = import_module(f"kernels.{name}")
+    return Kernel(
+        name=name,
+        objective=module.objective,
+        gradient=module.gradient,
+        argnums=module.ARGNUMS,
+        sizes=module.SIZES,
+        inputs=module.inputs,
+        primal=getattr(module, "primal", module.objective),
+    )
+
+
+def __getattr__(attribute: str) -> Any:
+    if attribute != "KERNELS":
+        raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
+    kernels = {name: load(name) for name in NAMES}
+    globals()["KERNELS"] = kernels
+    return kernels

@@ -1,0 +1,57 @@
+"""Running emitted source: as plain Python, and under Numba."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from jitad.emit import native
+from jitad.emit.lower import emit
+from jitad.tape.interpret import interpret
+from jitad.tape.ir import Tape
+from jitad.tape.verify import verify
+
+
+def name_of(source: str) -> str:
+    found = re.search(r"^def (\w+)\(", source, re.MULTILINE)
+    assert found
+    return found[1]
+
+
+def plain(source: str) -> Any:
+    """The kernel as a Python function."""
+    space: dict[str, Any] = {}
+    exec(compile(source, "<emitted>", "exec"), space)
+    return space[name_of(source)]
+
+
+def compiled(source: str) -> Any:
+    """The kernel as a Numba dispatcher."""
+    return native.compile(source, name_of(source))
+
+
+def check(tape: Tape, *args: Any, numba: bool = True, exact: bool = False) -> str:
+    """Emitted code equals the interpreter, writes no argument, returns nothing shared."""
+    verify(tape)
+    source = emit(tape)
+    want = interpret(tape.body, list(args))
+    before = [np.copy(a) for a in args]
+    for make in (plain, compiled) if numba else (plain,):
+        with np.errstate(all="ignore"):
+            got = make(source)(*args)
+        assert len(got) == len(want)
+        for g, w in zip(got, want, strict=True):
+            if exact:
+                np.testing.assert_array_equal(g, w, err_msg=source)
+            else:
+                np.testing.assert_allclose(g, w, rtol=1e-12, atol=1e-12, err_msg=source)
+        for a, b in zip(args, before, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg="an argument was written")
+        arrays = [g for g in got if isinstance(g, np.ndarray)]
+        given = [a for a in args if isinstance(a, np.ndarray)]
+        for k, g in enumerate(arrays):
+            for other in [*arrays[:k], *given]:
+                assert not np.shares_memory(g, other), source
+    return source

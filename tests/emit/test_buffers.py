@@ -1,0 +1,244 @@
+"""Which copies and allocations are left?  None in the loops of ordinary programs."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from jitad.emit.lower import emit
+from jitad.tape.build import Builder
+from jitad.tape.ir import Var, lit
+from jitad.tape.types import FLOAT
+from tests.emit import tapes
+from tests.emit.running import check
+from tests.emit.tapes import MATRIX, VECTOR, branch, finish, loop
+
+X = np.linspace(-1.0, 2.0, 9)
+COPY = re.compile(r"^ *(\w+)\[([\w, ]+)\] = \w+\[\2\]$", re.MULTILINE)
+
+
+def allocations(source: str) -> int:
+    return source.count(" = empty(") + source.count(" = zeros(")
+
+
+def copies(source: str) -> int:
+    """Loops that only move elements from one array to the same place of another."""
+    return len(COPY.findall(source))
+
+
+def in_loop(source: str, counter: str) -> str:
+    """The text of the loop over this counter."""
+    lines = source.splitlines()
+    start = next(k for k, t in enumerate(lines) if t.strip().startswith(f"for {counter} in"))
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    body = [lines[start]]
+    for line in lines[start + 1 :]:
+        if len(line) - len(line.lstrip()) <= indent:
+            break
+        body.append(line)
+    return "\n".join(body)
+
+
+def test_swap_costs_nothing() -> None:
+    source = check(tapes.heat_swapped(), X, 5)
+    time = in_loop(source, "t")
+    assert allocations(time) == copies(time) == 0
+    assert "u, un = un, u" in time
+    assert allocations(source) == 2
+
+
+def test_fresh_array_per_step_is_exchanged() -> None:
+    source = check(tapes.heat_fresh(), X, 5)
+    time = in_loop(source, "t")
+    assert allocations(time) == copies(time) == 0
+    assert allocations(source) == 2
+
+
+def test_overlapping_slices_go_through_one_buffer_outside_the_loop() -> None:
+    source = check(tapes.heat_slices(), X, 5)
+    assert allocations(in_loop(source, "t")) == 0
+    assert allocations(source) == 2
+
+
+def test_adjoints_accumulate_in_place() -> None:
+    source = check(tapes.outer_adjoint(), X, X[:4] + 0.5)
+    assert allocations(source) == 2
+    assert copies(source) == 0
+
+
+def test_fill_loop() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    n = x.shape[0]
+    out = b.emit("full", lit(0.0), n, dtype="f8")
+
+    def body(i: Var, a: Var) -> object:
+        v = b.emit("load", x, i)
+        return b.emit("store", a, b.emit("mul", v, v), i)
+
+    source = check(finish(b, "fill", *loop(b, n, [out], body, names="a")), X)
+    assert allocations(source) == 1 and copies(source) == 0
+
+
+def test_array_stored_in_a_branch() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    a = b.emit("copy", x)
+
+    def body(i: Var, a: Var) -> object:
+        v = b.emit("load", a, i)
+        (out,) = branch(b, b.emit("lt", v, lit(0.0)),
+                        lambda: [b.emit("store", a, b.emit("neg", v), i)], lambda: [a])  # fmt: skip
+        return out
+
+    source = check(finish(b, "magnitude", *loop(b, x.shape[0], [a], body)), X)
+    assert allocations(source) == copies(source) == 1
+    assert "else" not in source
+
+
+def test_scratch_array_in_a_branch_of_a_loop() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    n = x.shape[0]
+
+    def body(i: Var, s: Var) -> object:
+        def then() -> list[object]:
+            w = b.emit("full", b.emit("load", x, i), n, dtype="f8")
+            w = b.emit("store", w, lit(1.0), i)
+            return [b.emit("add", s, b.emit("sum", w, axes=(0,)))]
+
+        (out,) = branch(b, b.emit("lt", b.emit("load", x, i), lit(1.0)), then, lambda: [s])
+        return out
+
+    source = check(finish(b, "scratch", *loop(b, n, [lit(0.0)], body, names="s")), X)
+    assert allocations(in_loop(source, "i")) == 0
+    assert allocations(source) == 1
+
+
+def test_store_into_an_argument_copies_once() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    a = b.emit("store", x, lit(1.0), lit(0))
+    a = b.emit("store", a, lit(2.0), lit(1))
+    source = check(finish(b, "stored", a), X)
+    assert allocations(source) == copies(source) == 1
+
+
+def test_old_version_that_is_still_needed_is_kept() -> None:
+    b = Builder()
+    a = b.emit("copy", b.input(VECTOR, "x"))
+    c = b.emit("store", a, lit(5.0), lit(0))
+    source = check(finish(b, "both", a, c, b.emit("load", a, lit(0))), X)
+    assert allocations(source) == 2
+
+
+def test_view_that_is_still_needed_survives_a_store() -> None:
+    b = Builder()
+    a = b.emit("copy", b.input(VECTOR, "x"))
+    part = b.emit("slice", a, lit(0), lit(2), lit(3), kinds="r")
+    c = b.emit("store", a, lit(50.0), lit(2))
+    source = check(finish(b, "viewed", c, b.emit("sum", part, axes=(0,))), X)
+    assert allocations(source) == 2
+
+
+def test_elementwise_reuses_a_dead_operand() -> None:
+    b = Builder()
+    a = b.emit("copy", b.input(VECTOR, "x"))
+    a = b.emit("store", a, lit(5.0), lit(0))
+    source = check(finish(b, "scaled", b.emit("mul", a, lit(2.0))), X)
+    assert allocations(source) == 1
+
+
+def test_chain_into_a_sum_needs_no_array() -> None:
+    source = check(tapes.chain(), X, X + 0.25)
+    assert allocations(source) == 0
+    assert source.count("for ") == 1
+
+
+def test_views_cost_nothing() -> None:
+    b = Builder()
+    a = b.input(MATRIX, "A")
+    n, m = a.shape
+    t = b.emit("transpose", a, perm=(1, 0))
+    row = b.emit("slice", t, lit(1), lit(0), lit(1), n, kinds="ir")
+    wide = b.emit("broadcast", row, m, n, axes=(1,))
+    total = b.emit("sum", b.emit("mul", wide, t), axes=(0, 1))
+    source = check(finish(b, "views", total), np.arange(12.0).reshape(4, 3))
+    assert allocations(source) == 0 and source.count("for ") == 2
+
+
+def test_shared_elements_are_computed_once() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    e = b.emit("exp", x)
+    source = check(finish(b, "shared", b.emit("add", b.emit("mul", e, e), e)), X)
+    assert source.count("exp(") == 1 and allocations(source) == 1
+
+
+def test_dear_elements_are_not_computed_again_for_each_row() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    n = x.shape[0]
+    wide = b.emit("broadcast", b.emit("exp", x), n, n, axes=(1,))
+    out = b.emit("mul", wide, b.emit("broadcast", x, n, n, axes=(0,)))
+    source = check(finish(b, "rows", out), X)
+    assert "exp" not in source.splitlines()[-3]
+    assert allocations(source) == 2
+
+
+def test_stack_room_is_reserved_before_the_loop() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    n = x.shape[0]
+    s = b.emit("stack", element=FLOAT)
+    s, p = loop(b, n, [s, lit(1.0)], lambda i, s, p: (
+        b.emit("push", s, p), b.emit("mul", p, b.emit("load", x, i))))  # fmt: skip
+
+    def back(i: Var, s: Var, t: Var) -> object:
+        s, p = b.emit("pop", s)
+        return s, b.emit("add", t, p)
+
+    last = b.emit("sub", n, lit(1))
+    _, t = loop(b, n, [s, lit(0.0)], back, start=b.leaf(last), step=-1)
+    source = check(finish(b, "records", p, t), X)
+    assert "grown" not in in_loop(source, "i")
+    assert "grown" in source
+
+
+def test_hoisted_negative_extent_is_no_error() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    less = b.emit("sub", x.shape[0], lit(20))
+
+    def body(i: Var, s: Var) -> object:
+        w = b.emit("full", s, less, dtype="f8")
+        w = b.emit("store", w, lit(1.0), i)
+        return b.emit("add", s, b.emit("load", w, lit(0)))
+
+    tape = finish(b, "never", *loop(b, less, [lit(3.0)], body))
+    assert "max(" in check(tape, X)
+
+
+def test_size_is_linear() -> None:
+    def lines(n: int) -> int:
+        b = Builder()
+        a = b.emit("copy", b.input(VECTOR, "x"))
+        x = b.input(FLOAT, "s")
+        for k in range(n):
+            v = b.emit("mul", b.emit("load", a, lit(k % 7)), x)
+            a = b.emit("store", a, b.emit("sin", v), lit(k % 7))
+            x = b.emit("add", b.emit("sin", x), b.emit("cos", x))
+        return emit(finish(b, "long", a, x)).count("\n")
+
+    small, large = lines(2_000), lines(8_000)
+    assert 3.9 < large / small < 4.1
+
+
+def test_part_of_a_dead_array_is_not_taken_for_all_of_it() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    a = b.emit("copy", x)
+    less = b.emit("sub", x.shape[0], lit(1))
+    part = b.emit("slice", a, lit(0), lit(1), less, kinds="r")
+    check(finish(b, "part", b.emit("mul", part, lit(2.0))), X)
