@@ -170,7 +170,7 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
-        text = f"cannot access local variable '{value.name}' where it is not associated with a value"
+        text = f"local variable '{value.name}' has no value on this path"
         require(value.flag, _Unbound, text)
         return value.value
     return value

@@ -35,11 +35,11 @@ from jitad.trace.join import (
     Record,
     Snapshot,
     Unifier,
+    _container,
     build,
     extract,
     kinds,
     snapshot,
-    _container,
 )
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle

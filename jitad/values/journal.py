@@ -98,7 +98,7 @@ class Journal:
         return any(self.may_alias(side, b) for side in p.sides)
 
     def retire_others(self, target: object) -> None:
-        """One array is written: those that may be the same one, but have their own content, lose."""
+        """One array is written: those that may be the same one get stale."""
         if not self.joins:
             return
         others = {id(h): h for j in self.joins.values() for h in (j.handle, *j.sides)}

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from running import check, run, traced
 
 from jitad.errors import JitadError
-from running import check, run, traced
 
 X = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 
@@ -67,7 +67,7 @@ def test_swap_of_buffers():
 def test_rebinding_in_a_loop():
     def f(x, n):
         y = x
-        for k in range(n):
+        for _ in range(n):
             y = y * 0.5 + x
         return y, x
 
@@ -476,3 +476,25 @@ def test_append_under_a_condition_to_a_captured_list():
     run(t, f, -3.0)
     assert log == [6.0, 0.0, -1.0, -3.0, 0.0] and not t.missed(f)
 
+
+
+def test_writes_under_a_derivative_operator_follow_the_branch():
+    import jitad
+
+    class Counter:
+        n = 0.0
+
+    c = Counter()
+    c.n = 1.0
+
+    def g(x):
+        c.n = c.n + x
+        return x * x * c.n
+
+    def f(x):
+        y = jitad.grad(g)(x) if x > 0 else x
+        return y, c.n
+
+    compiled = jitad.jit(f)
+    assert compiled(2.0) == (2 * 2 * 3.0 + 4, 3.0) and c.n == 3.0
+    assert compiled(-2.0) == (-2.0, 3.0) and c.n == 3.0

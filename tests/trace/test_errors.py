@@ -9,6 +9,7 @@ import traceback
 
 import numpy as np
 import pytest
+from running import check, run, traced
 
 from jitad.errors import JitadError
 from jitad.tape.types import Array, Scalar
@@ -16,7 +17,6 @@ from jitad.trace import context
 from jitad.trace.refused import REFUSED, REFUSED_CALLS
 from jitad.trace.rewrite import rewrite
 from jitad.trace.trace import trace
-from running import check, run, traced
 
 FLOAT = Scalar("f8", True)
 
@@ -25,7 +25,7 @@ SOURCES = {
     "Await": "async def f(x):\n    return await x\n",
     "AsyncFor": "async def f(x):\n    async for i in x:\n        pass\n",
     "AsyncWith": "async def f(x):\n    async with x:\n        pass\n",
-    "TryStar": "def f(x):\n    try:\n        x = x + 1\n    except* ValueError:\n        pass\n    return x\n",
+    "TryStar": "def f(x):\n    try:\n        x = 1\n    except* ValueError:\n        x = 2\n",
 }  # fmt: skip
 
 
