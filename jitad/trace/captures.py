@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
 from typing import Any
