@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.gather import gather
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
@@ -29,6 +30,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("gather", gather),
 )
 
 
