@@ -212,6 +212,8 @@ for _name, _function in {
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
 
+_ufunc: Any
+
 for _name, _sign, _operator, _ufunc in (
     ("lt", "<", operator.lt, np.less),
     ("le", "<=", operator.le, np.less_equal),

@@ -273,6 +273,8 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
             return _forward_store(b, ins)
         case "store":
             return _as_accumulation(b, ins)
+        case "store_slice" | "accum_slice":
+            return _literal_counts(b, row.name, ins, params["kinds"])
         case "check" if isinstance(ins[0], Lit) and ins[0].value:
             return ()
     return None
@@ -330,7 +332,7 @@ def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
         v = found.ins[1]
         same = isinstance(v.type, Scalar) and v.type.dtype == a.type.dtype  # type: ignore[union-attr]
         return v if same else None
-    return None
+    return None if isinstance(found, Equation) else _element_of_made(b, found, rest)
 
 
 def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
@@ -354,6 +356,37 @@ def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
         if e.type.dtype[0] != "f":  # type: ignore[union-attr]
             continue
         return b.emit("accum", a, b.emit("neg", e) if source.op == "sub" else e, *index)
+    return None
+
+
+def _literal_counts(b: Builder, op: str, ins: tuple[Atom, ...], kinds: str) -> Atom | None:
+    """The counts of a slice are the extents of what is stored there: where those are literal."""
+    a, v, *operands = ins
+    extents = list(v.shape)
+    if len(extents) != kinds.count("r"):
+        return None
+    at, changed = 0, False
+    for kind in kinds:
+        if kind == "i":
+            at += 1
+            continue
+        n = extents.pop(0)
+        if isinstance(n, Lit) and isinstance(operands[at + 2], Var):
+            operands[at + 2], changed = n, True
+        at += 3
+    return b.emit(op, a, v, *operands, kinds=kinds) if changed else None
+
+
+def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
+    """The element of an array that was filled or packed: small arrays are held by element."""
+    source = b.sources.get(a) if isinstance(a, Var) else None
+    match source.op if source is not None else "", source.ins if source is not None else ():
+        case (("full" | "pack") as op, ins):
+            k = index[0]
+            if op == "pack" and not isinstance(k, Lit):
+                return None
+            v = ins[0] if op == "full" else ins[k.value]  # type: ignore[union-attr]
+            return v if v.type == Scalar(a.type.dtype) else None  # type: ignore[union-attr]
     return None
 
 

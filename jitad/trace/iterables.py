@@ -95,7 +95,10 @@ def length(start: Any, stop: Any, step: Any) -> Any:
 def enumerate_(x: Any, start: Any = 0) -> Any:
     s = sequence(x)
     if s is None:
-        return enumerate(x, start)
+        out = enumerate(x, start)
+        if not hasattr(x, "__next__"):
+            made(out)  # as for zip
+        return out
     static = None if s.static is None else enumerate(s.static, start)
     return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1), static)
 
@@ -103,7 +106,9 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
 def reversed_(x: Any) -> Any:
     s = sequence(x)
     if s is None:
-        return reversed(x)
+        out = reversed(x)
+        made(out)
+        return out
     last = extents.sub(s.count, 1)
     static = None if s.static is None else list(s.static)[::-1]
     return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1), static)

@@ -196,8 +196,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
     start, stop = (0, start) if stop is None else (start, stop)
     ends = (start, stop, step)
     if not any(isinstance(x, Number) for x in ends):
-        made = np.arange(*ends, dtype=dtype)
-        return ArrayHandle(made, owned=True)
+        return ArrayHandle(np.arange(*ends, dtype=dtype), owned=True)
     integer = all(type_of(x).dtype[0] in "iub" for x in ends)
     distance = elementwise("sub", stop, start)
     if integer:

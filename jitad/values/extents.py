@@ -245,7 +245,8 @@ def _nonnegative(b: Builder, atom: Atom, depth: int = 8) -> bool:
         case ("minimum" | "mul" | "add", ins):
             return all(_nonnegative(b, x, depth - 1) for x in ins)
         case ("floordiv" | "mod", (x, n)):
-            return _positive(b, n) and (source.op == "mod" or _nonnegative(b, x, depth - 1))
+            wraps = source is not None and source.op == "mod"
+            return _positive(b, n) and (wraps or _nonnegative(b, x, depth - 1))
         case ("cast", (x,)):
             t = x.type
             return isinstance(t, Scalar) and t.dtype == "b1"

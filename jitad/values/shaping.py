@@ -152,8 +152,8 @@ def squeeze(a: Any, axis: Any = None) -> ArrayHandle:
     if axis is None:
         for n in a.shape:
             if isinstance(n, Number):  # taken not to be 1, and the number of axes depends on it
-                require(bind("ne", n, 1), JitadValueError, "np.squeeze meets an extent of 1 that "
-                        "is not known while tracing", "Name the axis: squeeze(axis=...).")  # fmt: skip
+                require(bind("ne", n, 1), JitadValueError, "np.squeeze meets an extent of 1 "
+                        "not known while tracing", "Name the axis: squeeze(axis=...).")  # fmt: skip
     axes = ones if axis is None else axes_of(axis, a.ndim)
     if any(k not in ones for k in axes):
         raise fail(JitadValueError, "cannot select an axis to squeeze out which has size not "

@@ -204,8 +204,7 @@ class Surface:
         return call(np.reshape, self, shape[0] if len(shape) == 1 else shape, order=order)
 
     def transpose(self, *axes: Any) -> Any:
-        axes = axes[0] if len(axes) == 1 else (axes or None)
-        return call(np.transpose, self, axes)
+        return call(np.transpose, self, axes[0] if len(axes) == 1 else (axes or None))
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         from jitad.values.creation import astype
