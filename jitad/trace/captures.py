@@ -57,7 +57,12 @@ class Path:
     def __str__(self) -> str:
         out = {"attr": ".{}", "item": "[{!r}]"}
         text = "".join(out.get(k, " {}").format(key) for k, key in self.steps)
-        return text.strip().lstrip(".") or str(self.root)
+        match self.root:
+            case ("arg", k):
+                return f"argument {k}{text}"
+            case ("kwarg", name):
+                return f"argument {name}{text}"
+        return text.strip().lstrip(".") or "the function"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
