@@ -144,7 +144,8 @@ class Traced:
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
-        known: dict[Var, Input | Capture] = {i.var: i for i in (*self.inputs, *self.captures)}
+        every: list[Any] = [*self.inputs, *self.captures]
+        known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
 
     def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:

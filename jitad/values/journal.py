@@ -154,7 +154,7 @@ _local = threading.local()
 def _stack() -> list[Journal]:
     if not hasattr(_local, "journals"):
         _local.journals = []
-    return _local.journals  # type: ignore[no-any-return]
+    return _local.journals
 
 
 def push(journal: Journal) -> None:
