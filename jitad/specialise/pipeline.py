@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
+from jitad.specialise.guards import apply_guards
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
@@ -21,6 +23,7 @@ from jitad.tape.verify import verify
 Pass = Callable[[Tape], Tape]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("guards", apply_guards),
     ("simplify", simplify),
     ("ranges", ranges),
     ("decided", simplify),
@@ -30,7 +33,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("delay", delay),
     ("gather", gather),
+    ("last fold", simplify),
 )
 
 

@@ -67,6 +67,16 @@ class Builder:
             self.blocks.pop()
             self._known.pop()
 
+    @contextmanager
+    def at_root(self) -> Iterator[None]:
+        """Append to the root block, whatever blocks are open."""
+        blocks, known, pos = self.blocks, self._known, self.pos
+        self.blocks, self._known, self.pos = blocks[:1], known[:1], None
+        try:
+            yield
+        finally:
+            self.blocks, self._known, self.pos = blocks, known, pos
+
     def input(self, type: Type, name: str = "") -> Var:
         """A new parameter of the innermost block; an array's extents are read off it."""
         var = self.var(type, name)

@@ -142,8 +142,8 @@ def _abstract(value: Any) -> Any:
     return id(value)
 
 
-def _instance(trace: Trace | None, cls: type, args: Any, kwargs: Any) -> Any:
-    init = cls.__init__  # type: ignore[misc]
+def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
+    init = cls.__init__
     ordinary = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
     if ordinary and isinstance(init, FunctionType) and not is_library(init) and _has_source(init):
         out = object.__new__(cls)
@@ -155,9 +155,9 @@ def _instance(trace: Trace | None, cls: type, args: Any, kwargs: Any) -> Any:
         out = object.__new__(cls)
         made(out)
         # the generated __init__ looks it up on the instance
-        vars(out)["__post_init__"] = lambda *given: call(after, out, *given)
+        out.__dict__["__post_init__"] = lambda *given: call(after, out, *given)
         init(out, *args, **kwargs)
-        del vars(out)["__post_init__"]
+        del out.__dict__["__post_init__"]
         return out
     return _native(trace, cls, args, kwargs)
 

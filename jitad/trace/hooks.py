@@ -438,8 +438,9 @@ class trying:  # noqa: N801
 
     def __enter__(self) -> None:
         if self.trace is not None:
-            flat: list[type] = []
-            for t in self.types():
+            flat: list[Any] = []
+            given: tuple[Any, ...] = self.types()
+            for t in given:
                 flat += t if isinstance(t, tuple) else [t]
             self.caught = tuple(flat)
             self.trace.trying.append(self.caught)

@@ -240,10 +240,9 @@ class _Iteration:
     def leave(self, state: State) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: Any, _: object) -> bool:
+    def __exit__(self, kind: Any, error: Any, _: object) -> None:
         if error is not None:
             if raises_for_the_user(error):
                 self.region.splice()
             else:
                 self.region.drop()
-        return False

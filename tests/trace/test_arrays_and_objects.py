@@ -498,3 +498,39 @@ def test_writes_under_a_derivative_operator_follow_the_branch():
     compiled = jitad.jit(f)
     assert compiled(2.0) == (2 * 2 * 3.0 + 4, 3.0) and c.n == 3.0
     assert compiled(-2.0) == (-2.0, 3.0) and c.n == 3.0
+
+
+def test_a_function_in_a_block_carries_the_journal():
+    from jitad.tape.types import Array, Scalar
+    from jitad.trace import context
+    from jitad.trace.trace import leaves, trace, trace_block
+
+    class Counter:
+        n = 0.0
+
+    c = Counter()
+    c.n = 1.0
+    scope = {"context": context, "leaves": leaves, "trace_block": trace_block}
+    exec(  # a generated special method is library code to the tracer
+        "def __apply__(h, *args):\n"
+        "    inner = trace_block(h, args, leaves(args))\n"
+        "    for e in inner.block.equations:\n"
+        "        context.current().builder.append(e)\n"
+        "    return inner.finish(inner.block.results)\n",
+        scope,
+    )
+    apply = scope["__apply__"]
+
+    def g(x, a):
+        a[0] = x  # a handle of the block's own
+        c.n = c.n + a[0]
+        return x * c.n, a[0] + a[1]
+
+    def f(x, a):
+        y = apply(g, x, a) if x > 0 else (x, x)
+        return y, a[0], c.n
+
+    t = trace(f, [Scalar("f8", True), Array("f8", 1)])
+    assert c.n == 1.0
+    assert run(t, f, 2.0, X[:2]) == ((6.0, 4.0), 1.0, 3.0) and c.n == 3.0
+    assert run(t, f, -2.0, X[:2]) == ((-2.0, -2.0), 1.0, 3.0) and c.n == 3.0
