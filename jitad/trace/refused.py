@@ -18,6 +18,7 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 
 # builtins that look at the frame that calls them, which tracing has changed
 REFUSED_CALLS: dict[str, str] = {
+    "globals": "Name the variables.",
     "locals": "Name the variables.",
     "vars": "Name the attributes, or pass the object: vars(obj).",
     "eval": "Write the expression out.",

@@ -322,6 +322,7 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
                 "so that jit can't write it back", running.builder.pos,
                 "Copy it first, and write to the copy.",
             )  # fmt: skip
+        running.captures.apart(w.target)
         value = w.read()
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
