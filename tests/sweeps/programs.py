@@ -74,6 +74,12 @@ def whole_arrays(b: Builder | None, x: Any, y: Any) -> Any:
     return o.sum(o.sin(x) * y + x / y, axes=(0,)) * o.amax(x, axes=(0,)) + o.matmul(x, y)
 
 
+@_program(lambda n: [_vector(5)], x=VECTOR)
+def elements(b: Builder | None, x: Any) -> Any:
+    """Two elements, no more: their adjoints meet in one array."""
+    return o.load(x, 1) * o.sin(o.load(x, 3))
+
+
 @_program(lambda n: [np.random.default_rng(2).normal(size=(n, n)), _vector(n)], a=MATRIX, x=VECTOR)
 def layer(b: Builder | None, a: Any, x: Any) -> Any:
     hidden = o.tanh(o.matmul(a, x))
@@ -104,6 +110,19 @@ def log_sum_exp(b: Builder | None, x: Any) -> Any:
     m = o.amax(x, axes=(0,))
     total = for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [s + o.exp(o.load(x, i) - m)])[0]
     return o.log(total) + m
+
+
+@_program(lambda n: [_vector(n)], x=VECTOR)
+def smoothed(b: Builder | None, x: Any) -> Any:
+    """Linear, so nothing is recorded; but the order of the iterations matters."""
+    return for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [0.8 * s + 0.2 * o.load(x, i)])[0]
+
+
+@_program(lambda n: [_vector(n), 0.7], x=VECTOR, c=REAL)
+def weighted_sum(b: Builder | None, x: Any, c: Any) -> Any:
+    """The sum's factor meets the sum again, whose adjoint needs the sum."""
+    total = for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [s + c * o.load(x, i)])[0]
+    return total * c
 
 
 @_program(lambda n: [2.0], x=REAL)
@@ -189,6 +208,14 @@ def fill_in_place(b: Builder | None, x: Any) -> Any:
     a = for_(b, 1, 1, n - 1, [a],
              lambda i, a: [o.store(a, o.load(a, i) * o.load(a, i - 1), i)])[0]  # fmt: skip
     return for_(b, 0, 1, n, [0.0], lambda i, s: [s + o.load(a, i) * o.load(a, i)])[0]
+
+
+@_program(lambda n: [_vector(n)], x=VECTOR)
+def written_twice(b: Builder | None, x: Any) -> Any:
+    """Of two stores at one place the last wins."""
+    n = x.shape[0]
+    a = o.full(0.1, n, dtype="f8")
+    return for_(b, 0, 1, n, [a], lambda i, a: [o.store(a, o.sin(o.load(x, i)), i // 2)])[0]
 
 
 @_program(lambda n: [_vector(n), 4], u=VECTOR, steps=INT)
