@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from jitad.specialise.dead import remove_dead
-from jitad.specialise.resolve import simplify_block
+from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.interpret import interpret

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad.specialise.resolve import simplify_block
+from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder

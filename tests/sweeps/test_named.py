@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jitad.specialise.resolve import simplify_block
+from jitad.specialise.simplify import simplify_block
 from jitad.tape.interpret import interpret
 from tests.sweeps.checks import agree, check
 from tests.sweeps.programs import PROGRAMS
