@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from jitad.specialise.dead import remove_dead
+from jitad.specialise.pipeline import stages
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
@@ -95,6 +96,24 @@ def same_meaning(block: Block, args: Sequence[Any], values: Sequence[Any]) -> No
     agree("simplify", interpret(simple, list(args)), values)
     bare = verify(Tape("bare", remove_dead(copy.deepcopy(block))), "dead code").body
     agree("remove_dead", interpret(bare, list(args)), values)
+
+
+def pipeline_keeps_meaning(block: Block, args: Sequence[Any], active: Sequence[int]) -> None:
+    """Every pass keeps what a block computes, and what its reverse sweep computes."""
+    args = list(args)
+    rng = np.random.default_rng(1)
+    values = interpret(block, args)
+    seeds = [
+        _like(rng, x) for x, r in zip(values, block.results, strict=True) if is_float(r.type)
+    ]
+    for tape, point in (
+        (Tape("primal", copy.deepcopy(block)), args),
+        (Tape("vjp", vjp_block(block, active)), [*args, *seeds]),
+    ):
+        values = interpret(tape.body, point)
+        _bounded(values)
+        for name, after in stages(tape):
+            agree(f"{tape.name} after {name}", interpret(after.body, point), values)
 
 
 def agree(what: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
