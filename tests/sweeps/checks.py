@@ -103,9 +103,7 @@ def pipeline_keeps_meaning(block: Block, args: Sequence[Any], active: Sequence[i
     args = list(args)
     rng = np.random.default_rng(1)
     values = interpret(block, args)
-    seeds = [
-        _like(rng, x) for x, r in zip(values, block.results, strict=True) if is_float(r.type)
-    ]
+    seeds = [_like(rng, x) for x, r in zip(values, block.results, strict=True) if is_float(r.type)]
     for tape, point in (
         (Tape("primal", copy.deepcopy(block)), args),
         (Tape("vjp", vjp_block(block, active)), [*args, *seeds]),
