@@ -97,6 +97,7 @@ class Maker:
         self.b, self.choose, self.features = b, choose, features
         self.values: dict[str, list[Any]] = {}
         self.zeros: list[Any] = []
+        self.talkative = self.chance(5)  # prints keep some loops from being fused
         self.marks: list[dict[str, int]] = [{}]  # how many values there were, per open scope
 
     # -- choices --------------------------------------------------------------------------------
@@ -180,6 +181,8 @@ class Maker:
             self.unary, self.binary, self.load, self.store, self.elementwise, self.slices,
             self.whole, self.integer, self.comparison, self.guarded,
         ]  # fmt: skip
+        if self.talkative:
+            kinds += [self.report, self.report]
         if depth > 0:
             kinds += [self.for_loop, self.for_loop, self.while_loop, self.branch, self.branch]
             kinds += [self.derivative]
@@ -376,6 +379,9 @@ class Maker:
             lambda: [q if self.chance(2) else p],
         )
         self.add("f", out)
+
+    def report(self) -> None:
+        self.b.emit("print", self.b.atom(self.pick("f")), parts=(None,))
 
     # -- structured statements ------------------------------------------------------------------
 
