@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import demand, nests, stacks
+from jitad.emit import demand, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_expr
 from jitad.emit.arithmetic import compute, functions
+from jitad.emit.buffers import origins
 from jitad.emit.control import for_, if_, while_
-from jitad.emit.print_python import NOT, Expr, Names
+from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import JitadError
 from jitad.primitives import TABLE
@@ -43,15 +44,14 @@ def emit(tape: Tape) -> str:
     lines = [f"    {n} = {size}\n" for n, size in sizes if n in used]
     where = f"  # {tape.pos}" if tape.pos else ""
     head = f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}"
-    return _imports(s, exceptions) + head + text
+    return _imports(used, exceptions) + head + text
 
 
-def _imports(s: Scope, exceptions: dict[type, tuple[str, str]]) -> str:
-    lines = ["import numpy as np\n", "from numpy import uint64 as at\n"]
-    own = sorted(s.called - {"grown", "abs"})
-    if own:
+def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
+    lines = ["import numpy as np\n"]
+    if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in s.called:
+    if "grown" in used:
         lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"
@@ -102,7 +102,7 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
             out.append(Expr(s.access[r].name))
             apart[r] = False  # a second time it is copied
         else:
-            name, _ = s.allocate(r, r.type.dtype, s.extents[r])  # type: ignore[union-attr]
+            name, _ = s.allocate(r, s.extents[r])
             nests.copy(s, name, r)
             out.append(Expr(name))
     return out
@@ -149,7 +149,7 @@ def _hints(body: Block) -> dict[Var, str]:
                 if v.name:
                     hints[v] = v.name
             match e.op:
-                case "store" | "accum" | "store_slice" | "accum_slice" | "push" | "copy":
+                case _ if e.op in (*demand.STORES, "push", "copy"):
                     become(e.ins[0], e.outs[0])
                 case "for" | "while":
                     b = e.blocks[-1]
@@ -240,12 +240,12 @@ def _load(s: Scope, e: Equation) -> None:
         s.define(e.outs[0], element(s.access[a], at, (), s.counting))
 
 
-def _target(s: Scope, e: Equation) -> bool:
+def _target(s: Scope, e: Equation, anew: bool = False) -> bool:
     """Bind the result of a store: the operand's memory, or a copy of it; was it copied?"""
     a, (v,) = e.ins[0], e.outs
     assert isinstance(a, Var)
     extents = s.extents[a]
-    if s.whole(a) and s.buffers.writable(a):
+    if not anew and s.whole(a) and s.buffers.writable(a):
         s.bind(v, s.access[a], extents)
         s.buffers.place(v, s.buffers.roots[a])
         return False
@@ -257,13 +257,25 @@ def _store(s: Scope, e: Equation) -> None:
     _, value, *index = e.ins
     _target(s, e)
     at = tuple(of_expr(s.expr(i)) for i in index)
-    place = element(s.access[e.outs[0]], at, (), s.counting)
-    s.page.write(f"{place.text} {'=' if e.op == 'store' else '+='} {s.expr(value).text}")
+    nests.write(s, e.outs[0], s.access[e.outs[0]], at, [], s.expr(value), e.op == "accum")
 
 
 def _store_slice(s: Scope, e: Equation) -> None:
     copied = _target(s, e)
     nests.store_slice(s, e, s.access[e.outs[0]], copied)
+
+
+def _store_take(s: Scope, e: Equation) -> None:
+    a = e.ins[0]
+    assert isinstance(a, Var)
+    written = origins(s.buffers.roots[a])
+    # A value that is read in another order than it is written needs memory apart.
+    _target(s, e, any(
+        isinstance(x, Var) and is_array(x)
+        and not written.isdisjoint(origins(s.buffers.roots.get(x, frozenset())))
+        for x in e.ins[1:]
+    ))  # fmt: skip
+    picking.store(s, e, s.access[e.outs[0]])
 
 
 def _view(s: Scope, e: Equation) -> None:
@@ -291,7 +303,8 @@ def _view(s: Scope, e: Equation) -> None:
         nests.materialise(s, v, (e, 0), base, at, extents)
     elif base in s.access:
         access = s.access[base]
-        s.bind(v, Access(access.name, compose(access.map, at)), extents)
+        partial = access.partial or e.op != "transpose"
+        s.bind(v, Access(access.name, compose(access.map, at), partial), extents)
         s.buffers.place(v, s.buffers.roots[base])
     elif base in s.formulas:
         value = s.formulas[base].value
@@ -306,11 +319,14 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     if v in s.analysis.virtual:
         s.formulas[v] = f
         return
+    if f.value in (Expr("0.0"), Expr("0")) and not s.hoists(extents):
+        s.new_array(v, extents, "zeros")
+        return
     s.new_array(v, extents)
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, s.access[v].name, at, extents, nests.Inside(value), "=")
+    nests.fill(s, v, s.access[v].name, at, extents, nests.Inside(value))
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -379,7 +395,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, s.access[v].name, at, mine, inside, "=")
+        nests.fill(s, v, s.access[v].name, at, mine, inside)
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:
@@ -394,7 +410,7 @@ def _check(s: Scope, e: Equation) -> None:
     name, message = s.exceptions[cls], e.params["message"]
     if "<locals>" in cls.__qualname__:  # cannot be imported: its first base that can
         message = f"{cls.__name__}: {message}"
-    with s.page.block(f"if not {ok.within(NOT)}:"):
+    with s.page.block(f"if {negated(ok).text}:"):
         s.page.write(f"raise {name}({message!r})")
 
 
@@ -407,6 +423,7 @@ def _print(s: Scope, e: Equation) -> None:
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
+    "take": picking.take, "store_take": _store_take, "accum_take": _store_take,
     "slice": _view, "transpose": _view, "broadcast": _view,
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,

@@ -17,6 +17,7 @@ from jitad.emit.access import (
     Access,
     Affine,
     Map,
+    assignment,
     compose,
     deepest,
     element,
@@ -139,14 +140,29 @@ def loops(
         yield
 
 
-def fill(s: Scope, name: str, at: Map, extents: Extents, inside: Inside, sign: str) -> None:
-    """name[at] = (or +=) the value, over all indices."""
+def write(
+    s: Scope, v: Atom, access: Access, at: Map, counters: list[str], value: Expr, add: bool
+) -> None:
+    """access[at] = value, or += value in an order that is free."""
+    dtype = v.type.dtype[0]  # type: ignore[union-attr]
+    if add and dtype in "fiu":
+        where = ", ".join(index(x, counters).text for x in compose(access.map, at))
+        s.page.write(f"accum({access.name}, {value.text}, {where})")
+        return
+    if add:
+        old = element(access, at, counters, s.counting)
+        value = Expr(f"{old.text} + {value.within(SUM + 1)}", SUM)
+    s.page.write(assignment(access, at, counters, s.counting, value))
+
+
+def fill(s: Scope, v: Atom, name: str, at: Map, extents: Extents, inside: Inside,
+         add: bool = False) -> None:  # fmt: skip
+    """name[at] = (or +=) the value, over all indices; the memory has v's type."""
     counters = s.counters(len(extents))
     for line in inside.lines.get(0, ()):
         s.page.write(line)
     with loops(s, counters, extents, inside.lines):
-        place = element(Access(name, at), identity(len(extents)), counters, s.counting)
-        s.page.write(f"{place.text} {sign} {inside.value.text}")
+        write(s, v, Access(name, at), identity(len(extents)), counters, inside.value, add)
 
 
 def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Extents) -> None:
@@ -155,7 +171,7 @@ def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Ex
     inside = evaluate(s, nest, source, at, counters)
     if not _reuse(s, v, inside, extents):
         s.new_array(v, extents)
-    fill(s, s.access[v].name, identity(len(extents)), extents, inside, "=")
+    fill(s, v, s.access[v].name, identity(len(extents)), extents, inside)
 
 
 def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
@@ -181,7 +197,7 @@ def copy(s: Scope, name: str, v: Var) -> None:
     extents = s.extents[v]
     counters = s.counters(len(extents))
     inside = evaluate(s, (None, -1), v, identity(len(extents)), counters)  # type: ignore[arg-type]
-    fill(s, name, identity(len(extents)), extents, inside, "=")
+    fill(s, v, name, identity(len(extents)), extents, inside)
 
 
 def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
@@ -205,9 +221,9 @@ def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
         name = s.names.new("", "a")
         s.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
         straight = identity(len(extents))
-        fill(s, name, straight, extents, inside, "=")
+        fill(s, v, name, straight, extents, inside)
         inside = Inside(element(Access(name, straight), straight, counters, s.counting))
-    fill(s, target.name, here, extents, inside, "=" if e.op == "store_slice" else "+=")
+    fill(s, base, target.name, here, extents, inside, e.op == "accum_slice")
 
 
 def _counts(kinds: str, operands: tuple[Atom, ...]) -> list[Atom]:
@@ -258,7 +274,7 @@ def reduce(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {_joined(s, e, total, value)}")
             s.page.write(f"{name}[{', '.join(counters[:n])}] = {total}")
         return
-    fill(s, s.access[v].name, identity(len(kept)), outer, Inside(start), "=")
+    fill(s, v, name, identity(len(kept)), outer, Inside(start))
     with loops(s, counters, extents, inside.lines):
         place = f"{name}[{', '.join(counters[k] for k in kept)}]"
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
@@ -269,7 +285,6 @@ def _joined(s: Scope, e: Equation, total: str, value: Expr) -> str:
     if e.op == "sum" and not floating:
         return f"{total} + {value.within(SUM + 1)}"
     function = {"sum": "fadd", "amax": "maximum", "amin": "minimum"}[e.op]
-    s.called.add(function)
     return f"{function}({total}, {value.text})"
 
 
@@ -291,9 +306,42 @@ def _start(op: str, dtype: str) -> str:
 
 
 def matmul(s: Scope, e: Equation) -> None:
-    """Loops in the order that reads memory along its rows."""
+    """BLAS where both operands are all of their memory, else loops.
+
+    Measured, one thread, n by n: BLAS is as fast at 3 and 1.6, 2.6, 3.8 times as fast at 20, 30,
+    50; it compiles no slower than the loops.
+    """
     (a, b), (v,) = e.ins, e.outs
     assert isinstance(a, Var) and isinstance(b, Var)
+    known = [n.text for n in (*s.extents[a], *s.extents[b][1:])]
+    tiny = all(n.isdecimal() for n in known) and np.prod([int(n) for n in known]) <= 512
+    left, right = _dense(s, a), _dense(s, b)
+    same = {a.type.dtype, b.type.dtype, v.type.dtype}  # type: ignore[union-attr]
+    if tiny or left is None or right is None or len(same) > 1 or same.isdisjoint({"f4", "f8"}):
+        _multiply(s, e, a, b, v)
+    elif not v.shape:
+        s.define(v, Expr(f"np.dot({left}, {right})"))
+    else:
+        name = s.new_array(v, (*s.extents[a][:-1], *s.extents[b][1:]))
+        s.page.write(f"np.dot({left}, {right}, {name})")
+
+
+def _dense(s: Scope, a: Var) -> str | None:
+    """An array for BLAS: contiguous in rows or columns, nothing left out."""
+    if a not in s.access:
+        return None
+    name, at = s.access[a].name, s.access[a].map
+    if s.access[a].partial or len(at) != len(s.extents[a]):
+        return None
+    owned = bool(s.buffers.roots[a]) and all(r.owned for r in s.buffers.roots[a])
+    source = name if owned else f"np.ascontiguousarray({name})"
+    if at == identity(len(at)):
+        return source
+    return f"{source}.T" if at == identity(2)[::-1] else None
+
+
+def _multiply(s: Scope, e: Equation, a: Var, b: Var, v: Var) -> None:
+    """Loops in the order that reads memory along its rows."""
     rows, columns = s.extents[a][:-1], s.extents[b][1:]
     inner = s.extents[a][-1]
     extents = (*rows, *columns)
@@ -312,7 +360,6 @@ def matmul(s: Scope, e: Equation) -> None:
     def added(total: str) -> str:
         if not floating:
             return f"{total} + {term}"
-        s.called.add("fadd")
         return f"fadd({total}, {term})"
 
     over = f"for {counters[n]} in range({inner.text}):"
@@ -334,7 +381,7 @@ def matmul(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {added(total)}")
             s.page.write(f"{place} = {total}")
         return
-    fill(s, s.access[v].name, identity(n), extents, Inside(Expr(start)), "=")
+    fill(s, v, name, identity(n), extents, Inside(Expr(start)))
     with loops(s, counters, extents[:-1], {}), s.page.block(over):
         with s.page.block(f"for {counters[n - 1]} in range({extents[-1].text}):"):
             s.page.write(f"{place} = {added(place)}")

@@ -79,10 +79,15 @@ def apply(template: str, *operands: Expr) -> Expr:
     return Expr(template.format(*parts), level)
 
 
-def function_of(template: str) -> str | None:
-    """The function that a template calls, if it is a call."""
-    found = re.match(r"([A-Za-z_]\w*)\(", template)
-    return found.group(1) if found else None
+def negated(e: Expr) -> Expr:
+    """not e; `==` and `!=` are each other's opposite, also of nan."""
+    if e.level == COMPARE and "(" not in e.text:
+        for sign, opposite in ((" == ", " != "), (" != ", " == ")):
+            if sign in e.text:
+                return Expr(e.text.replace(sign, opposite), COMPARE)
+    if e.text.startswith("not ") and e.level == NOT:
+        return Expr(e.text[4:], NOT)
+    return Expr(f"not {e.within(NOT)}", NOT)
 
 
 def literal(lit: Lit) -> Expr:
@@ -129,12 +134,15 @@ def dtype_name(dtype: str) -> str:
 # -- names ----------------------------------------------------------------------------------------
 
 
+_TAKEN = {"np", "grown", "abs", "complex", "len", "max", "print", "range"}  # by emitted code
+
+
 class Names:
     """Identifiers, each given once."""
 
     def __init__(self, reserved: set[str], wishes: set[str]) -> None:
         self._wishes = wishes  # what the user calls things: not for loop counters
-        self._used = set(reserved) | set(keyword.kwlist) | {"np", "at", "len", "range", "print"}
+        self._used = set(reserved) | set(keyword.kwlist) | _TAKEN
         self._next: dict[str, int] = {}
         self._counters: list[str] = []
 

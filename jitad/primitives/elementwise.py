@@ -23,10 +23,10 @@ from jitad.primitives.table import (
     dtype_of,
     floating,
     like,
-    promote,
     register,
 )
 from jitad.tape.ir import Atom
+from jitad.tape.types import promote
 
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)
@@ -211,6 +211,8 @@ for _name, _function in {
     _row(_name, _function, _name + "({0})", lambda o, x, y: (None,))
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
+
+_ufunc: Any
 
 for _name, _sign, _operator, _ufunc in (
     ("lt", "<", operator.lt, np.less),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jitad.tape.ir import Atom
+from jitad.tape.ir import Atom, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
@@ -73,10 +73,11 @@ def register(row: Primitive) -> Primitive:
 
 
 def _extents(ins: tuple[Atom, ...]) -> tuple[Atom, ...]:
-    for a in ins:
-        if isinstance(a.type, Array):
-            return a.shape
-    return ()
+    """The extents of the array operands, which are equal; a literal one says most."""
+    shapes = [a.shape for a in ins if isinstance(a.type, Array)]
+    return tuple(
+        next((n for n in axis if isinstance(n, Lit)), axis[0]) for axis in zip(*shapes, strict=True)
+    )
 
 
 def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
@@ -92,7 +93,7 @@ def dtype_of(a: Any) -> str:
     while hasattr(a, "primal"):
         a = a.primal
     if hasattr(a, "type"):
-        return a.type.dtype  # type: ignore[no-any-return]
+        return a.type.dtype
     return a.dtype.str[1:] if hasattr(a, "dtype") else "f8"
 
 

@@ -11,15 +11,16 @@ negative, a check that was passed holds from there on, and a branch knows its co
 Order.  A check that does not change from iteration to iteration fails in the first one or never:
 it moves if nothing stays in the loop in front of it but checks that raise the same class.  One
 that depends on the index fails before the iterations that come before its own, so it moves only
-where nothing can be seen of them: all that stays in the loop are checks of its class.  (Where two
-checks of one class fail, which one's line is named may change.)  A hoisted check raises if and
-only if the loop would have raised.
+where nothing can be seen of them: all that stays in the loop are checks of its class.  The
+engine's own classes count as one (bounds, domains): where two such checks fail, which one is
+reported may change.  A hoisted check raises if and only if the loop would have raised.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
 from jitad.specialise.conditions import COMPARISONS, compared, facts, proved
 from jitad.specialise.invariant import move_invariants
@@ -47,6 +48,13 @@ def _effects(e: Equation) -> set[object]:
         for x in inside
         if x.op not in STRUCTURED and TABLE[x.op].effect
     }
+
+
+def _alike(kinds: set[object]) -> bool:
+    """True of exception classes whose order nobody relies on; None stands for other effects."""
+    if len(kinds) <= 1:
+        return None not in kinds
+    return all(isinstance(k, type) and issubclass(k, (JitadError, GuardMiss)) for k in kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,14 +293,14 @@ class _Walk:
         stay: list[Equation] = []
         met: set[object] = set()  # what the effects do that stay in the loop
         for x in body.equations:
-            if x.op == "check" and self.outer(x.ins[0]) and met <= {x.params["exception"]}:
+            if x.op == "check" and self.outer(x.ins[0]) and _alike({*met, x.params["exception"]}):
                 before += self.write(self.first(x, e), x)
             else:
                 met.update(_effects(x))
                 stay.append(x)
         body.equations = stay
         step = self.forms.of(e.ins[1])
-        if len(met) == 1 and None not in met and not step.terms and step.constant:
+        if met and _alike(met) and not step.terms and step.constant:
             body.equations = []
             for x in stay:
                 clause = self.outside(x, e, step.constant) if x.op == "check" else None

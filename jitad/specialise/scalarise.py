@@ -15,15 +15,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from jitad.primitives import TABLE
+from jitad.primitives.array import slice_extents
 from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, lit, walk
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import Array, Scalar
 
 LARGEST = 16  # elements
 
-_VIEWS = ("slice", "reshape", "transpose", "broadcast", "copy", "ident")
 _UPDATES = ("store", "accum", "store_slice", "accum_slice")
 
 
@@ -70,35 +70,38 @@ def _choose(block: Block) -> set[Var]:
         for a, c in itertools.pairwise(arrays):
             leader[find(a)] = find(c)
 
+    inputs = set(block.params)
     small: set[Var] = set()
-    bad: list[Atom] = [p for p in block.params if isinstance(p.type, Array)]
+    bad: list[Atom] = list(inputs)
     for e in walk(block):
         small.update(v for v in e.outs if _small(v))
         for inner in e.blocks:
             small.update(v for v in inner.params if _small(v))
         match e.op:
             case "for" | "while":
-                first = 3 if e.op == "for" else 0
-                groups = [e.ins[first:], e.outs, e.blocks[-1].results]
-                groups += [x.params[len(x.params) - len(e.outs) :] for x in e.blocks]
-                for same in zip(*groups, strict=True):
+                # initial values and those at the end of the body may come from any array
+                groups = [x.params[len(x.params) - len(e.outs) :] for x in e.blocks]
+                for same in zip(e.outs, *groups, strict=True):
                     join(same)
             case "if":
-                for same in zip(e.outs, *(x.results for x in e.blocks), strict=True):
-                    join(same)
+                pass
             case "vjp" | "jvp":
-                bad += [a for x in e.blocks for a in (*x.params, *x.results)]
-                bad += [*e.ins, *e.outs]
+                bad += [a for x in e.blocks for a in x.params]
+                bad += [*e.outs, *free_vars(*e.blocks)]
             case _ if e.op in _UPDATES:
-                join((e.ins[0], e.outs[0]))
+                if e.ins[0] not in inputs:
+                    join((e.ins[0], e.outs[0]))
                 if not _literal_places(e):
-                    bad.append(e.ins[0])
+                    bad += [e.ins[0], e.outs[0]]
             case "load" | "slice":
                 if not _literal_places(e):
                     bad.append(e.ins[0])
-            case "full" | "pack" | "iota" | "sum" | "matmul" | "concatenate":
+            case "full" | "pack" | "iota" | "copy" | "ident":
                 pass
-            case _ if e.op in _VIEWS or TABLE[e.op].elementwise:
+            case "sum" | "matmul" | "concatenate" | "reshape" | "transpose" | "broadcast":
+                if not _all_small(e):  # the result's extents do not tell the operands'
+                    bad += [v for v in e.outs if isinstance(v.type, Array)]
+            case _ if TABLE[e.op].elementwise:
                 pass
             case _:  # results of everything else are made as arrays
                 bad += [v for v in e.outs if isinstance(v.type, Array)]
@@ -129,15 +132,15 @@ class _Scalarise:
         packed = self.b.emit("pack", *self.parts[a])
         return self.b.emit("reshape", packed, *a.shape) if len(a.shape) > 1 else packed
 
-    def elements(self, a: Atom, like: Atom | None = None) -> list[Atom]:
+    def elements(self, a: Atom, shape: Sequence[Atom] = ()) -> list[Atom]:
         """The elements of a small array, whether it is taken apart or not.
 
-        `like` has the same extents, as literals, where those of `a` were checked to be equal.
+        `shape` has the extents as literals, where those of `a` were checked to be equal to them.
         """
         if isinstance(a, Var) and a in self.parts:
             return self.parts[a]
         now = self.read(a)
-        return [self.b.emit("load", now, *map(lit, k)) for k in _indices(like or a)]
+        return [self.b.emit("load", now, *map(lit, k)) for k in _grid(shape or a.shape)]
 
     def define(self, v: Var, parts: list[Atom]) -> None:
         self.parts[v] = [self.typed(p, v.type.dtype) for p in parts]  # type: ignore[union-attr]
@@ -173,7 +176,7 @@ class _Scalarise:
             case "slice" if not e.outs[0].shape:
                 at = tuple(a.value for a in e.ins[1:])  # type: ignore[union-attr]
                 self.env[e.outs[0]] = self.elements(e.ins[0])[_flat(e.ins[0], at)]
-            case "sum" | "matmul" if not e.outs[0].shape:
+            case "sum" | "matmul" if not e.outs[0].shape and _all_small(e):
                 (self.env[e.outs[0]],) = self.compute(e)
             case "store_slice" | "accum_slice" if _literal_counts(e, 2) and _small(e.ins[1]):
                 self.env[e.outs[0]] = self.store_each(e)
@@ -217,7 +220,7 @@ class _Scalarise:
             case "iota":
                 return [lit(np.dtype(e.params["dtype"]).type(k)) for k in range(size)]
             case "copy" | "reshape" | "ident":
-                return self.elements(e.ins[0], out if e.op != "reshape" else None)
+                return self.elements(e.ins[0], out.shape if e.op != "reshape" else ())
             case "transpose":
                 perm = e.params["perm"]
                 parts = self.elements(e.ins[0])
@@ -238,7 +241,7 @@ class _Scalarise:
                 return self.multiplied(e)
             case _ if e.op in _UPDATES:
                 return self.updated(e)
-        operands = [self.elements(a, out) if a.shape else [self.read(a)] * size for a in e.ins]
+        operands = [self.elements(a, out.shape) if a.shape else [self.read(a)] * size for a in e.ins]
         return [b.emit(e.op, *xs, **e.params) for xs in zip(*operands, strict=True)]
 
     def sliced(self, e: Equation) -> list[Atom]:
@@ -254,7 +257,8 @@ class _Scalarise:
         parts = list(self.elements(a))
         kinds = e.params.get("kinds", "i" * (len(e.ins) - 2))
         places = list(self.places(kinds, e.ins[2:]))
-        values = self.elements(v) if v.shape else [self.read(v)] * len(places)
+        shape = slice_extents(kinds, e.ins[2:])
+        values = self.elements(v, shape) if v.shape else [self.read(v)] * len(places)
         for at, new in zip(places, values, strict=True):
             k = _flat(a, tuple(i.value for i in at))  # type: ignore[union-attr]
             add = e.op in ("accum", "accum_slice")
@@ -299,7 +303,9 @@ class _Scalarise:
 
     def structured(self, e: Equation) -> None:
         if e.op in ("vjp", "jvp"):
-            copy_equation(self.b, e, self.env)
+            ins = tuple(self.whole(a) for a in e.ins)
+            whole = Equation(e.op, ins, e.outs, e.params, e.blocks, e.pos)
+            copy_equation(self.b, whole, self.env)
             return
         b = self.b
         first = {"for": 3, "while": 0, "if": 1}[e.op]
@@ -339,12 +345,20 @@ class _Scalarise:
     def spread(self, a: Atom, like: Var) -> list[Atom]:
         """A carried value: its elements where `like` is taken apart."""
         if like in self.chosen:
-            return [self.typed(x, like.type.dtype) for x in self.elements(a)]  # type: ignore[union-attr]
+            return [self.typed(x, like.type.dtype) for x in self.elements(a, like.shape)]  # type: ignore[union-attr]
         return [self.whole(a)]
 
 
+def _grid(shape: Sequence[Atom]) -> Iterator[tuple[int, ...]]:
+    return np.ndindex(*(d.value for d in shape))  # type: ignore[union-attr,return-value]
+
+
 def _indices(a: Atom) -> Iterator[tuple[int, ...]]:
-    return np.ndindex(*(d.value for d in a.shape))  # type: ignore[union-attr,return-value]
+    return _grid(a.shape)
+
+
+def _all_small(e: Equation) -> bool:
+    return all(_small(a) for a in e.ins if isinstance(a.type, Array))
 
 
 def _flat(a: Atom, index: tuple[int, ...]) -> int:

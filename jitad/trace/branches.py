@@ -7,6 +7,7 @@ becomes a `check` in front of the other one, which then needs no block.
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -241,8 +242,9 @@ class Branches:
         results = self._equation(sides, needed)
         supply = iter(results)
         made: dict[int, Any] = {}
+        join = self.trace.journal.joiner()
         return [
-            UNSET if f is None else build(b, f, supply, made, self.trace.journal.link)
+            UNSET if f is None else build(b, f, supply, made, join)
             for f in forms
         ]
 
@@ -328,14 +330,29 @@ def raises_for_the_user(error: BaseException) -> bool:
     """True of what the program raises when it runs; False of what jitad refuses to trace."""
     if isinstance(error, (JitadError, GuardMiss)):
         return isinstance(error, _PROGRAM_ERRORS)
+    if isinstance(error, TypeError):
+        return _raised_by_statement(error)
     return isinstance(error, (Exception, DeadPath))
+
+
+def _raised_by_statement(error: BaseException) -> bool:
+    """True where user code says `raise`; library code given a traced number raises otherwise."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None:
+        return False
+    return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
+
+
+MARK = "\u2063"  # invisible: a text has the name of a traced value in place of its digits
 
 
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
     """The exception, as a check that fails."""
     refuse_if_caught(trace, type(error), pos)
-    message = error.args[0] if len(error.args) == 1 else str(error)
-    trace.builder.emit("check", lit(False), exception=type(error), message=str(message))
+    message = str(error.args[0] if len(error.args) == 1 else error).replace(MARK, "")
+    trace.builder.emit("check", lit(False), exception=type(error), message=message)
 
 
 def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:

@@ -25,6 +25,7 @@ from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
@@ -43,6 +44,13 @@ class Num:
 class Arr:
     value: ArrayHandle
     content: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The content of an array that was retired."""
+
+    why: str
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +82,7 @@ Snapshot = Num | Arr | Rec | Obj | Per
 def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     """The value as it is now, whatever is written to it later."""
     seen = {} if seen is None else seen
-    if value is UNSET:
+    if value is UNSET or value is MISSING:
         return Per(False, None)
     if isinstance(value, Perhaps):
         return Per(value.flag, snapshot(value.value, seen), value.name)
@@ -83,7 +91,7 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     if id(value) in seen:
         return seen[id(value)]
     if isinstance(value, ArrayHandle):
-        out: Snapshot = Arr(value, value.content if not value._lost else None)
+        out: Snapshot = Arr(value, Lost(value._lost) if value._lost else value.content)
     elif (keys := _keys(value)) is not None:
         out = seen[id(value)] = Rec(value, keys, ())
         out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
@@ -161,8 +169,8 @@ def same(a: Snapshot, b: Snapshot) -> bool:
     match a, b:
         case Num(x), Num(y):
             return _same_number(x, y)
-        case (Arr(), Arr()) | (Rec(), Rec()):
-            return a.value is b.value  # what is in them is a matter of the journal
+        case (Arr(x), Arr(y)) | (Rec(x), Rec(y)):
+            return x is y  # what is in them is a matter of the journal
         case Obj(x), Obj(y):
             if x is y:
                 return True
@@ -207,10 +215,11 @@ class Unifier:
                 out.parts = tuple(self.unify(p, q, name) for p, q in parts)
             case Rec(value=list()), Rec(value=list()) if name == APPENDED:
                 out = self.pairs[pair] = Record(longer(a, b), ())
-                parts = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
-                out.parts = tuple(self.unify(p, q, "") for p, q in parts)
-            case Rec(value=list()), Rec(value=list()):
-                raise Mismatch(f"a list of {len(a.keys)} or of {len(b.keys)} elements")
+                pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
+                out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
+            case Rec(value=u), Rec(value=v) if type(u) is type(v) and type(u) in (list, tuple):
+                kind = type(u).__name__
+                raise Mismatch(f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements")
             case Per(_, p), Per(_, q) if p is not None and q is not None:
                 out = Maybe(self.unify(p, q, name), name)
             case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
@@ -362,8 +371,8 @@ def extract(
             out.append(cast(b, b.atom(value), t))
         case Handle(t, shape):
             if isinstance(s, Arr):
-                if s.content is None:
-                    s.value.content  # noqa: B018  # raises, saying why it is lost
+                if isinstance(s.content, Lost):
+                    raise JitadError(s.content.why, b.pos)
                 out.append(b.atom(s.content))
             else:  # never read: an empty one will do where extents are free
                 zero = lit(np.dtype(t.dtype).type(0))
@@ -372,10 +381,10 @@ def extract(
     return out
 
 
-def cast(b: Builder, atom: Atom, t: Scalar) -> Atom:
+def cast(b: Builder, atom: Atom, t: Any) -> Atom:
     if atom.type == t:
         return atom
-    return b.emit("cast", atom, dtype=t.dtype, py=t.py)  # type: ignore[no-any-return]
+    return b.emit("cast", atom, dtype=t.dtype, py=t.py)
 
 
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
@@ -416,9 +425,9 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
 
 
 def build(
-    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], link: Any
+    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], join: Any
 ) -> Any:
-    """The value in this form, made of these variables; `link(new, old)` is told of new handles."""
+    """The value in this form, made of these variables; `join(new, sides)` hears of new handles."""
     if id(f) in made:
         return made[id(f)]
     out: Any
@@ -430,17 +439,16 @@ def build(
         case Handle(of=of):
             content = b.leaf(next(atoms))
             out = ArrayHandle(content)
-            for old in of:
-                link(out, old)
+            join(out, of)
         case Maybe(part, name):
             flag = b.leaf(next(atoms))
-            value = build(b, part, atoms, made, link)
+            value = build(b, part, atoms, made, join)
             if isinstance(flag, Leaf):
                 out = Perhaps(flag, value, name)
             else:
                 out = value if flag else UNSET
         case Record():
-            out = _container(f, [build(b, p, atoms, made, link) for p in f.parts])
+            out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
     made[id(f)] = out
     return out
 

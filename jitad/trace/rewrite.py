@@ -122,6 +122,10 @@ def _outer(node: ast.FunctionDef, free: list[str], class_name: str, file: str) -
     if class_name:  # private names (`self.__x`) belong to the class
         body = [ast.ClassDef(class_name, [], [], body, [])]
     parameters = ast.arguments([], [ast.arg(n) for n in free], None, [], [], None, [])
+    # The function's own name, or its class's, means the global in its body (a recursive call).
+    hidden = [n for n in dict.fromkeys((node.name, class_name)) if n and n not in free]
+    if hidden:
+        body.insert(0, ast.Global(hidden))
     outer = ast.FunctionDef("_jouter", parameters, body, [], None, None)
     module = ast.Module([_at(outer, node)], [])
     ast.fix_missing_locations(module)

@@ -35,11 +35,11 @@ from jitad.trace.join import (
     Record,
     Snapshot,
     Unifier,
+    _container,
     build,
     extract,
     kinds,
     snapshot,
-    _container,
 )
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
@@ -90,14 +90,16 @@ class Commit:
     output: Output | None  # None: the thing is deleted
 
     def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
-        value = MISSING if self.output is None else self.output.rebuild(flat)
+        value: Any = MISSING if self.output is None else self.output.rebuild(flat)
+        value = MISSING if value is UNSET else value
         match self.slot:
             case "cell":
                 *before, (_, name) = self.path.steps
                 from jitad.trace.captures import cell_of
 
                 owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)
-                cell_of(owner, name).cell_contents = value
+                if value is not MISSING:
+                    cell_of(owner, name).cell_contents = value
                 return
         target = self.path.get(function, args, kwargs)
         match self.slot:
@@ -111,7 +113,10 @@ class Commit:
             case "appended":
                 target.extend(v for v in value if v is not UNSET)
             case ("attr", name):
-                delattr(target, name) if value is MISSING else setattr(target, name, value)
+                if value is not MISSING:
+                    setattr(target, name, value)
+                elif hasattr(target, name):
+                    delattr(target, name)
             case str(name):
                 module = target.__globals__
                 if value is MISSING:
@@ -139,7 +144,8 @@ class Traced:
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
-        known = {i.var: i for i in (*self.inputs, *self.captures)}
+        every: list[Any] = [*self.inputs, *self.captures]
+        known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
 
     def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:
@@ -179,6 +185,7 @@ def trace(
                 raise JitadError(
                     f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
                 ) from None
+            result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = _output(builder, snapshot(result), outputs)
             commits, lost = _commits(running, outputs)
@@ -343,12 +350,12 @@ class Inner:
 
     def finish(self, outs: Sequence[Atom]) -> Any:
         """Given the atoms that stand for the block's results in the surrounding block."""
-        b, link = self.trace.builder, lambda new, old: None
+        b = self.trace.builder
         supply = iter(outs)
         made: dict[int, Any] = {}
-        value = build(b, self.form, supply, made, link)
+        value = build(b, self.form, supply, made, lambda new, sides: None)
         for w, f in zip(self.places, self.place_forms, strict=True):
-            assign(w.write, build(b, f, supply, made, link))
+            assign(w.write, build(b, f, supply, made, lambda new, sides: None))
         return value
 
 
@@ -371,7 +378,7 @@ def trace_block(
     region = Region(running, list(params))
     region.open()
     try:
-        given = build(b, form, iter(params), {}, lambda new, old: running.journal.made(new))
+        given = build(b, form, iter(params), {}, lambda new, sides: running.journal.made(new))
         result = local(call(f, *given))
         results: list[Atom] = []
         end = snapshot(result)

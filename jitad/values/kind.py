@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import JitadError, message
+from jitad.errors import message
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.values.number import Number, bind
+
+E = TypeVar("E", bound=Exception)
 
 _builders: list[Builder] = []
 
@@ -70,12 +72,12 @@ def primal(value: Any) -> Any:
     return value
 
 
-def fail(exception: type[JitadError], what: str, remedy: str = "") -> JitadError:
+def fail(exception: type[E], what: str, remedy: str = "") -> E:
     """The error, with the user's present position; for `raise fail(...)`."""
     return exception(what, present_position(), remedy)
 
 
-def require(ok: Any, exception: type[JitadError], what: str, remedy: str = "") -> None:
+def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") -> None:
     """Raise unless `ok`: at once where that is known, by a `check` equation where it is traced."""
     ok = primal(ok)
     if isinstance(ok, Leaf):

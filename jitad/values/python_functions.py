@@ -282,6 +282,26 @@ def sum_(values: Any, start: Any = 0) -> Any:
     return start
 
 
+def _quantifier(original: Any, row: str) -> None:
+    @replaces(original, plain=False)
+    def replacement(values: Any) -> Any:
+        if isinstance(values, ArrayHandle):
+            return to_bool(call(np.any if original is any else np.all, values))
+        out: Any = original is all
+        for v in values:
+            if not isinstance(v, (Number, ArrayHandle)):
+                if bool(v) is not (original is all):
+                    return original is not all  # what Python decides on, whatever came before
+                continue
+            v = to_bool(v)
+            out = v if isinstance(out, bool) and out is (original is all) else bind(row, out, v)
+        return out
+
+
+_quantifier(any, "logical_or")
+_quantifier(all, "logical_and")
+
+
 @replaces(len, plain=False)
 def len_(x: Any) -> Any:
     """The extent of a handle's first axis, which may be traced."""

@@ -90,17 +90,16 @@ class Window:
     # -- content ----------------------------------------------------------------------------------
 
     def read(self, content: Any) -> Any:
+        kept = [k for k in self.axes if k is not None]
         if isinstance(content, np.ndarray) and not self.traced:
             part = np.asarray(content[slice_key(self.kinds, self.operands)])
-            kept = [k for k in self.axes if k is not None]
             key = tuple(np.newaxis if k is None else slice(None) for k in self.axes)
             out = part.transpose(kept)[key]
             return out if out.ndim else out[()]
         if not self.whole(content.shape):
             content = bind("slice", content, *self.operands, kinds=self.kinds)
-        kept = tuple(k for k in self.axes if k is not None)
-        if kept != tuple(range(len(kept))):
-            content = bind("transpose", content, perm=kept)
+        if kept != list(range(len(kept))):
+            content = bind("transpose", content, perm=tuple(kept))
         if len(kept) == len(self.axes):
             return content
         if not kept:

@@ -19,7 +19,7 @@ COPY = re.compile(r"^ *(\w+)\[([\w, ]+)\] = \w+\[\2\]$", re.MULTILINE)
 
 
 def allocations(source: str) -> int:
-    return source.count("np.empty")
+    return source.count(" = empty(") + source.count(" = zeros(")
 
 
 def copies(source: str) -> int:
@@ -233,3 +233,25 @@ def test_size_is_linear() -> None:
 
     small, large = lines(2_000), lines(8_000)
     assert 3.9 < large / small < 4.1
+
+
+def test_part_of_a_dead_array_is_not_taken_for_all_of_it() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    a = b.emit("copy", x)
+    less = b.emit("sub", x.shape[0], lit(1))
+    part = b.emit("slice", a, lit(0), lit(1), less, kinds="r")
+    check(finish(b, "part", b.emit("mul", part, lit(2.0))), X)
+
+
+def test_value_carried_twice_of_which_one_changes() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    s = b.emit("sin", b.emit("load", x, lit(0)))
+    s = b.emit("mul", s, s)
+
+    def body(i: Var, changing: Var, same: Var) -> object:
+        return b.emit("add", b.emit("mul", changing, same), lit(1.0)), same
+
+    outs = loop(b, lit(3), [s, s], body)
+    check(finish(b, "twice", *outs), X)

@@ -18,25 +18,22 @@ from tests.emit.tapes import finish
 
 ROSENBROCK = '''\
 import numpy as np
-from numpy import uint64 as at
 
-from jitad.emit.preamble import fadd
+from jitad.emit.preamble import accum, fadd, load, zeros
 
 
 def rosenbrock(x):
     n = x.shape[0]
-    g = np.empty(n)
-    for j in range(n):
-        g[j] = 0.0
+    g = zeros(np.float64, n)
     s = 0.0
     for i in range(n - 1):
         k1 = i + 1
         t1 = x[i]
-        t2 = x[at(k1)] - t1 * t1
+        t2 = load(x, k1) - t1 * t1
         t3 = 1.0 - t1
         t4 = 100.0 * t2
-        g[i] += -4.0 * t4 * t1 - 2.0 * t3
-        g[at(k1)] += 2.0 * t4
+        accum(g, -4.0 * t4 * t1 - 2.0 * t3, i)
+        accum(g, 2.0 * t4, k1)
         s = fadd(s, t4 * t2 + t3 * t3)
     return (s, g)
 '''
@@ -152,3 +149,30 @@ def test_kernel() -> None:
     k = kernel(tapes.rosenbrock())
     s, g = k(np.ones(4))
     assert s == 0.0 and not g.any() and "def rosenbrock" in k.source
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_of_any_layout(n: int, dtype: type) -> None:
+    b = Builder()
+    code = np.dtype(dtype).str[1:]
+    p, q = b.input(Array(code, 2), "p"), b.input(Array(code, 2), "q")
+    x = b.input(Array(code, 1), "x")
+    turned = b.emit("transpose", p, perm=(1, 0))
+    part = b.emit("slice", p, lit(0), lit(1), p.shape[0], lit(0), lit(1), lit(1), kinds="rr")
+    pairs = [(p, q), (turned, q), (p, turned), (p, x), (turned, x), (x, q), (x, x), (turned, part)]
+    tape = finish(b, "products", *(b.emit("matmul", *pair) for pair in pairs))
+    rng = np.random.default_rng(0)
+    square = rng.integers(-4, 5, (5, max(n, 1)))[:, :n].astype(dtype)
+    if n != 5:
+        square = np.zeros((n, n), dtype)
+    for a in (square, np.asfortranarray(square)):
+        if n:
+            check(tape, a, square + 1, square[0].copy())
+
+
+def test_integer_sums_are_folded_into_their_names() -> None:
+    b = Builder()
+    n = b.input(INT, "n")
+    less = b.emit("sub", b.emit("sub", n, lit(1)), lit(1))
+    assert "n - 2" in check(finish(b, "f", less), 5)

@@ -116,6 +116,8 @@ CASES = {
     "floor of ints": (lambda np, a: (np.floor(a), np.sqrt(a), np.abs(-a)), I),
     "int and float": (lambda np, a, b: (a[:4] * b, a[:4] + b, b / a[:4]), V, I),
     "where= out=": (lambda np, a, b: np.add(a, b, np.zeros_like(a)), V, W),
+    "isclose": (lambda np, a, b: (np.isclose(a, a), np.allclose(a, b), np.isclose(a, a + 1e-6)),
+                V, W),
     "nan_to_num": (lambda np, a: np.nan_to_num(np.log(a - a[0])), V),
     # creation
     "zeros": (lambda np, a: (np.zeros(3) + a[0], np.ones((2, 3)) * a[1], np.full(2, a[0])), V),

@@ -7,8 +7,9 @@ from typing import Any
 import numpy
 import pytest
 
-from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError
+from jitad.errors import GuardMiss, JitadError, JitadIndexError, JitadTypeError, JitadValueError
 from jitad.tape.build import Builder, Leaf
+from jitad.tape.interpret import interpret
 from jitad.tape.ir import Pos, Var, lit, walk
 from jitad.tape.types import INT, Array
 from jitad.values import extents
@@ -166,7 +167,8 @@ def stencil_checks(start: int, shift: int, step: int = 1) -> int:
     u = ArrayHandle(Leaf(b, b.input(Array("f8", 1))))
     n = u.shape[0]
     with building(b):
-        ends = (start, extents.sub(n, shift)) if step > 0 else (extents.sub(n, 1 + shift), start - 1)
+        last = extents.sub(n, 1 + shift)
+        ends = (start, extents.add(last, 1)) if step > 0 else (last, start - 1)
         i = loop(b, *ends, step)
         u[i - 1] + u[i] + u[i + 1]
     return sum(e.op == "check" for e in walk(b.blocks[0]))
@@ -210,8 +212,34 @@ def test_slices_of_fixed_length_have_static_extents():
         return x + y * z, u[i : i + 2], u[-2:]
 
     ways.assert_same(ways.on_tape(f, V, 1, ints=True), ways.on_ndarrays(f, V, 1))
-    with pytest.raises(JitadValueError, match="fixed length reaches beyond"):
-        ways.on_tape(f, V[:2], 0, ints=True)
+    b = Builder()
+    u = ArrayHandle(Leaf(b, b.input(Array("f8", 1))))
+    with building(b):
+        i = loop(b, 0, u.shape[0])
+        assert u[i : i + 2].shape == (2,)
+    (check,) = [e for e in walk(b.blocks[0]) if e.op == "check"]
+    assert "fixed length reaches beyond" in check.params["message"]
+
+
+def test_a_fixed_slice_is_guarded():
+    """The extent is relied on where the example has it so, and the kernel checks it."""
+    tape, given = ways.record(lambda np, u: u[:3] * 1.0, V)
+    assert tape.body.results[0].shape == (lit(3),)
+    with pytest.raises(GuardMiss):
+        interpret(tape.body, [V[:2]])
+    short = ways.on_tape(lambda np, u: u[:3] * 1.0, V[:2])
+    ways.assert_same(short, [V[:2]])
+
+
+def test_small_arrays_are_held_by_element():
+    def f(np: Any, x: float) -> Any:
+        a, b = np.zeros(3), np.array([x, 2.0, x * x])
+        a[0], a[1] = x, 2 * x
+        return a[0] * a[1] + a[2] + b[0] * b[2]
+
+    tape, given = ways.record(f, 1.5)
+    assert not any(e.op == "load" for e in walk(tape.body))
+    ways.assert_same(ways.on_tape(f, 1.5), ways.on_ndarrays(f, 1.5))
 
 
 def test_an_element_store_of_the_eager_engine_does_not_copy():

@@ -1,0 +1,43 @@
+"""In which ways can a function be run?  Eagerly, as an interpreted tape, as a native kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jitad
+from jitad.compiled import _abstract
+from jitad.entries import finish
+from jitad.specialise.pipeline import specialise
+from jitad.structures import flatten, unflatten
+from jitad.tape.interpret import interpret
+from jitad.trace.trace import trace
+
+Function = Callable[..., Any]
+
+
+def eagerly(f: Function, *args: Any) -> Any:
+    return f(*args)
+
+
+def on_tape(f: Function, *args: Any) -> Any:
+    """Traced and specialised as for a kernel, then interpreted with NumPy."""
+    leaves, structure = flatten((args, {}))
+    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    plain = specialise(traced.tape)
+    flat = interpret(plain.body, traced.arguments(f, args, {}))
+    return finish(traced, tuple(flat), f, args, {})
+
+
+def natively(f: Function, *args: Any) -> Any:
+    """As a kernel, called twice: the second call goes through the generated entry."""
+    compiled = jitad.jit(f)
+    compiled(*args)
+    return compiled(*args)
+
+
+ENGINES: dict[str, Callable[..., Any]] = {
+    "eager": eagerly,
+    "tape": on_tape,
+    "native": natively,
+}
