@@ -96,6 +96,10 @@ class Compiled:
         leaves, structure = flatten((args, kwargs))
         if any_traced(leaves):
             return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
+        if any(isinstance(leaf, np.ndarray) and not leaf.ndim for leaf in leaves):
+            leaves = [leaf[()] if isinstance(leaf, np.ndarray) and not leaf.ndim else leaf
+                      for leaf in leaves]  # fmt: skip
+            args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
         tried = self._by_key.setdefault(key, [])
         for s in tried:

@@ -37,6 +37,10 @@ class JitadTypeError(JitadError, TypeError):
     """A wrong type, such as an integer that is to be differentiated."""
 
 
+class JitadAttributeError(JitadError, AttributeError):
+    """An attribute that the original has and its traced stand-in has not."""
+
+
 class JitadZeroDivisionError(JitadError, ZeroDivisionError):
     """A Python division by zero."""
 

@@ -132,8 +132,10 @@ class _Check:
         return drawn.astype(leaf.dtype) if np.ndim(leaf) else float(drawn)
 
     def _weights(self, value: Any, name: str) -> Any:
-        """A random sensitivity of the result, which makes one number of it."""
+        """A random sensitivity of the result, which makes one number of it (1 for a number)."""
         leaves, structure = flatten(value)
+        if len(leaves) == 1 and is_real(leaves[0]) and not np.ndim(leaves[0]):
+            return unflatten(structure, [1.0])
         if not any(map(is_real, leaves)):
             raise JitadTypeError(f"check_grads: the result of {name} has no floats in it",
                                  remedy="Check functions that return floats or float arrays.")

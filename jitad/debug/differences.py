@@ -8,6 +8,7 @@ Press et al., *Numerical Recipes*, 5.7).
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -42,7 +43,8 @@ def complex_step(f: Callable[[complex], Any]) -> float | None:
     """The derivative of f at 0, or None where f does not take complex numbers."""
     h = 1e-30
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)  # it drops the derivative
             out = f(complex(0.0, h))
     except Exception:  # whatever f does to a number that it did not expect
         return None

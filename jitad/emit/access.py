@@ -134,20 +134,27 @@ def index(x: Affine, counters: Sequence[str]) -> Expr:
 
 
 def element(access: Access, at: Map, counters: Sequence[str], counting: set[str]) -> Expr:
-    """The element as Python; `counting` are names known to be non-negative loop counters."""
-    parts = [
-        unsigned(index(x, counters), counting) for x in compose(access.map, at)
-    ]
-    return Expr(f"{access.name}[{', '.join(parts)}]")
+    """The element as Python; `counting` are names of loop counters from zero.
 
-
-def unsigned(e: Expr, counting: set[str]) -> str:
-    """An index that is known not to be negative, so that Numba need not wrap it around.
-
-    The one place for it.  Numba adds the extent to a signed index at run time if it is negative;
-    an unsigned one is taken as it is.  Loop counters from zero are left alone: LLVM sees for
-    itself that they are not negative.
+    The one place, with `assignment`, that knows of Numba's negative indices: `a[k]` adds the
+    extent where k < 0, at run time.  Indices here are never negative, and LLVM sees that by
+    itself for loop counters; any other index goes to `load`, which trusts it.
     """
-    if e.text.isdecimal() or e.text in counting:
-        return e.text
-    return f"at({e.text})"
+    parts = [index(x, counters).text for x in compose(access.map, at)]
+    if all(_plain(p, counting) for p in parts):
+        return Expr(f"{access.name}[{', '.join(parts)}]")
+    return Expr(f"load({access.name}, {', '.join(parts)})")
+
+
+def assignment(
+    access: Access, at: Map, counters: Sequence[str], counting: set[str], value: Expr
+) -> str:
+    """The statement that stores to an element."""
+    parts = [index(x, counters).text for x in compose(access.map, at)]
+    if all(_plain(p, counting) for p in parts):
+        return f"{access.name}[{', '.join(parts)}] = {value.text}"
+    return f"store({access.name}, {value.text}, {', '.join(parts)})"
+
+
+def _plain(text: str, counting: set[str]) -> bool:
+    return text.isdecimal() or text in counting

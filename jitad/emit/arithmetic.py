@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 
-from jitad.emit.print_python import COMPARE, Expr, apply, cast, function_of
+from jitad.emit.print_python import COMPARE, Expr, apply, cast, literal
 from jitad.emit.scope import Scope
 from jitad.primitives import TABLE
 from jitad.primitives.table import promote
-from jitad.tape.ir import Equation
+from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, Scalar
 
 _NEGATIVE = re.compile(r"-[\d.e+-]+")
 STANDARD = ("f8", "i8", "b1", "c16")
+
+
+def _as(a: Atom, e: Expr, dtype: str) -> Expr:
+    """An operand as another type."""
+    return literal(Lit(a.value, Scalar(dtype))) if isinstance(a, Lit) else cast(e, dtype)
 
 
 def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
@@ -37,21 +42,18 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
     strange = any(d not in STANDARD for d in (*dtypes, out))
     if e.op == "where":
         operands = operands[:1] + [
-            x if d == out else cast(x, out) for x, d in zip(operands[1:], dtypes[1:], strict=True)
+            x if d == out else _as(a, x, out)
+            for a, x, d in zip(e.ins[1:], operands[1:], dtypes[1:], strict=True)
         ]
         strange = False
     elif strange:
         operands = [
-            x if d == common or d == "b1" else cast(x, common)
-            for x, d in zip(operands, dtypes, strict=True)
+            x if d == common or d == "b1" else _as(a, x, common)
+            for a, x, d in zip(e.ins, operands, dtypes, strict=True)
         ]
     elif "b1" in dtypes and out == "b1" and e.op in ("add", "mul"):  # as NumPy: or, and
         return apply("{0} or {1}" if e.op == "add" else "{0} and {1}", *operands)
-    function = function_of(row.emit)
-    if function is not None:
-        s.called.add(function)
     if e in s.analysis.loose:
-        s.called.add("fadd")
         x, y = operands if e.op == "add" else (operands[0], apply("-{0}", operands[1]))
         text = apply("fadd({0}, {1})", x, y)
     elif e.op == "add" and _NEGATIVE.fullmatch(operands[1].text):
@@ -62,8 +64,9 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
 
 
 def functions() -> set[str]:
-    """All names that templates may call."""
+    """All names that emitted code may take from the preamble."""
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    return names | {"fadd", "maximum", "minimum", "grown"}
+    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "store"}
+    return names - {"abs"}  # a builtin

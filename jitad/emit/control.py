@@ -104,7 +104,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
         if s.whole(i) and taken.isdisjoint(roots) and s.buffers.writable(i, blocks):
             name = s.access[i].name
         else:
-            name, root = s.allocate(p, i.type.dtype, s.extents[i])  # type: ignore[union-attr]
+            name, root = s.allocate(p, s.extents[i])
             nests.copy(s, name, i)
             roots = frozenset([root])
         taken |= roots

@@ -25,7 +25,7 @@ class Kernel:
         return native.compile(self.source, self.name)
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
-        return self.dispatcher(*args)  # type: ignore[no-any-return]
+        return self.dispatcher(*args)
 
 
 def kernel(tape: Tape) -> Kernel:

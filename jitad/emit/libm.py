@@ -69,7 +69,7 @@ def declare(module: ir.Module, name: str, type: ir.Type, operands: int) -> ir.Fu
             f"this machine's C library has no function {name}, which the compiled code needs",
             remedy="Call the function without jit (eager mode evaluates it with SciPy).",
         )
-    attributes = PURE
+    attributes: tuple[str, ...] = PURE
     forms = vector_forms(name, bits, operands)
     if forms:
         mangled = ",".join(f"{symbol}({symbol})" for symbol, _ in forms)

@@ -43,15 +43,14 @@ def emit(tape: Tape) -> str:
     lines = [f"    {n} = {size}\n" for n, size in sizes if n in used]
     where = f"  # {tape.pos}" if tape.pos else ""
     head = f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}"
-    return _imports(s, exceptions) + head + text
+    return _imports(used, exceptions) + head + text
 
 
-def _imports(s: Scope, exceptions: dict[type, tuple[str, str]]) -> str:
-    lines = ["import numpy as np\n", "from numpy import uint64 as at\n"]
-    own = sorted(s.called - {"grown", "abs"})
-    if own:
+def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
+    lines = ["import numpy as np\n"]
+    if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in s.called:
+    if "grown" in used:
         lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"
@@ -102,7 +101,7 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
             out.append(Expr(s.access[r].name))
             apart[r] = False  # a second time it is copied
         else:
-            name, _ = s.allocate(r, r.type.dtype, s.extents[r])  # type: ignore[union-attr]
+            name, _ = s.allocate(r, s.extents[r])
             nests.copy(s, name, r)
             out.append(Expr(name))
     return out
@@ -257,8 +256,7 @@ def _store(s: Scope, e: Equation) -> None:
     _, value, *index = e.ins
     _target(s, e)
     at = tuple(of_expr(s.expr(i)) for i in index)
-    place = element(s.access[e.outs[0]], at, (), s.counting)
-    s.page.write(f"{place.text} {'=' if e.op == 'store' else '+='} {s.expr(value).text}")
+    nests.write(s, e.outs[0], s.access[e.outs[0]], at, [], s.expr(value), e.op == "accum")
 
 
 def _store_slice(s: Scope, e: Equation) -> None:
@@ -306,11 +304,14 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     if v in s.analysis.virtual:
         s.formulas[v] = f
         return
+    if f.value in (Expr("0.0"), Expr("0")) and not s.hoists(extents):
+        s.new_array(v, extents, "zeros")
+        return
     s.new_array(v, extents)
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, s.access[v].name, at, extents, nests.Inside(value), "=")
+    nests.fill(s, v, s.access[v].name, at, extents, nests.Inside(value))
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -379,7 +380,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, s.access[v].name, at, mine, inside, "=")
+        nests.fill(s, v, s.access[v].name, at, mine, inside)
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:

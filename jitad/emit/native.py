@@ -40,6 +40,16 @@ _loaded: dict[str, Any] = {}
 _lock = threading.RLock()
 
 
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
+
+
 def compile(source: str, name: str) -> Any:
     """A Numba dispatcher of the function `name` in this module text; equal texts share one."""
     key = hashlib.sha256(f"{_surroundings()}\n{name}\n{source}".encode()).hexdigest()
@@ -65,7 +75,9 @@ def _compile(source: str, name: str, key: str) -> Any:
     sys.modules[module_name] = module  # cached code finds its module by name
     exec(builtins.compile(source, file, "exec"), module.__dict__)
     objects = numba_private.ContentCache(folder, module_name)
-    return numba_private.dispatcher(getattr(module, name), objects)
+    out = numba_private.dispatcher(getattr(module, name), objects)
+    setattr(module, name, out)  # what a recursive call finds
+    return out
 
 
 @cache

@@ -17,6 +17,7 @@ from jitad.emit.access import (
     Access,
     Affine,
     Map,
+    assignment,
     compose,
     deepest,
     element,
@@ -139,14 +140,29 @@ def loops(
         yield
 
 
-def fill(s: Scope, name: str, at: Map, extents: Extents, inside: Inside, sign: str) -> None:
-    """name[at] = (or +=) the value, over all indices."""
+def write(
+    s: Scope, v: Atom, access: Access, at: Map, counters: list[str], value: Expr, add: bool
+) -> None:
+    """access[at] = value, or += value in an order that is free."""
+    dtype = v.type.dtype[0]  # type: ignore[union-attr]
+    if add and dtype in "fiu":
+        where = ", ".join(index(x, counters).text for x in compose(access.map, at))
+        s.page.write(f"accum({access.name}, {value.text}, {where})")
+        return
+    if add:
+        old = element(access, at, counters, s.counting)
+        value = Expr(f"{old.text} + {value.within(SUM + 1)}", SUM)
+    s.page.write(assignment(access, at, counters, s.counting, value))
+
+
+def fill(s: Scope, v: Atom, name: str, at: Map, extents: Extents, inside: Inside,
+         add: bool = False) -> None:  # fmt: skip
+    """name[at] = (or +=) the value, over all indices; the memory has v's type."""
     counters = s.counters(len(extents))
     for line in inside.lines.get(0, ()):
         s.page.write(line)
     with loops(s, counters, extents, inside.lines):
-        place = element(Access(name, at), identity(len(extents)), counters, s.counting)
-        s.page.write(f"{place.text} {sign} {inside.value.text}")
+        write(s, v, Access(name, at), identity(len(extents)), counters, inside.value, add)
 
 
 def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Extents) -> None:
@@ -155,7 +171,7 @@ def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Ex
     inside = evaluate(s, nest, source, at, counters)
     if not _reuse(s, v, inside, extents):
         s.new_array(v, extents)
-    fill(s, s.access[v].name, identity(len(extents)), extents, inside, "=")
+    fill(s, v, s.access[v].name, identity(len(extents)), extents, inside)
 
 
 def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
@@ -181,7 +197,7 @@ def copy(s: Scope, name: str, v: Var) -> None:
     extents = s.extents[v]
     counters = s.counters(len(extents))
     inside = evaluate(s, (None, -1), v, identity(len(extents)), counters)  # type: ignore[arg-type]
-    fill(s, name, identity(len(extents)), extents, inside, "=")
+    fill(s, v, name, identity(len(extents)), extents, inside)
 
 
 def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
@@ -205,9 +221,9 @@ def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
         name = s.names.new("", "a")
         s.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
         straight = identity(len(extents))
-        fill(s, name, straight, extents, inside, "=")
+        fill(s, v, name, straight, extents, inside)
         inside = Inside(element(Access(name, straight), straight, counters, s.counting))
-    fill(s, target.name, here, extents, inside, "=" if e.op == "store_slice" else "+=")
+    fill(s, base, target.name, here, extents, inside, e.op == "accum_slice")
 
 
 def _counts(kinds: str, operands: tuple[Atom, ...]) -> list[Atom]:
@@ -258,7 +274,7 @@ def reduce(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {_joined(s, e, total, value)}")
             s.page.write(f"{name}[{', '.join(counters[:n])}] = {total}")
         return
-    fill(s, s.access[v].name, identity(len(kept)), outer, Inside(start), "=")
+    fill(s, v, name, identity(len(kept)), outer, Inside(start))
     with loops(s, counters, extents, inside.lines):
         place = f"{name}[{', '.join(counters[k] for k in kept)}]"
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
@@ -269,7 +285,6 @@ def _joined(s: Scope, e: Equation, total: str, value: Expr) -> str:
     if e.op == "sum" and not floating:
         return f"{total} + {value.within(SUM + 1)}"
     function = {"sum": "fadd", "amax": "maximum", "amin": "minimum"}[e.op]
-    s.called.add(function)
     return f"{function}({total}, {value.text})"
 
 
@@ -312,7 +327,6 @@ def matmul(s: Scope, e: Equation) -> None:
     def added(total: str) -> str:
         if not floating:
             return f"{total} + {term}"
-        s.called.add("fadd")
         return f"fadd({total}, {term})"
 
     over = f"for {counters[n]} in range({inner.text}):"
@@ -334,7 +348,7 @@ def matmul(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {added(total)}")
             s.page.write(f"{place} = {total}")
         return
-    fill(s, s.access[v].name, identity(n), extents, Inside(Expr(start)), "=")
+    fill(s, v, name, identity(n), extents, Inside(Expr(start)))
     with loops(s, counters, extents[:-1], {}), s.page.block(over):
         with s.page.block(f"for {counters[n - 1]} in range({extents[-1].text}):"):
             s.page.write(f"{place} = {added(place)}")

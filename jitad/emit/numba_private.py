@@ -18,8 +18,18 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import njit, types
-from numba.core import caching, cgutils, codegen, compiler, config, imputils, serialize, sigutils
-from numba.core import typed_passes, untyped_passes
+from numba.core import (
+    caching,
+    cgutils,
+    codegen,
+    compiler,
+    config,
+    imputils,
+    serialize,
+    sigutils,
+    typed_passes,
+    untyped_passes,
+)
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import lower_builtin
@@ -73,13 +83,19 @@ def keep(value: Any) -> None:
 
 def host_features() -> frozenset[str]:
     """Names of the instruction sets that Numba generates code for."""
-    text = codegen.get_host_cpu_features()
+    text = _features()
     return frozenset(f[1:] for f in text.split(",") if f.startswith("+"))
 
 
 def host() -> tuple[str, str, str]:
     """What the generated code depends on: triple, CPU name, CPU features."""
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), codegen.get_host_cpu_features()
+    return llvm.get_process_triple(), config.CPU_NAME or llvm.get_host_cpu_name(), _features()
+
+
+def _features() -> str:
+    return config.CPU_FEATURES if config.CPU_FEATURES is not None else (
+        codegen.get_host_cpu_features()
+    )
 
 
 def define(

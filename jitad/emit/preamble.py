@@ -112,5 +112,5 @@ inf, nan = math.inf, math.nan
 float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
-__all__ += ["float64", "float32", "int64", "int32", "bool_"]
+__all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["accum", "empty", "load", "local", "store", "zeros"]

@@ -79,12 +79,6 @@ def apply(template: str, *operands: Expr) -> Expr:
     return Expr(template.format(*parts), level)
 
 
-def function_of(template: str) -> str | None:
-    """The function that a template calls, if it is a call."""
-    found = re.match(r"([A-Za-z_]\w*)\(", template)
-    return found.group(1) if found else None
-
-
 def literal(lit: Lit) -> Expr:
     """A number as Python and Numba read it back, of exactly its type."""
     value: Any = lit.value
@@ -129,12 +123,15 @@ def dtype_name(dtype: str) -> str:
 # -- names ----------------------------------------------------------------------------------------
 
 
+_TAKEN = {"np", "grown", "abs", "complex", "len", "max", "print", "range"}  # by emitted code
+
+
 class Names:
     """Identifiers, each given once."""
 
     def __init__(self, reserved: set[str], wishes: set[str]) -> None:
         self._wishes = wishes  # what the user calls things: not for loop counters
-        self._used = set(reserved) | set(keyword.kwlist) | {"np", "at", "len", "range", "print"}
+        self._used = set(reserved) | set(keyword.kwlist) | _TAKEN
         self._next: dict[str, int] = {}
         self._counters: list[str] = []
 

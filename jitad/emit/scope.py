@@ -59,7 +59,6 @@ class Scope:
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
-        self.called: set[str] = set()  # functions that the text calls
         self.reserved: set[Equation] = set()  # pushes that have room
         self.exceptions: dict[type, str] = {}  # names of what checks raise
 
@@ -147,24 +146,27 @@ class Scope:
         """Is the value all of its memory, in order?"""
         return self.access[v].map == identity(len(self.extents[v]))
 
+    def hoists(self, extents: Extents) -> bool:
+        """Is a buffer of these extents allocated outside of the present loop?"""
+        return self.depth(extents) < len(self.loops)
+
     def depth(self, extents: Extents) -> int:
         """How many loops are around the definitions of these?"""
         return max((self.depth_of.get(e.text, 0) for e in extents), default=0)
 
-    def allocate(self, v: Var, dtype: str, extents: Extents) -> tuple[str, Root]:
-        """A buffer for this value, as far out as its extents are known."""
+    def allocate(self, v: Var, extents: Extents) -> tuple[str, Root]:
+        """A buffer for this value, not bound to it."""
         name = self.new_name(v)
-        root = self.allocate_as(name, dtype, extents)
-        return name, root
+        return name, self.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
 
-    def allocate_as(self, name: str, dtype: str, extents: Extents, hoist: bool = True) -> Root:
+    def allocate_as(self, name: str, dtype: str, extents: Extents, how: str = "empty",
+                    hoist: bool = True) -> Root:  # fmt: skip
+        """A buffer, as far out as its extents are known.  `how`: a function of the preamble."""
         born = len(self.loops)
         depth = min(self.depth(extents), born) if hoist else born
         page = self.loops[depth].before if depth < born else self.page
-        sizes = [self._size(e) for e in extents]
-        shape = sizes[0] if len(sizes) == 1 else f"({', '.join(sizes)})"
-        kind = "" if dtype == "f8" else f", {dtype_name(dtype)}"
-        page.write(f"{name} = np.empty({shape}{kind})")
+        sizes = ", ".join(self._size(e) for e in extents)
+        page.write(f"{name} = {how}({dtype_name(dtype)}, {sizes})")
         return Root(True, depth, born)
 
     def _size(self, e: Expr) -> str:
@@ -172,9 +174,10 @@ class Scope:
             return e.text
         return f"max({e.text}, 0)"
 
-    def new_array(self, v: Var, extents: Extents, dtype: str | None = None) -> str:
+    def new_array(self, v: Var, extents: Extents, how: str = "empty") -> str:
         """Memory for a value, bound to it."""
-        name, root = self.allocate(v, dtype or v.type.dtype, extents)  # type: ignore[union-attr]
+        name = self.new_name(v)
+        root = self.allocate_as(name, v.type.dtype, extents, how)  # type: ignore[union-attr]
         self.bind(v, Access(name, identity(len(extents))), extents)
         self.buffers.place(v, frozenset([root]))
         return name

@@ -21,7 +21,7 @@ def create(s: Scope, e: Equation) -> None:
     assert isinstance(v.type, Stack)
     buffer = s.names.new(s.hints.get(v, ""), "kept")
     top = s.names.new(f"{buffer}_top")
-    s.page.write(f"{buffer} = np.empty(0, {dtype_name(v.type.element.dtype)})")
+    s.page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
     s.page.write(f"{top} = 0")
     s.stacks[v] = (buffer, top)
 
@@ -33,7 +33,7 @@ def push(s: Scope, e: Equation) -> None:
     if not is_array(value):
         if e not in s.reserved:
             _grow(s, buffer, top, "1")
-        s.page.write(f"{buffer}[at({top})] = {s.expr(value).text}")
+        s.page.write(f"store({buffer}, {s.expr(value).text}, {top})")
         s.page.write(f"{top} += 1")
         return
     assert isinstance(value, Var)
@@ -43,12 +43,11 @@ def push(s: Scope, e: Equation) -> None:
         _grow(s, buffer, top, size.text)
     counters = s.counters(len(extents))
     inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
-    fill(s, buffer, row_major(top, extents), extents, inside, "=")
+    fill(s, value, buffer, row_major(top, extents), extents, inside)
     s.page.write(f"{top} += {size.text}")
 
 
 def _grow(s: Scope, buffer: str, top: str, size: str) -> None:
-    s.called.add("grown")
     with s.page.block(f"if {top} + {size} > len({buffer}):"):
         s.page.write(f"{buffer} = grown({buffer}, {top} + {size})")
 
@@ -59,7 +58,7 @@ def pop(s: Scope, e: Equation) -> None:
     buffer, top = s.stacks[rest] = s.stacks[stack]
     if not is_array(v):
         s.page.write(f"{top} -= 1")
-        s.name(v, Expr(f"{buffer}[at({top})]"))
+        s.name(v, Expr(f"load({buffer}, {top})"))
         return
     extents: Extents = s.locals(dims)
     s.page.write(f"{top} -= {product(extents).text}")

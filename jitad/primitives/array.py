@@ -369,15 +369,17 @@ def _turn(o: Any, a: Any) -> Any:
 
 
 def _matmul_vjp(o: Any, ct: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    parts: tuple[Callable[[], Any], Callable[[], Any]]
     match np_ndim(a), np_ndim(b):
         case 1, 1:
-            return ct * b, ct * a
+            parts = lambda: ct * b, lambda: ct * a
         case 2, 1:
-            return _outer(o, ct, b), o.matmul(_turn(o, a), ct)
+            parts = lambda: _outer(o, ct, b), lambda: o.matmul(_turn(o, a), ct)
         case 1, 2:
-            return o.matmul(b, ct), _outer(o, a, ct)
+            parts = lambda: o.matmul(b, ct), lambda: _outer(o, a, ct)
         case _:
-            return o.matmul(ct, _turn(o, b)), o.matmul(_turn(o, a), ct)
+            parts = lambda: o.matmul(ct, _turn(o, b)), lambda: o.matmul(_turn(o, a), ct)
+    return parts[0]() if o.wanted(0) else None, parts[1]() if o.wanted(1) else None
 
 
 def _matmul_jvp(o: Any, ins: Any, dins: Any, y: Any) -> Any:

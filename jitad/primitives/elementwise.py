@@ -18,6 +18,7 @@ from jitad.primitives.table import (
     Inferred,
     Primitive,
     arithmetic,
+    bitwise,
     boolean,
     dtype_of,
     floating,
@@ -91,6 +92,8 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
         base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
     else:
         base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))
+    if not o.wanted(1):
+        return base, None
     by_exponent = o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), math.nan)
     return base, o.where(o.logical_and(o.eq(a, 0), o.gt(b, 0)), 0.0, by_exponent)
 
@@ -209,6 +212,8 @@ for _name, _function in {
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
 
+_ufunc: Any
+
 for _name, _sign, _operator, _ufunc in (
     ("lt", "<", operator.lt, np.less),
     ("le", "<=", operator.le, np.less_equal),
@@ -233,8 +238,10 @@ for _name, _sign, _operator, _ufunc in (
     ("rshift", ">>", operator.rshift, np.right_shift),
 ):
     _code = "{0} " + _sign + " {1}"
-    _binary(_name, _operator, _code, infer=arithmetic, numpy=_ufunc)
-_row("invert", lambda a: not a if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
+    _type = arithmetic if "shift" in _name else bitwise
+    _binary(_name, _operator, _code, infer=_type, numpy=_ufunc)
+# Of a Python bool the result is an int, of NumPy's a bool.
+_row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
      numpy=np.invert)  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jitad.tape.ir import Atom
+from jitad.tape.ir import Atom, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
@@ -73,10 +73,11 @@ def register(row: Primitive) -> Primitive:
 
 
 def _extents(ins: tuple[Atom, ...]) -> tuple[Atom, ...]:
-    for a in ins:
-        if isinstance(a.type, Array):
-            return a.shape
-    return ()
+    """The extents of the array operands, which are equal; a literal one says most."""
+    shapes = [a.shape for a in ins if isinstance(a.type, Array)]
+    return tuple(
+        next((n for n in axis if isinstance(n, Lit)), axis[0]) for axis in zip(*shapes, strict=True)
+    )
 
 
 def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
@@ -97,6 +98,12 @@ def dtype_of(a: Any) -> str:
 
 
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
+    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
+
+
+def bitwise(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, bools staying bools."""
     return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
 
 

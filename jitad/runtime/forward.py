@@ -54,7 +54,7 @@ class Bundle(Tagged):
                 d = how(row, primals, tangents, y, params)
         else:
             return without_rule(row, y)
-        return y if d is None else Bundle(tag, y, d if type(d) is float else fit(d, y))
+        return y if d is None else Bundle(tag, y, d if type(y) is float else fit(d, y))
 
     def _store_in_place(self, row: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         tag = self.tag
@@ -78,7 +78,8 @@ def _sum_of_parts(
 ) -> Any:
     """The tangent of an elementwise primitive: partial derivatives times tangents."""
     d = None
-    for factor, t in zip(factors_of(row, primals, y, params), tangents, strict=True):
+    active = [t is not None for t in tangents] if len(tangents) > 1 else ()
+    for factor, t in zip(factors_of(row, primals, y, params, active), tangents, strict=True):
         if t is None or factor is None:
             continue
         part = t if type(factor) is float and factor == 1.0 else factor * t

@@ -6,6 +6,7 @@ complex ((-8.0) ** 0.5), so rules that divide or exponentiate get NumPy's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,32 @@ from jitad.errors import JitadTypeError
 from jitad.primitives import Primitive
 from jitad.runtime.tagged import dtype_of
 from jitad.runtime.where import caller
-from jitad.values.number import Number, o
+from jitad.values.number import Number, Operations, o
 
 _float64 = np.float64
 _TOTAL = frozenset(("add", "sub", "mul", "neg", "where"))  # rules without such arithmetic
 
 
-def factors_of(row: Primitive, primals: list[Any], y: Any, params: dict[str, Any]) -> Any:
+_operations: dict[tuple[bool, ...], Operations] = {}
+
+
+def operations(active: tuple[bool, ...]) -> Operations:
+    """What a rule is given where the derivatives of some operands only are wanted."""
+    if active not in _operations:
+        _operations[active] = Operations(active)
+    return _operations[active]
+
+
+def factors_of(
+    row: Primitive, primals: list[Any], y: Any, params: dict[str, Any], active: Sequence[bool]
+) -> Any:
     """An elementwise primitive's partial derivatives, one an operand."""
     if row.name not in _TOTAL:
         primals = [_float64(p) if type(p) is float else p for p in primals]
         if type(y) is float:
             y = _float64(y)
-    return row.partials(o, *primals, y, **params)  # type: ignore[misc]
+    rules = operations(tuple(active)) if row.dear and len(primals) > 1 else o
+    return row.partials(rules, *primals, y, **params)  # type: ignore[misc]
 
 
 def without_rule(row: Primitive, y: Any) -> Any:

@@ -16,33 +16,34 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
-from jitad.primitives import Into
+from jitad.primitives import TABLE, Into
 from jitad.runtime.reverse import Cell
-from jitad.runtime.rules import factors_of
+from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
 from jitad.runtime.where import caller
 from jitad.values.number import Operations, bind, update
 
 
-class _Rules(Operations):
-    """Operations for transposes; a store to the cotangent that the sweep owns is in place."""
+class _Updates(Operations):
+    """Operations for transposes of updates: an update of the owned cotangent is in place."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.mine: Any = None  # the cotangent at hand, if its buffer may be reused
-        self.reused: Any = None  # what became of it
+        self.result: Any = None  # of the last update: a buffer that nobody else has
 
-    def _store(self, name: str, a: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if a is not self.mine or a is None:
-            self.reused = bind(name, a, *args, **params)
-        else:
-            self.reused = update(name, a, *args, **params)
-        return self.reused
+    def __getattr__(self, name: str) -> Any:
+        row = TABLE.get(name)
+        if row is None or row.update is None:
+            return super().__getattr__(name)
 
-    def store(self, a: Any, *args: Any) -> Any:
-        return self._store("store", a, args, {})
+        def operation(a: Any, *args: Any, **params: Any) -> Any:
+            how = update if a is self.mine and a is not None else bind
+            self.result = how(name, a, *args, **params)
+            return self.result
 
-    def store_slice(self, a: Any, *args: Any, kinds: str) -> Any:
-        return self._store("store_slice", a, args, {"kinds": kinds})
+        setattr(self, name, operation)
+        return operation
 
 
 class Adjoints:
@@ -52,7 +53,7 @@ class Adjoints:
         self.tape = tape
         self.values: list[Any] = [None] * len(tape)
         self.owned = bytearray(len(tape))
-        self.rules = _Rules()
+        self.updates = _Updates()
 
     def of(self, cell: Cell) -> tuple[Any, bool]:
         """A cell's cotangent (None for zero), and whether its buffer is ours alone."""
@@ -103,9 +104,10 @@ class Adjoints:
             tag = cell.tag
             args = cell.args
             primals = [a.primal if type(a) is Cell and a.tag == tag else a for a in args]
-            factors = factors_of(row, primals, cell.primal, cell.params)
-            for a, factor in zip(args, factors, strict=True):
-                if factor is None or type(a) is not Cell or a.tag != tag:
+            active = [type(a) is Cell and a.tag == tag for a in args]
+            factors = factors_of(row, primals, cell.primal, cell.params, active)
+            for a, factor, wanted in zip(args, factors, active, strict=True):
+                if factor is None or not wanted:
                     continue
                 part = ct if type(factor) is float and factor == 1.0 else factor * ct
                 j = a.id
@@ -122,14 +124,18 @@ class Adjoints:
         if row.vjp is None:
             raise JitadError(f"{row.name} has no reverse rule", caller(), "Use forward mode.")
         primals = [a.primal if type(a) is Cell and a.tag == tag else a for a in cell.args]
-        rules = self.rules
-        rules.mine = ct if owned and row.update is not None else None
-        rules.reused = None
-        parts = row.vjp(rules, ct, *primals, cell.primal, **cell.params)
-        reused = rules.reused
+        active = tuple([type(a) is Cell and a.tag == tag for a in cell.args])
+        reused = None
+        if row.update is None:
+            parts = row.vjp(operations(active), ct, *primals, cell.primal, **cell.params)
+        else:
+            rules = self.updates
+            rules.mine, rules.result = ct if owned else None, None
+            parts = row.vjp(rules, ct, *primals, cell.primal, **cell.params)
+            reused = rules.result
         passed = row.update is not None
-        for a, part in zip(cell.args, parts, strict=True):
-            if part is None or type(a) is not Cell or a.tag != tag:
+        for a, part, wanted in zip(cell.args, parts, active, strict=True):
+            if part is None or not wanted:
                 continue
             if type(part) is Into:
                 self.add_into(a, part)

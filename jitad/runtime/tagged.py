@@ -87,6 +87,9 @@ class Tagged(Number):
     def __ceil__(self) -> int:
         return int(math.ceil(self.base))
 
+    def __trunc__(self) -> int:
+        return int(math.trunc(self.base))
+
     # -- what it refuses --------------------------------------------------------------------------
 
     def __float__(self) -> float:

@@ -1,10 +1,16 @@
-"""Which passes lead from a traced tape to a plain one, and in which order?"""
+"""Which passes lead from a traced tape to a plain one, and in which order?
+
+Each pass is a function tape -> tape; the verifier runs between them, so that a broken pass is
+named.  Ranges come first: what they decide and move out of loops needs no adjoint.  They come
+again at the end, for the loops that the sweeps have made.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify
@@ -15,10 +21,14 @@ Pass = Callable[[Tape], Tape]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("simplify", simplify),
+    ("ranges", ranges),
+    ("decided", simplify),
     ("resolve", resolve),
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("fold", simplify),
+    ("ranges again", ranges),
+    ("decided again", simplify),
 )
 
 

@@ -1,13 +1,13 @@
 """What folds by itself when a tape is emitted again?
 
-Copying a block through a `Builder` folds literals, applies exact identities, shares equal
-equations and drops what loops carry unchanged; then dead code goes.
+Copying a block through a builder folds literals, applies exact identities, shares equal
+equations, writes index sums one way and drops what loops carry unchanged; then dead code goes.
 """
 
 from __future__ import annotations
 
+from jitad.specialise.affine import AffineBuilder
 from jitad.specialise.dead import remove_dead
-from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block
 from jitad.tape.ir import Block, Tape
 
@@ -18,7 +18,7 @@ def simplify(tape: Tape) -> Tape:
 
 
 def simplify_block(block: Block) -> Block:
-    b = Builder()
+    b = AffineBuilder()
     env = begin(b, block)
     new = b.blocks[0]
     new.results = copy_block(b, block, env)

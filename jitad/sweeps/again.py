@@ -23,7 +23,7 @@ def needs_no_past(e: Equation, active: set[Var], scope: Scope) -> bool:
     body = e.blocks[0]
     late = closure(body.params[1:], successors(predecessors(body, control=True)))
     for x in walk(body):
-        if any(v in active for v in x.outs) and any(a in late for a in _wants(x, active)):
+        if any(v in active for v in x.outs) and any(a in late for a in wants(x, active)):
             return False
         if x.op == "while" and any(a in late for a in x.blocks[0].results):
             return False
@@ -32,7 +32,7 @@ def needs_no_past(e: Equation, active: set[Var], scope: Scope) -> bool:
     return all(scope.available(v) for v in free_vars(body) if isinstance(v.type, Array))
 
 
-def _wants(x: Equation, active: set[Var]) -> list[Var]:
+def wants(x: Equation, active: set[Var]) -> list[Var]:
     """Operands whose values the adjoint of x may use."""
     match x.op:
         case "for":

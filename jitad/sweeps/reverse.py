@@ -188,8 +188,6 @@ class _Reverse:
                 for v in [v for v in inner.pending if scope.finds(v)]:
                     self.gather(v, inner)
             touched |= {v: None for v in inner.adjoints if scope.finds(v)}
-        for v in touched:
-            self.gather(v, scope)
         for inner, new in zip(scopes, blocks, strict=True):
             with b.reopen(new):
                 for v in touched:
@@ -200,8 +198,7 @@ class _Reverse:
         outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
         for inner in scopes:
             settle(b, inner)
-        for v, out in zip(touched, outs, strict=True):
-            scope.adjoints[v] = out
+        merged = dict(zip(touched, outs, strict=True))
         for j, inner in enumerate(scopes):
             for t_out, g_t_in, g_t_out in inner.passing:
                 blocks[j].results.append(t_out)
@@ -211,6 +208,11 @@ class _Reverse:
             assert len(block.results) == len(outs)
         if outs:
             b.structured("if", (predicate,), tuple(outs), tuple(blocks))
+        for v, whole in merged.items():
+            now: Atom = whole
+            for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
+                now = self.into(now, waiting)
+            scope.adjoints[v] = now
 
     # -- loops ----------------------------------------------------------------------------------
 

@@ -271,6 +271,10 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
                 return ins[0]
         case "load":
             return _forward_store(b, ins)
+        case "store":
+            return _as_accumulation(b, ins)
+        case "store_slice" | "accum_slice":
+            return _literal_counts(b, row.name, ins, params["kinds"])
         case "check" if isinstance(ins[0], Lit) and ins[0].value:
             return ()
     return None
@@ -294,24 +298,96 @@ def _constant_sum(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
     return None
 
 
-def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
-    """load(store(a, v, i), i) is v; a store at another literal index is passed over."""
-    a, *index = ins
-    moved = False
+def _apart(i: tuple[Atom, ...], k: tuple[Atom, ...]) -> bool:
+    """True of two indices that certainly name different elements."""
+    return any(
+        isinstance(p, Lit) and isinstance(q, Lit) and p.value != q.value
+        for p, q in zip(i, k, strict=True)
+    )
+
+
+def _stored(b: Builder, a: Atom, index: tuple[Atom, ...]) -> Equation | Atom:
+    """The store that last wrote this element of an array version; else the array before it all.
+
+    Stores and accumulations at other places are passed over.
+    """
     while isinstance(a, Var):
         source = b.sources.get(a)
-        if source is None or source.op != "store":
+        if source is None or source.op not in ("store", "accum"):
             break
-        base, v, *at = source.ins
+        at = source.ins[2:]
         if at == index:
-            return v if v.type.dtype == a.type.dtype and isinstance(v.type, Scalar) else None  # type: ignore[union-attr]
-        if not any(
-            isinstance(i, Lit) and isinstance(k, Lit) and i.value != k.value
-            for i, k in zip(at, index, strict=True)
-        ):
+            return source
+        if not _apart(at, index):
             break
-        a, moved = base, True
-    return b.emit("load", a, *index) if moved else None
+        a = source.ins[0]
+    return a
+
+
+def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
+    """load(store(a, v, i), i) is v."""
+    a, *rest = ins
+    found = _stored(b, a, tuple(rest))
+    if isinstance(found, Equation) and found.op == "store":
+        v = found.ins[1]
+        same = isinstance(v.type, Scalar) and v.type.dtype == a.type.dtype  # type: ignore[union-attr]
+        return v if same else None
+    return None if isinstance(found, Equation) else _element_of_made(b, found, rest)
+
+
+def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
+    """a[i] = a[i] + e, and a[i] = a[i] - e, are accumulations: their adjoint is a mere load."""
+    a, v, *rest = ins
+    index = tuple(rest)
+    source = b.sources.get(v) if isinstance(v, Var) else None
+    if source is None or source.op not in ("add", "sub"):
+        return None
+    if v.type.dtype[0] != "f" or v.type.dtype != a.type.dtype:  # type: ignore[union-attr]
+        return None
+    for old, e in (source.ins, source.ins[::-1]):
+        if source.op == "sub" and old is not source.ins[0]:
+            continue
+        read = b.sources.get(old) if isinstance(old, Var) else None
+        if read is None or read.op != "load" or read.ins[1:] != index or e is old:
+            continue
+        before = _stored(b, a, index)
+        if isinstance(before, Equation) or before is not _stored(b, read.ins[0], index):
+            continue
+        if e.type.dtype[0] != "f":  # type: ignore[union-attr]
+            continue
+        return b.emit("accum", a, b.emit("neg", e) if source.op == "sub" else e, *index)
+    return None
+
+
+def _literal_counts(b: Builder, op: str, ins: tuple[Atom, ...], kinds: str) -> Atom | None:
+    """The counts of a slice are the extents of what is stored there: where those are literal."""
+    a, v, *operands = ins
+    extents = list(v.shape)
+    if len(extents) != kinds.count("r"):
+        return None
+    at, changed = 0, False
+    for kind in kinds:
+        if kind == "i":
+            at += 1
+            continue
+        n = extents.pop(0)
+        if isinstance(n, Lit) and isinstance(operands[at + 2], Var):
+            operands[at + 2], changed = n, True
+        at += 3
+    return b.emit(op, a, v, *operands, kinds=kinds) if changed else None
+
+
+def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
+    """The element of an array that was filled or packed: small arrays are held by element."""
+    source = b.sources.get(a) if isinstance(a, Var) else None
+    match source.op if source is not None else "", source.ins if source is not None else ():
+        case (("full" | "pack") as op, ins):
+            k = index[0]
+            if op == "pack" and not isinstance(k, Lit):
+                return None
+            v = ins[0] if op == "full" else ins[k.value]  # type: ignore[union-attr]
+            return v if v.type == Scalar(a.type.dtype) else None  # type: ignore[union-attr]
+    return None
 
 
 def _fold(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Lit | None:

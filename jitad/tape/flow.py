@@ -1,8 +1,8 @@
 """Which variables does a variable depend on?  Data dependence over nested blocks, loops closed.
 
 One walk gives for every variable its predecessors: the operands of its equation; for a loop's
-parameter its initial value and the value at the end of the body; for a loop's result the same;
-for an `if` result those of both branches.  Everything that asks "what reaches what" (activity,
+parameter its initial value and the value at the end of the body; for a loop's result the
+parameter; for an `if` result those of both branches.  Everything that asks "what reaches what" (activity,
 dead code, recomputation) is a closure over these edges, linear in the tape.
 """
 
@@ -40,7 +40,8 @@ def predecessors(
                 init = e.ins[3:] if e.op == "for" else e.ins
                 params = body.params[1:] if e.op == "for" else body.params
                 for p, start, end, out in zip(params, init, body.results, e.outs, strict=True):
-                    edges[p] = edges[out] = _vars((start, end)) + decides
+                    edges[p] = _vars((start, end)) + decides
+                    edges[out] = [p, *decides]
                 if e.op == "while":
                     for p, start, end in zip(e.blocks[0].params, init, body.results, strict=True):
                         edges[p] = _vars((start, end))

@@ -7,6 +7,7 @@ becomes a `check` in front of the other one, which then needs no block.
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable
 from itertools import chain
 from typing import Any
@@ -328,7 +329,17 @@ def raises_for_the_user(error: BaseException) -> bool:
     """True of what the program raises when it runs; False of what jitad refuses to trace."""
     if isinstance(error, (JitadError, GuardMiss)):
         return isinstance(error, _PROGRAM_ERRORS)
+    if isinstance(error, TypeError):
+        return _raised_by_statement(error)
     return isinstance(error, (Exception, DeadPath))
+
+
+def _raised_by_statement(error: BaseException) -> bool:
+    """True where user code says `raise`; library code given a traced number raises otherwise."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    return at is not None and dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
 
 
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:

@@ -215,6 +215,8 @@ class Captures:
         match value:
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
+            case np.ndarray() if not value.ndim:
+                return self.read(path.then("item", ()), value[()])
             case np.ndarray():
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:

@@ -17,15 +17,16 @@ from jitad.errors import JitadError
 from jitad.tape.build import Builder
 from jitad.tape.ir import Block, Pos, Var
 from jitad.trace.join import Snapshot, snapshot
+from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
-from jitad.values.journal import Journal, Write
+from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
     from jitad.trace.captures import Captures
 
 MAX_STEPS = 2_000_000  # hooked operations in one trace
 MAX_UNROLLED = 20_000  # iterations of one loop that is written out
-UNROLLED = 8  # a range of so few iterations is written out
+UNROLLED = 4  # a range of so few iterations is written out
 
 
 class DeadPath(BaseException):
@@ -157,7 +158,7 @@ class Region:
 def assign(w: Write, value: Any) -> None:
     """Write to a place once more, noted in the present frame."""
     journals.record(w.target, w.slot, w.read(), w.read, w.assign)
-    w.assign(value)
+    w.assign(MISSING if value is UNSET else value)
 
 
 class reopened:

@@ -104,6 +104,8 @@ class Hooking(ast.NodeTransformer):
         self.locals = of.locals_of(node)
         self.nonlocals = of.declared(node, ast.Nonlocal)
         self.globals = of.declared(node, ast.Global)
+        # variables that nested functions write: their writes are noted as places, not handed on
+        self.shared = of.written_inside(node) & self.locals
         self.bound = set(of.parameters(node))
         self.sessions: list[str] = []
         if not isinstance(node, ast.Lambda):
@@ -175,7 +177,7 @@ class Hooking(ast.NodeTransformer):
         ]
 
     def changed(self, nodes: list[ast.AST]) -> list[str]:
-        return [n for n in of.assigned(nodes) if n in self.locals]
+        return [n for n in of.assigned(nodes) if n in self.locals and n not in self.shared]
 
     def visit_If(self, s: ast.If) -> list[ast.stmt]:
         after, into = self.live.after[s], self.live.orelse[s]
@@ -379,7 +381,7 @@ class Hooking(ast.NodeTransformer):
         """Writes to globals and to other functions' variables are noted first."""
         if name in self.globals:
             return [ast.Expr(_hook("note_global", ast.Constant(name)))]
-        if name in self.nonlocals:
+        if name in self.nonlocals or name in self.shared:
             cells = ast.Attribute(_later(_load(name)), "__closure__", ast.Load())
             first = ast.Subscript(cells, ast.Constant(0), ast.Load())
             return [ast.Expr(_hook("note_cell", first))]

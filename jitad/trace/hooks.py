@@ -294,7 +294,7 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
         return value
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
-        return value
+        return local(value)
     if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value

@@ -25,6 +25,7 @@ from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
@@ -43,6 +44,13 @@ class Num:
 class Arr:
     value: ArrayHandle
     content: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The content of an array that was retired."""
+
+    why: str
 
 
 @dataclass(slots=True, eq=False)
@@ -74,7 +82,7 @@ Snapshot = Num | Arr | Rec | Obj | Per
 def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     """The value as it is now, whatever is written to it later."""
     seen = {} if seen is None else seen
-    if value is UNSET:
+    if value is UNSET or value is MISSING:
         return Per(False, None)
     if isinstance(value, Perhaps):
         return Per(value.flag, snapshot(value.value, seen), value.name)
@@ -83,7 +91,7 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     if id(value) in seen:
         return seen[id(value)]
     if isinstance(value, ArrayHandle):
-        out: Snapshot = Arr(value, value.content if not value._lost else None)
+        out: Snapshot = Arr(value, Lost(value._lost) if value._lost else value.content)
     elif (keys := _keys(value)) is not None:
         out = seen[id(value)] = Rec(value, keys, ())
         out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
@@ -209,8 +217,9 @@ class Unifier:
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 parts = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in parts)
-            case Rec(value=list()), Rec(value=list()):
-                raise Mismatch(f"a list of {len(a.keys)} or of {len(b.keys)} elements")
+            case Rec(value=u), Rec(value=v) if type(u) is type(v) and type(u) in (list, tuple):
+                kind = type(u).__name__
+                raise Mismatch(f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements")
             case Per(_, p), Per(_, q) if p is not None and q is not None:
                 out = Maybe(self.unify(p, q, name), name)
             case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
@@ -362,8 +371,8 @@ def extract(
             out.append(cast(b, b.atom(value), t))
         case Handle(t, shape):
             if isinstance(s, Arr):
-                if s.content is None:
-                    s.value.content  # noqa: B018  # raises, saying why it is lost
+                if isinstance(s.content, Lost):
+                    raise JitadError(s.content.why, b.pos)
                 out.append(b.atom(s.content))
             else:  # never read: an empty one will do where extents are free
                 zero = lit(np.dtype(t.dtype).type(0))

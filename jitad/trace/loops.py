@@ -192,7 +192,7 @@ class Unrolled(_Session):
 class While(_Session):
     """A `while`: written out while its condition is known, rolled when it is not."""
 
-    PATIENCE = 50  # iterations written out before it is tried to roll the loop
+    PATIENCE = 4  # iterations written out before it is tried to roll the loop
 
     def __iter__(self) -> Iterator[Any]:
         patience = self.PATIENCE

@@ -96,6 +96,16 @@ def free_names(node: ast.AST) -> set[str]:
     return used - mine
 
 
+def written_inside(node: ast.AST) -> set[str]:
+    """Names that functions nested in this one declare `nonlocal`."""
+    return {
+        name
+        for n in ast.walk(node)
+        if isinstance(n, ast.Nonlocal)
+        for name in n.names
+    } - declared(node, ast.Nonlocal)
+
+
 def captured(body: list[ast.stmt]) -> set[str]:
     """Names that nested definitions use: they may be read at any time."""
     out: set[str] = set()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError, message
+from jitad.errors import JitadError, JitadValueError, message
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
@@ -149,7 +149,7 @@ class Rolled:
             self.ends = [snapshot(v, seen) for v in self.exit]
             self.region.close()
             return False
-        if self.may_fail and isinstance(error, JitadTypeError):
+        if self.may_fail and isinstance(error, TypeError):
             self.region.drop()
             self.event = "failed"
             return True

@@ -91,13 +91,15 @@ class Commit:
 
     def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
         value = MISSING if self.output is None else self.output.rebuild(flat)
+        value = MISSING if value is UNSET else value
         match self.slot:
             case "cell":
                 *before, (_, name) = self.path.steps
                 from jitad.trace.captures import cell_of
 
                 owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)
-                cell_of(owner, name).cell_contents = value
+                if value is not MISSING:
+                    cell_of(owner, name).cell_contents = value
                 return
         target = self.path.get(function, args, kwargs)
         match self.slot:
@@ -111,7 +113,10 @@ class Commit:
             case "appended":
                 target.extend(v for v in value if v is not UNSET)
             case ("attr", name):
-                delattr(target, name) if value is MISSING else setattr(target, name, value)
+                if value is not MISSING:
+                    setattr(target, name, value)
+                elif hasattr(target, name):
+                    delattr(target, name)
             case str(name):
                 module = target.__globals__
                 if value is MISSING:

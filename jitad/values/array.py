@@ -68,7 +68,7 @@ class ArrayHandle(Surface):
         return h
 
     @property
-    def concrete(self) -> bool:
+    def concrete(self) -> bool:  # type: ignore[override]
         """True where the content is plain: no tape, no tag."""
         h: ArrayHandle = self
         while h._parent is not None:
@@ -79,7 +79,7 @@ class ArrayHandle(Surface):
         return not isinstance(h._content, Number)
 
     @property
-    def shape(self) -> tuple[Any, ...]:
+    def shape(self) -> tuple[Any, ...]:  # type: ignore[override]
         if self._view is not None:
             return self._view.shape
         return tuple(getattr(self._content, "shape", ()))
@@ -89,7 +89,7 @@ class ArrayHandle(Surface):
         return Array(type_of(self.root._content).dtype, len(self.shape))
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
         return np.dtype(self.type.dtype)
 
     @property
@@ -145,7 +145,8 @@ class ArrayHandle(Surface):
         self._content, self._owned = content, owned
 
     def _record(self) -> None:
-        journal.record(self, "content", self._content, lambda: self._content, self._restore)
+        if journal.active() is not None:
+            journal.record(self, "content", self._content, lambda: self._content, self._restore)
 
     def _restore(self, content: Any) -> None:
         self._content, self._owned = content, False
@@ -236,7 +237,27 @@ class ArrayHandle(Surface):
 
     # -- subscripts -------------------------------------------------------------------------------
 
+    def _element(self, index: Any) -> tuple[int, ...] | None:
+        """The place of one element by plain ints of a root of plain extents: the short way."""
+        if self._parent is not None or self._lost:
+            return None
+        if type(index) is not tuple:
+            index = (index,)
+        shape = getattr(self._content, "shape", ())
+        if len(index) != len(shape):
+            return None
+        at = []
+        for i, n in zip(index, shape, strict=True):
+            if type(i) is not int or type(n) is not int or not -n <= i < n:
+                return None
+            at.append(i if i >= 0 else i + n)
+        return tuple(at)
+
     def __getitem__(self, index: Any) -> Any:
+        at = self._element(index)
+        if at:
+            content = self._content
+            return content[at] if isinstance(content, np.ndarray) else bind("load", content, *at)
         entries = parse(index, self.shape)
         if any(isinstance(e, Pick) for e in entries):
             from jitad.values.picking import pick
@@ -249,6 +270,13 @@ class ArrayHandle(Surface):
         return self._window(tuple(entries))  # type: ignore[arg-type]
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        place = self._element(index)
+        if place and type(value) is float and isinstance(self._content, np.ndarray):
+            self._writable()[place] = value
+            return
+        if place and _is_scalar_tagged(value, self._content):
+            self._store("store", value, place)
+            return
         entries = parse(index, self.shape)
         if any(isinstance(e, Pick) for e in entries):
             from jitad.values.picking import put
@@ -353,6 +381,13 @@ class ArrayHandle(Surface):
         return True
 
 
+def _is_scalar_tagged(value: Any, content: Any) -> bool:
+    """True of a tagged scalar of the content's dtype."""
+    if not isinstance(value, Number) or not value.tag or _is_array(value):
+        return False
+    return type_of(value).dtype == type_of(content).dtype
+
+
 def _is_leaf(value: Any) -> bool:
     return isinstance(value, Leaf)
 
@@ -362,7 +397,8 @@ def _any_number(values: tuple[Any, ...]) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return bool(getattr(value, "shape", ()))
+    shape: Any = getattr(value, "shape", ())
+    return len(shape) > 0
 
 
 def _has_ellipsis(index: Any) -> bool:
@@ -373,7 +409,7 @@ def wrap(content: Any) -> Any:
     """A fresh array content as a handle; scalars stay as they are."""
     if isinstance(content, np.ndarray):
         return ArrayHandle(content, owned=content.base is None)
-    if isinstance(content, Number) and getattr(content, "shape", ()):
+    if isinstance(content, Number) and _is_array(content):
         # Not owned: a rule may keep it (that of exp its result), a tangent may be another's.
         return ArrayHandle(content)
     return content

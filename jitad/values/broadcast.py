@@ -115,8 +115,15 @@ def aligned(args: Sequence[Any]) -> list[Any]:
     arrays = [shape_of(c) for c in given if shape_of(c)]
     if not arrays:
         return given
+    shape = arrays[0]
+    if all(type(n) is int for n in shape) and not any(_traced(s) or s != shape for s in arrays):
+        return given
     shape = common_shape(arrays)
     return [stretch(c, shape) if shape_of(c) else c for c in given]
+
+
+def _traced(shape: Shape) -> bool:
+    return any(isinstance(n, Number) for n in shape)
 
 
 def elementwise(name: str, *args: Any, **params: Any) -> Any:
@@ -154,9 +161,7 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
         for n, m in zip(own, shape[len(shape) - len(own) :], strict=True):
             if isinstance(n, Number) or n != 1:
                 require_same(n, m, lambda: _no_fit(own, shape))
-        # A plain value into a plain array: NumPy stretches it.
-        if traced or isinstance(content, Number):
-            content = stretch(content, shape)
+        content = stretch(content, shape)
     if traced or isinstance(content, Leaf):
         content = cast(content, dtype)
     elif isinstance(content, Number) and type_of(content).dtype != dtype.str[1:]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
@@ -149,7 +148,8 @@ def _from_list(items: Any) -> ArrayHandle:
     parts = [_from_list(v) if isinstance(v, (list, tuple)) else v for v in items]
     if all(is_number(v) or (isinstance(v, ArrayHandle) and not v.ndim) for v in parts):
         scalars = [v.content if isinstance(v, ArrayHandle) else v for v in parts]
-        dtype = np.dtype(promote(*map(type_of, scalars))[0])
+        # Unlike arithmetic, np.array takes a Python float for a float64.
+        dtype = np.result_type(*(np.dtype(type_of(v).dtype) for v in scalars))
         return ArrayHandle(bind("pack", *(cast(v, dtype) for v in scalars)))
     arrays = [as_operand(v) for v in parts]
     if len({len(shape_of(a)) for a in arrays}) > 1:
@@ -196,8 +196,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
     start, stop = (0, start) if stop is None else (start, stop)
     ends = (start, stop, step)
     if not any(isinstance(x, Number) for x in ends):
-        made = np.arange(*ends, dtype=dtype)
-        return ArrayHandle(made, owned=True)
+        return ArrayHandle(np.arange(*ends, dtype=dtype), owned=True)
     integer = all(type_of(x).dtype[0] in "iub" for x in ends)
     distance = elementwise("sub", stop, start)
     if integer:

@@ -75,7 +75,22 @@ def largest(a: Int, b: Int) -> Int:
         return a
     if at_least(b, a):
         return b
-    return bind("maximum", a, b)
+    return bind("maximum", _unclipped(a) if not isinstance(b, Number) and b == 0 else a, b)
+
+
+def _unclipped(a: Int) -> Int:
+    """y - k for a = max(y, 0) - k, which is the same once a is clipped at zero itself.
+
+    So the extent of `d[1:]` is that of `u[2:]` where d is as long as `u[1:]`.
+    """
+    terms, constant = _difference(a, 0)
+    if constant <= 0 and list(terms.values()) == [1]:
+        (v,) = terms
+        source = a.builder.sources.get(v)
+        match source.op if source is not None else "", source.ins if source is not None else ():
+            case ("maximum", (y, Lit() as zero)) if zero.value == 0:
+                return add(a.builder.leaf(y), constant)
+    return a
 
 
 def smallest(a: Int, b: Int) -> Int:
@@ -230,7 +245,8 @@ def _nonnegative(b: Builder, atom: Atom, depth: int = 8) -> bool:
         case ("minimum" | "mul" | "add", ins):
             return all(_nonnegative(b, x, depth - 1) for x in ins)
         case ("floordiv" | "mod", (x, n)):
-            return _positive(b, n) and (source.op == "mod" or _nonnegative(b, x, depth - 1))
+            wraps = source is not None and source.op == "mod"
+            return _positive(b, n) and (wraps or _nonnegative(b, x, depth - 1))
         case ("cast", (x,)):
             t = x.type
             return isinstance(t, Scalar) and t.dtype == "b1"

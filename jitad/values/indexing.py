@@ -18,6 +18,7 @@ from jitad.values.extents import (
     Int,
     add,
     as_int,
+    assume_at_least,
     at_least,
     constant_difference,
     floordiv,
@@ -97,16 +98,15 @@ def position(item: Any, n: Int, axis: int) -> Int:
             raise fail(JitadIndexError,
                        f"index {i} is out of bounds for axis {axis} with size {n}")  # fmt: skip
         return i + n if i < 0 else i
-    wrapped = wrap(i, n)
     shown = f"index {i}" if not isinstance(i, Number) else "index"
     what = f"{shown} is out of bounds for axis {axis}"
     if not isinstance(n, Number):
         what += f" with size {n}"
-    if not at_least(wrapped, 0):
-        require(wrapped >= 0, JitadIndexError, what)
-    if not at_least(sub(n, 1), wrapped):
-        require(bind("lt", wrapped, n), JitadIndexError, what)
-    return wrapped
+    if not at_least(i, 0) and not at_least(add(n, i), 0):
+        require(bind("ge", add(n, i), 0), JitadIndexError, what)
+    if not at_least(sub(n, 1), i):
+        require(bind("lt", i, n), JitadIndexError, what)
+    return wrap(i, n)
 
 
 def wrap(i: Int, n: Int) -> Int:
@@ -136,22 +136,27 @@ def _upwards(start: Int | None, stop: Int | None, step: int, n: Int) -> Range:
     first: Int = 0 if start is None else wrap(start, n)
     end = n if stop is None else wrap(stop, n)
     distance = constant_difference(end, first)
-    if distance is not None:
-        if distance > 0:
-            _require_inside(first, end, n)
+    if distance is not None and (distance <= 0 or _inside(first, end, n)):
         return Range(first, step, max(0, -(-distance // step)))
     # A start beyond the end needs no clipping: the count is zero then.
     first, end = largest(first, 0), smallest(end, n)
     return Range(first, step, _count(sub(end, first), step))
 
 
-def _require_inside(first: Int, end: Int, n: Int) -> None:
-    """`a[:3]` and `a[i:i+2]` have as many elements as they say, so that their extent is known."""
+def _inside(first: Int, end: Int, n: Int) -> bool:
+    """May a slice of known length be taken not to reach beyond the ends, so that it keeps it?
+
+    `a[:3]` may where a guard of the kernel says so; in `a[i:i+2]` the bounds are checked.
+    """
+    needed = constant_difference(n, first) if isinstance(end, Number) else end
+    if needed is not None:
+        return assume_at_least(n, needed)
     for small, large in ((0, first), (end, n)):
         if not at_least(large, small):
             require(bind("le", small, large), JitadValueError, "a slice of fixed length reaches "
                     "beyond the end of an array whose length is not known while tracing",
                     "Where fewer elements will do, slice up to min(stop, len(a)).")  # fmt: skip
+    return True
 
 
 def _downwards(start: Int | None, stop: Int | None, step: int, n: Int) -> Range:

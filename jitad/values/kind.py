@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.values.number import Number, bind
+
+E = TypeVar("E", bound=JitadError)
 
 _builders: list[Builder] = []
 
@@ -70,7 +72,7 @@ def primal(value: Any) -> Any:
     return value
 
 
-def fail(exception: type[JitadError], what: str, remedy: str = "") -> JitadError:
+def fail(exception: type[E], what: str, remedy: str = "") -> E:
     """The error, with the user's present position; for `raise fail(...)`."""
     return exception(what, present_position(), remedy)
 

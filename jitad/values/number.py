@@ -79,7 +79,17 @@ in_rules = _Rules()
 
 
 class Operations:
-    """`o.exp(x)` is `bind("exp", x)`: what derivative rules are written against."""
+    """`o.exp(x)` is `bind("exp", x)`: what derivative rules are written against.
+
+    A rule may ask `o.wanted(k)` and give None for an operand whose part nobody wants.
+    """
+
+    def __init__(self, active: tuple[bool, ...] = ()) -> None:
+        self.active = active
+
+    def wanted(self, k: int) -> bool:
+        """False where operand k is known to have no derivative."""
+        return not self.active or self.active[k]
 
     def __getattr__(self, name: str) -> Any:
         if name not in TABLE:
@@ -163,8 +173,8 @@ class Number:
     __le__, _ = _binary("le")
     __gt__, _ = _binary("gt")
     __ge__, _ = _binary("ge")
-    __eq__, _ = _binary("eq")  # type: ignore[assignment]
-    __ne__, _ = _binary("ne")  # type: ignore[assignment]
+    __eq__, _ = _binary("eq")
+    __ne__, _ = _binary("ne")
     __neg__ = _unary("neg")
     __abs__ = _unary("abs")
     __invert__ = _unary("invert")

@@ -92,9 +92,9 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     if isinstance(axes, int):
         first, second = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
-        first, second = (x if isinstance(x, (tuple, list)) else (x,) for x in axes)
-        first = tuple(axes_of(int(k), a.ndim)[0] for k in first)
-        second = tuple(axes_of(int(k), b.ndim)[0] for k in second)
+        given = [x if isinstance(x, (tuple, list)) else (x,) for x in axes]
+        first = tuple(axes_of(int(k), a.ndim)[0] for k in given[0])
+        second = tuple(axes_of(int(k), b.ndim)[0] for k in given[1])
     if len(first) != len(second):
         raise fail(JitadValueError, "shape-mismatch for sum")
     for i, j in zip(first, second, strict=True):

@@ -118,7 +118,8 @@ def lgamma(x: Any) -> Any:
     x = to_float(x)
     at_pole = bind("logical_and", _whole_and_not_positive(x), _not(bind("isinf", x)))
     require(_not(at_pole), JitadValueError, "math domain error")
-    return to_python(bind("lgamma", x))
+    # The row is SciPy's function, which differs from Python's in this point alone.
+    return to_python(bind("lgamma", bind("where", bind("eq", x, -math.inf), math.inf, x)))
 
 
 @replaces(math.log)
@@ -279,6 +280,26 @@ def sum_(values: Any, start: Any = 0) -> Any:
     for v in values:
         start = start + v
     return start
+
+
+def _quantifier(original: Any, row: str) -> None:
+    @replaces(original, plain=False)
+    def replacement(values: Any) -> Any:
+        if isinstance(values, ArrayHandle):
+            return to_bool(call(np.any if original is any else np.all, values))
+        out: Any = original is all
+        for v in values:
+            if not isinstance(v, (Number, ArrayHandle)):
+                if bool(v) is not (original is all):
+                    return original is not all  # what Python decides on, whatever came before
+                continue
+            v = to_bool(v)
+            out = v if isinstance(out, bool) and out is (original is all) else bind(row, out, v)
+        return out
+
+
+_quantifier(any, "logical_or")
+_quantifier(all, "logical_and")
 
 
 @replaces(len, plain=False)

@@ -22,7 +22,7 @@ from jitad.values.journal import made
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.registry import call, replaces, write_out
+from jitad.values.registry import call, implementation, replaces, write_out
 from jitad.values.ufuncs import numpy_number
 
 
@@ -162,6 +162,15 @@ def part(a: Any, k: Int) -> Any:
     return ArrayHandle(a).row(k) if len(shape_of(a)) == 1 else ArrayHandle(a).row(k).content
 
 
+def with_part(a: Any, k: Int, value: Any) -> Any:
+    """The array with another element or slice number k along the first axis."""
+    rest = shape_of(a)[1:]
+    operands = [x for n in rest for x in (0, 1, n)]
+    if not rest:
+        return bind("store", a, value, k)
+    return bind("store_slice", a, value, k, *operands, kinds="i" + "r" * len(rest))
+
+
 def _filled(value: Any, like: Any, dtype: str) -> Any:
     """A scalar, or an array with the extents of one."""
     shape = shape_of(like)
@@ -190,6 +199,8 @@ _reduction(np.mean, _mean)
 _reduction(np.prod, _prod)
 _reduction(np.max, _extreme("amax"))
 _reduction(np.min, _extreme("amin"))
+for _alias, _original in ((np.amax, np.max), (np.amin, np.min)):
+    replaces(_alias)(implementation(_original))  # type: ignore[arg-type]
 _reduction(np.any, lambda a, axes: bind("gt", _truth(a, axes), 0))
 _reduction(np.all, lambda a, axes: bind("eq", _truth(a, axes), count(a, axes)))
 replaces(np.count_nonzero)(
@@ -246,10 +257,8 @@ def _cumulative(row: str) -> Callable[..., Any]:
         content = cast(moved.content, kind)
 
         def step(k: Int, done: Any) -> tuple[Any]:
-            h = ArrayHandle(done)
-            made(h)
-            h[extents.add(k, 1)] = wrap(bind(row, part(done, k), part(done, extents.add(k, 1))))
-            return (h.content,)
+            after = extents.add(k, 1)
+            return (with_part(done, after, bind(row, part(done, k), part(done, after))),)
 
         # A negative count means none, and the bare bound lets the indices be proved.
         (done,) = fold(extents.sub(content.shape[0], 1), (content,), step)

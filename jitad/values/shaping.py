@@ -68,22 +68,27 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None
         raise fail(JitadValueError, "can only specify one unknown dimension")
     if holes:
         (hole,) = holes
-        rest = extents.product(n for k, n in enumerate(dims) if k != hole)
-        same = [k for k, n in enumerate(a.shape) if all(n is not m for m in dims)]
-        known = extents.product(n for n in a.shape if any(n is m for m in dims))
-        # n m into (n, -1) gives m itself, rather than n m // n.
-        simple = len(same) == 1 and extents.same(known, rest)
-        dims[hole] = a.shape[same[0]] if simple else _divided(total, rest)
+        rest = [n for k, n in enumerate(dims) if k != hole]
+        dims[hole] = _quotient(list(a.shape), rest)
     if not extents.same(extents.product(dims), total):
         require(_equal(extents.product(dims), total), JitadValueError, "cannot reshape array of "
                 f"shape {shape_text(a.shape)} into shape {shape_text(tuple(items))}")  # fmt: skip
     return a.reshaped(tuple(dims))
 
 
-def _divided(total: Int, rest: Int) -> Int:
-    if isinstance(rest, Number) or rest > 0:
-        return extents.floordiv(total, rest)
-    raise fail(JitadValueError, "cannot reshape an empty array into an unknown dimension")
+def _quotient(factors: list[Int], divisors: list[Int]) -> Int:
+    """The unknown extent; common factors cancel, so that (n, m) as (n, -1) has m, not n m // n."""
+    left = []
+    for d in divisors:
+        same = [k for k, n in enumerate(factors) if isinstance(d, Number) and extents.same(n, d)]
+        if same:
+            del factors[same[0]]
+        else:
+            left.append(d)
+    total, rest = extents.product(factors), extents.product(left)
+    if not isinstance(rest, Number) and rest == 0:
+        raise fail(JitadValueError, "cannot reshape an empty array into an unknown dimension")
+    return extents.floordiv(total, rest)
 
 
 def _equal(n: Int, m: Int) -> Any:
@@ -144,6 +149,11 @@ def moveaxis(a: Any, source: Any, destination: Any) -> ArrayHandle:
 def squeeze(a: Any, axis: Any = None) -> ArrayHandle:
     a = handle(a)
     ones = tuple(k for k, n in enumerate(a.shape) if not isinstance(n, Number) and n == 1)
+    if axis is None:
+        for n in a.shape:
+            if isinstance(n, Number):  # taken not to be 1, and the number of axes depends on it
+                require(bind("ne", n, 1), JitadValueError, "np.squeeze meets an extent of 1 "
+                        "not known while tracing", "Name the axis: squeeze(axis=...).")  # fmt: skip
     axes = ones if axis is None else axes_of(axis, a.ndim)
     if any(k not in ones for k in axes):
         raise fail(JitadValueError, "cannot select an axis to squeeze out which has size not "

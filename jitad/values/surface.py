@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
@@ -204,8 +204,7 @@ class Surface:
         return call(np.reshape, self, shape[0] if len(shape) == 1 else shape, order=order)
 
     def transpose(self, *axes: Any) -> Any:
-        axes = axes[0] if len(axes) == 1 else (axes or None)
-        return call(np.transpose, self, axes)
+        return call(np.transpose, self, axes[0] if len(axes) == 1 else (axes or None))
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         from jitad.values.creation import astype
@@ -223,6 +222,13 @@ class Surface:
 
     def __deepcopy__(self, memo: Any) -> Any:
         return self.copy()
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(np.ndarray, name):
+            raise fail(JitadAttributeError, f"the attribute {name!r} of arrays is not supported "
+                       "on traced or differentiated arrays",
+                       "Write it with supported functions.")  # fmt: skip
+        raise AttributeError(f"'numpy.ndarray' object has no attribute {name!r}")
 
     # -- NumPy's protocols ------------------------------------------------------------------------
 

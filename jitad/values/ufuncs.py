@@ -18,7 +18,7 @@ from jitad.primitives.table import TABLE
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number
-from jitad.values.registry import replaces, write_out
+from jitad.values.registry import call, replaces, write_out
 
 
 def numpy_number(value: Any) -> Any:
@@ -56,6 +56,9 @@ def _is_integer(*args: Any) -> bool:
 
 
 def _of_row(name: str) -> Callable[..., Any]:
+    if name not in ("floor", "ceil", "trunc", "square", "reciprocal"):
+        return lambda *args: elementwise(name, *args)
+
     def compute(*args: Any) -> Any:
         if _is_integer(*args):
             match name:
@@ -192,6 +195,22 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
         up, down = ("mul", "div") if decimals > 0 else ("div", "mul")
         result = elementwise(down, elementwise("rint", elementwise(up, a, scale)), scale)
     return numpy_number(result) if out is None else write_out(out, result)
+
+
+@replaces(np.isclose)
+def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
+    if equal_nan:
+        raise fail(JitadTypeError, "equal_nan= is not supported on traced values")
+    near = elementwise("abs", sub(a, b))
+    margin = add(atol, mul(rtol, elementwise("abs", b)))
+    fine = elementwise("logical_and", elementwise("le", near, margin), elementwise("isfinite", b))
+    return elementwise("logical_or", fine, elementwise("eq", a, b))
+
+
+@replaces(np.allclose)
+def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
+             equal_nan: bool = False) -> Any:  # fmt: skip
+    return call(np.all, isclose(a, b, rtol, atol, equal_nan))
 
 
 @replaces(np.nan_to_num)

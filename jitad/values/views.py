@@ -90,17 +90,16 @@ class Window:
     # -- content ----------------------------------------------------------------------------------
 
     def read(self, content: Any) -> Any:
+        kept = [k for k in self.axes if k is not None]
         if isinstance(content, np.ndarray) and not self.traced:
             part = np.asarray(content[slice_key(self.kinds, self.operands)])
-            kept = [k for k in self.axes if k is not None]
             key = tuple(np.newaxis if k is None else slice(None) for k in self.axes)
             out = part.transpose(kept)[key]
             return out if out.ndim else out[()]
         if not self.whole(content.shape):
             content = bind("slice", content, *self.operands, kinds=self.kinds)
-        kept = tuple(k for k in self.axes if k is not None)
-        if kept != tuple(range(len(kept))):
-            content = bind("transpose", content, perm=kept)
+        if kept != list(range(len(kept))):
+            content = bind("transpose", content, perm=tuple(kept))
         if len(kept) == len(self.axes):
             return content
         if not kept:
@@ -167,17 +166,18 @@ class Window:
 
     def contiguous(self, shape: tuple[Int, ...]) -> bool:
         """True where the shown elements of a C-ordered parent lie one after the other, in order."""
-        kept = [k for k in self.axes if k is not None]
+        ranges = self.ranges
+        kept = [k for k in self.axes if k is not None and not _is(ranges[k].count, 1)]
         if kept != sorted(kept):
             return False
         free = True  # until the first axis of more than one element, the parent may be cut
         for e, n in zip(self.entries, shape, strict=True):
-            one = isinstance(e, At) or (not isinstance(e.count, Number) and e.count == 1)
+            one = isinstance(e, At) or _is(e.count, 1)
             if free:
                 free = one
                 if not one and (not isinstance(e, Range) or e.step != 1):
                     return False
-            elif not _full(e, n):
+            elif not _full(e, n) and not (one and _is(n, 1)):
                 return False
         return True
 
@@ -206,7 +206,7 @@ class Reshaped:
     def element(self, index: tuple[Int, ...], parent: tuple[Int, ...]) -> tuple[Int, ...]:
         flat: Int = 0
         for i, n in zip(index, self.shape, strict=True):
-            flat = extents.add(extents.mul(flat, n), i) if not _is_zero(flat) else i
+            flat = extents.add(extents.mul(flat, n), i) if not _is(flat, 0) else i
         out: list[Int] = []
         for axis in range(len(parent) - 1, 0, -1):
             out.append(extents.mod(flat, parent[axis]))
@@ -229,15 +229,14 @@ def permuted(window: Window, perm: tuple[int, ...]) -> Window:
 def _full(e: At | Range, n: Int) -> bool:
     return (
         isinstance(e, Range)
-        and not isinstance(e.start, Number)
-        and e.start == 0
+        and _is(e.start, 0)
         and e.step == 1
         and _identical(e.count, n)
     )
 
 
-def _is_zero(x: Int) -> bool:
-    return not isinstance(x, Number) and x == 0
+def _is(x: Int, value: int) -> bool:
+    return not isinstance(x, Number) and x == value
 
 
 def _identical(a: Int, b: Int) -> bool:

@@ -50,7 +50,8 @@ class Generator:
 
     def block(self, pool: Pool, size: int, depth: int) -> None:
         kinds = [self.scalar, self.load, self.store, self.store, self.store_slice, self.view,
-                 self.elementwise, self.elementwise, self.make, self.reduce, self.product]  # fmt: skip
+                 self.elementwise, self.elementwise, self.make, self.reduce,
+                 self.product]  # fmt: skip
         if depth:
             kinds += [self.for_, self.for_, self.while_, self.if_, self.if_, self.record]
         for _ in range(self.rng.randint(1, size)):

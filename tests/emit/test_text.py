@@ -18,25 +18,22 @@ from tests.emit.tapes import finish
 
 ROSENBROCK = '''\
 import numpy as np
-from numpy import uint64 as at
 
-from jitad.emit.preamble import fadd
+from jitad.emit.preamble import accum, fadd, load, zeros
 
 
 def rosenbrock(x):
     n = x.shape[0]
-    g = np.empty(n)
-    for j in range(n):
-        g[j] = 0.0
+    g = zeros(np.float64, n)
     s = 0.0
     for i in range(n - 1):
         k1 = i + 1
         t1 = x[i]
-        t2 = x[at(k1)] - t1 * t1
+        t2 = load(x, k1) - t1 * t1
         t3 = 1.0 - t1
         t4 = 100.0 * t2
-        g[i] += -4.0 * t4 * t1 - 2.0 * t3
-        g[at(k1)] += 2.0 * t4
+        accum(g, -4.0 * t4 * t1 - 2.0 * t3, i)
+        accum(g, 2.0 * t4, k1)
         s = fadd(s, t4 * t2 + t3 * t3)
     return (s, g)
 '''

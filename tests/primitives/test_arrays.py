@@ -39,7 +39,10 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         ((r(6), 0.5, 1, 2, 2), {"kinds": "r"}),
         ((r(4, 5), r(5), 2, 4, -1, 5), {"kinds": "ir"}),
     ],
-    "accum_slice": [((r(6), r(2), 1, 2, 2), {"kinds": "r"}), ((r(6), 0.5, 0, 1, 3), {"kinds": "r"})],
+    "accum_slice": [
+        ((r(6), r(2), 1, 2, 2), {"kinds": "r"}),
+        ((r(6), 0.5, 0, 1, 3), {"kinds": "r"}),
+    ],
     "take": [((r(4), I), {"axis": 0}), ((r(2, 4), I), {"axis": 1})],
     "store_take": [((r(4), r(3), I), {"axis": 0}), ((r(2, 4), r(2, 3), I), {"axis": 1})],
     "accum_take": [((r(4), r(3), I), {"axis": 0}), ((r(2, 4), r(2, 3), I), {"axis": 1})],

@@ -120,6 +120,7 @@ def test_arrays_in_and_out() -> None:
     back = pull(got)[0]
     assert back.tolist() == got.tolist() and not np.shares_memory(back, got)
     value, tangent = jvp(lambda a: (a, 3), (x,), (got,))
+    assert value[0].tolist() == x.tolist() and not np.shares_memory(value[0], x)
     assert tangent[0].tolist() == got.tolist() and not np.shares_memory(tangent[0], got)
     assert np.array_equal(grad(lambda a: 2.0)(x), np.zeros((2, 2)))
     fails(lambda: vjp(lambda a: a, x)[1](np.ones(4)), JitadValueError, "shape (2, 2)", "(4,)")

@@ -36,7 +36,8 @@ def test_reads_as_a_float(operator: Any) -> None:
         return [
             t > 2, t >= 2.5, t < 2, t <= 2, t == 2.5, t != 2.5, 1 < t, 3 > t,
             bool(t), bool(t - 2.5), not t, t == "text", t is None,
-            f"{t:.2f}", str(t), round(t), math.floor(t), math.ceil(t), t.is_integer(),
+            f"{t:.2f}", str(t), round(t), math.floor(t), math.ceil(t), math.trunc(t),
+            t.is_integer(),
             t in [1.0, 2.5],
         ]  # fmt: skip
 

@@ -84,6 +84,7 @@ def record(f: F, *args: Any, ints: bool = False) -> tuple[Tape, list[Any]]:
             var = builder.input(Array(a.dtype.str[1:], a.ndim))
             shape = zip(a.shape, var.shape, strict=True)
             var.shape = tuple(lit(1) if n == 1 else d for n, d in shape)
+            builder.examples.update(zip(var.shape, a.shape, strict=True))
             handles.append(ArrayHandle(Leaf(builder, var)))
             given.append(a)
         elif isinstance(a, float) or (ints and type(a) is int):
@@ -104,8 +105,7 @@ def on_tape(f: F, *args: Any, ints: bool = False) -> list[Any]:
 
 def on_tagged(f: F, *args: Any) -> list[Any]:
     """The primal values that forward mode computes, all float arguments being active."""
-    active = [k for k, a in enumerate(args)
-              if isinstance(a, float) or getattr(a, "dtype", numpy.dtype(int)).kind == "f"]  # fmt: skip
+    active = [k for k, a in enumerate(args) if numpy.asarray(a).dtype.kind == "f"]
 
     def g(*some: Any) -> Any:
         full = [ArrayHandle(a) if isinstance(a, numpy.ndarray) else a for a in args]

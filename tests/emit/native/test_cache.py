@@ -120,3 +120,16 @@ def test_equal_texts_share_a_dispatcher_and_tracebacks_show_the_source(monkeypat
     import traceback
 
     assert "return x.missing" in "".join(traceback.format_exception(e.value))
+
+
+def test_a_seal_breaks_at_any_damage():
+    from jitad.emit import cachefiles
+
+    sealed = cachefiles.seal(b"content")
+    assert cachefiles.unseal(sealed) == b"content"
+    for k in range(len(sealed)):
+        assert cachefiles.unseal(sealed[:k]) is None
+        damaged = bytearray(sealed)
+        damaged[k] ^= 1
+        assert cachefiles.unseal(bytes(damaged)) is None
+    assert cachefiles.unseal(None) is None

@@ -54,7 +54,7 @@ def test_as_global_closure_and_argument():
 
     @njit
     def closure(x):
-        s, g = triple(x, 2.0)
+        g = triple(x, 2.0)[1]
         return g
 
     @njit

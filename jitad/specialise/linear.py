@@ -1,0 +1,93 @@
+"""What is an index, as a sum?  Integers of the tape as constant + sum(coefficient * variable).
+
+Only Python integers take part: they are exact (what overflows is a check of the tracer's), while
+NumPy's wrap around, so that an inequality between sums need not hold for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitad.tape.ir import Atom, Lit, Var
+from jitad.tape.types import INT
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """constant + sum(coefficient * variable); terms in order of serial, none with factor 0."""
+
+    terms: tuple[tuple[Var, int], ...]
+    constant: int = 0
+
+    def __add__(self, other: Linear) -> Linear:
+        total = dict(self.terms)
+        for v, c in other.terms:
+            total[v] = total.get(v, 0) + c
+        return _linear(total, self.constant + other.constant)
+
+    def __sub__(self, other: Linear) -> Linear:
+        return self + other * -1
+
+    def __mul__(self, factor: int) -> Linear:
+        if factor == 0:
+            return Linear((), 0)
+        return Linear(tuple((v, c * factor) for v, c in self.terms), self.constant * factor)
+
+    def plus(self, constant: int) -> Linear:
+        return Linear(self.terms, self.constant + constant)
+
+    def coefficient(self, v: Var) -> int:
+        return next((c for w, c in self.terms if w is v), 0)
+
+    def replace(self, v: Var, by: Linear) -> Linear:
+        c = self.coefficient(v)
+        rest = Linear(tuple(t for t in self.terms if t[0] is not v), self.constant)
+        return rest + by * c if c else self
+
+
+def _linear(total: dict[Var, int], constant: int) -> Linear:
+    terms = [(v, c) for v, c in total.items() if c]
+    return Linear(tuple(sorted(terms, key=lambda t: t[0].serial)), constant)
+
+
+def constant(value: int) -> Linear:
+    return Linear((), value)
+
+
+def variable(v: Var) -> Linear:
+    return Linear(((v, 1),))
+
+
+def is_integer(a: Atom) -> bool:
+    return a.type == INT
+
+
+class Forms:
+    """The sums known of a tape's integer variables; what is not known is its own sum."""
+
+    def __init__(self) -> None:
+        self.of_var: dict[Var, Linear] = {}
+
+    def of(self, a: Atom) -> Linear:
+        if isinstance(a, Lit):
+            return constant(int(a.value))
+        return self.of_var.get(a) or variable(a)
+
+    def result(self, op: str, ins: tuple[Atom, ...]) -> Linear | None:
+        """The sum that a primitive of integers gives, where it is one."""
+        if op not in ("add", "sub", "mul", "neg") or not all(map(is_integer, ins)):
+            return None
+        x, *rest = map(self.of, ins)
+        match op, rest:
+            case "add", (y,):
+                return x + y
+            case "sub", (y,):
+                return x - y
+            case "neg", ():
+                return x * -1
+            case "mul", (y,):
+                if not y.terms:
+                    return x * y.constant
+                if not x.terms:
+                    return y * x.constant
+        return None

@@ -1,0 +1,355 @@
+"""Which checks can never fail, which conditions are decided, and what can run before a loop?
+
+One walk with what is known at each place: loop indices lie in their ranges, extents are not
+negative, a check that was passed holds from there on, and a branch knows its condition.
+  * A comparison of integers that is sure to hold, or to fail, becomes a literal: bounds checks
+    vanish, and `where(i < 0, i + n, i)` becomes `i` (the next copy of the tape folds it).
+  * A check that is affine in the index of the loop around it is made once in front of the loop,
+    for the index where it is tightest, if the loop runs at all.
+  * Equations that compute the same in every iteration move out (see `invariant`).
+
+Order.  A hoisted check fails before the iterations that come before its own, so it moves only
+where nothing can be seen of them: all effects in the loop are checks that raise the same
+exception class.  (Where two of them fail, which one's line is named may change.)  An error is
+raised by the hoisted check if and only if the loop would have raised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitad.primitives import TABLE
+from jitad.specialise.conditions import compared, facts, proved
+from jitad.specialise.invariant import move_invariants
+from jitad.specialise.linear import Forms, Linear, is_integer, variable
+from jitad.specialise.prove import Known
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Tape, Var, lit, walk
+from jitad.tape.types import BOOL, INT, Array, Scalar
+
+
+def ranges(tape: Tape) -> Tape:
+    """The tape with provable checks removed and others hoisted (changed in place)."""
+    _Walk().block(tape.body)
+    return tape
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """`need` >= 0 all, wherever `guards` >= 0 all: what a check asks for."""
+
+    need: tuple[Linear, ...]
+    guards: tuple[Linear, ...] = ()
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.forms = Forms()
+        self.known = Known()
+        self.sources: dict[Atom, Equation] = {}
+        self.decided: dict[Var, Lit] = {}
+        self.depth: dict[Var, int] = {}  # number of loops around the definition
+        self.loops = 0
+        self.clauses: dict[int, _Clause] = {}  # of checks that were hoisted already, by id
+
+    # -- equations ------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        for p in block.params:
+            self.define(p)
+        kept: list[Equation] = []
+        for e in block.equations:
+            if self.decided:
+                e.ins = tuple(self.read(a) for a in e.ins)
+            kept += self.equation(e)
+        block.equations = kept
+        block.results = [self.read(a) for a in block.results]
+
+    def read(self, a: Atom) -> Atom:
+        return self.decided.get(a, a) if isinstance(a, Var) else a
+
+    def define(self, v: Var, source: Equation | None = None) -> None:
+        self.depth[v] = self.loops
+        if source is not None:
+            self.sources[v] = source
+
+    def equation(self, e: Equation) -> list[Equation]:
+        """What the equation becomes: itself, nothing, or itself with hoisted ones in front."""
+        before: list[Equation] = []
+        match e.op:
+            case "check":
+                if proved(e.ins[0], True, self.sources, self.forms, self.known):
+                    return []
+                self.known.assume(facts(e.ins[0], True, self.sources, self.forms))
+            case "for":
+                before = self.counted(e)
+            case "while":
+                before = self.conditional(e)
+            case "if":
+                self.branches(e)
+            case "jvp" | "vjp":
+                for b in e.blocks:
+                    mark = self.known.mark()
+                    self.block(b)
+                    self.known.forget(mark)
+            case _:
+                if compared(e, self.forms) is not None or e.op in ("eq", "ne"):
+                    decided = self.decide(e)
+                    if decided is not None:
+                        self.decided[e.outs[0]] = decided
+                        return []
+        for v in e.outs:
+            self.define(v, e)
+        if e.op not in STRUCTURED and len(e.outs) == 1 and e.outs[0].type == INT:
+            self.integer(e, e.outs[0])
+        return [*before, e]
+
+    def decide(self, e: Equation) -> Lit | None:
+        if not all(map(is_integer, e.ins)) or not isinstance(e.outs[0].type, Scalar):
+            return None
+        self.sources[e.outs[0]] = e
+        for truth in (True, False):
+            if proved(e.outs[0], truth, self.sources, self.forms, self.known):
+                return Lit(truth, BOOL) if e.outs[0].type == BOOL else None
+        return None
+
+    def integer(self, e: Equation, v: Var) -> None:
+        """What an equation says about the integer it defines."""
+        form = self.forms.result(e.op, e.ins)
+        if form is not None:
+            self.forms.of_var[v] = form
+            return
+        y = variable(v)
+        match e.op:
+            case "dim":
+                self.known.assume([y])
+            case "maximum" | "minimum" if all(map(is_integer, e.ins)):
+                p, q = map(self.forms.of, e.ins)
+                sign = 1 if e.op == "maximum" else -1
+                self.known.assume([(y - p) * sign, (y - q) * sign])
+                self.known.either[v] = (p, q)
+            case "where" if all(map(is_integer, e.ins[1:])):
+                p, q = map(self.forms.of, e.ins[1:])
+                if isinstance(e.ins[0], Lit):
+                    self.forms.of_var[v] = p if e.ins[0].value else q
+                else:
+                    self.known.either[v] = (p, q)
+            case "cast" if e.ins[0].type.dtype == "b1":  # type: ignore[union-attr]
+                self.known.assume([y, (y * -1).plus(1)])
+            case "cast" if e.ins[0].type.dtype[0] == "u" and e.ins[0].type.dtype != "u8":  # type: ignore[union-attr]
+                self.known.assume([y])
+            case "floordiv" | "mod" if all(map(is_integer, e.ins)):
+                self.divided(e, y)
+            case "mul" if all(map(is_integer, e.ins)):
+                if self.known.proves_all(map(self.forms.of, e.ins)):
+                    self.known.assume([y])
+
+    def divided(self, e: Equation, y: Linear) -> None:
+        x, d = map(self.forms.of, e.ins)
+        if not d.terms and d.constant > 0 and e.op == "floordiv":
+            rest = x - y * d.constant  # 0 <= rest < d
+            self.known.assume([rest, (rest * -1).plus(d.constant - 1)])
+        elif self.known.proves(d.plus(-1)):
+            self.known.assume([y])
+            if e.op == "mod":
+                self.known.assume([(d - y).plus(-1)])
+                if self.known.proves(x):
+                    self.known.assume([x - y])
+
+    # -- control --------------------------------------------------------------------------------
+
+    def branches(self, e: Equation) -> None:
+        for b, truth in zip(e.blocks, (True, False), strict=True):
+            mark = self.known.mark()
+            self.known.assume(facts(e.ins[0], truth, self.sources, self.forms))
+            self.block(b)
+            self.known.forget(mark)
+        inside = {v for b in e.blocks for x in b.equations for v in x.outs}
+        for k, v in enumerate(e.outs):
+            ends = [self.forms.of(b.results[k]) for b in e.blocks if v.type == INT]
+            # only sums of what is visible out here say anything
+            if ends and not any(w in inside for f in ends for w, _ in f.terms):
+                self.known.either[v] = (ends[0], ends[1])
+
+    def counted(self, e: Equation) -> list[Equation]:
+        body = e.blocks[0]
+        start, step, count = (self.forms.of(a) for a in e.ins[:3])
+        mark = self.known.mark()
+        self.loops += 1
+        index = body.params[0]
+        i = variable(index)
+        self.known.assume(self.trips(e.ins[2], count))
+        if not step.terms and step.constant:
+            towards = 1 if step.constant > 0 else -1
+            last = start + count.plus(-1) * step.constant
+            self.known.assume([(i - start) * towards, (last - i) * towards])
+            if abs(step.constant) == 1:
+                self.counters(e, (i - start) * towards)
+        self.rising(body.params[1:], e.ins[3:], body)
+        self.block(body)
+        self.loops -= 1
+        self.known.forget(mark)
+        hoisted = self.hoist(e)
+        return hoisted + self.move_out(e, self.known.proves(count.plus(-1)))
+
+    def trips(self, atom: Atom, count: Linear) -> list[Linear]:
+        """In a body the trip count is at least one; a count max(0, n) is n there."""
+        out = [count.plus(-1)]
+        source = self.sources.get(atom)
+        if source is not None and source.op == "maximum":
+            for p, q in (source.ins, source.ins[::-1]):
+                if isinstance(q, Lit) and q.value <= 0:
+                    out.append(self.forms.of(p) - count)
+        return out
+
+    def counters(self, e: Equation, trip: Linear) -> None:
+        """A carried integer to which every iteration adds the same literal."""
+        body = e.blocks[0]
+        made = {v: x for x in body.equations for v in x.outs}
+        for p, r, init in zip(body.params[1:], body.results, e.ins[3:], strict=True):
+            x = made.get(r) if isinstance(r, Var) else None
+            if p.type == INT and x is not None and x.op in ("add", "sub") and x.ins[0] is p:
+                by = x.ins[1]
+                if isinstance(by, Lit):
+                    factor = int(by.value) * (1 if x.op == "add" else -1)
+                    self.forms.of_var[p] = self.forms.of(init) + trip * factor
+
+    def rising(self, params: list[Var], init: tuple[Atom, ...], body: Block) -> None:
+        """A carried integer that never falls below its initial value, or never rises above it."""
+        made = {v: x for x in body.equations for v in x.outs}
+        for p, r, start in zip(params, body.results, init, strict=True):
+            x = made.get(r) if isinstance(r, Var) else None
+            if p.type != INT or x is None or x.op not in ("add", "sub") or x.ins[0] is not p:
+                continue
+            if isinstance(x.ins[1], Lit):
+                sign = 1 if (x.op == "add") == (x.ins[1].value >= 0) else -1
+                self.known.assume([(variable(p) - self.forms.of(start)) * sign])
+
+    def conditional(self, e: Equation) -> list[Equation]:
+        cond, body = e.blocks
+        mark = self.known.mark()
+        self.loops += 1
+        for p, q in zip(body.params, cond.params, strict=True):
+            self.forms.of_var[q] = variable(p)  # one carried value under two names
+            self.define(p)
+        self.rising(body.params, e.ins, body)
+        self.block(cond)
+        self.known.assume(facts(cond.results[0], True, self.sources, self.forms))
+        self.block(body)
+        self.loops -= 1
+        self.known.forget(mark)
+        return self.move_out(e, False)
+
+    # -- before the loop ------------------------------------------------------------------------
+
+    def hoist(self, e: Equation) -> list[Equation]:
+        """Checks of the loop's body that can be made in front of the loop."""
+        body = e.blocks[0]
+        effects = [x for x in walk(body) if x.op not in STRUCTURED and TABLE[x.op].effect]
+        if not effects or any(x.op != "check" for x in effects):
+            return []
+        if len({x.params["exception"] for x in effects}) > 1:
+            return []
+        step = self.forms.of(e.ins[1])
+        if step.terms or not step.constant:
+            return []
+        before: list[Equation] = []
+        stay: list[Equation] = []
+        for x in body.equations:
+            clause = self.outside(x, e, step.constant) if x.op == "check" else None
+            if clause is None:
+                stay.append(x)
+            elif not self.known.proves_all(clause.need):
+                before += self.write(clause, x)
+        body.equations = stay
+        return before
+
+    def outside(self, x: Equation, e: Equation, step: int) -> _Clause | None:
+        """What the check asks for, of all iterations at once."""
+        clause = self.clauses.get(id(x))
+        if clause is None:
+            need = self.exactly(x.ins[0])
+            if need is None:
+                return None
+            clause = _Clause(tuple(need))
+        index = e.blocks[0].params[0]
+        start, count = self.forms.of(e.ins[0]), self.forms.of(e.ins[2])
+        last = start + count.plus(-1) * step
+        need = [
+            n.replace(index, start if n.coefficient(index) * step > 0 else last)
+            for n in clause.need
+        ]
+        guards = (*clause.guards, count.plus(-1))
+        inside = self.loops + 1
+        for form in (*need, *guards):
+            if any(self.depth.get(v, inside) >= inside for v, _ in form.terms):
+                return None
+        return _Clause(tuple(need), guards)
+
+    def exactly(self, c: Atom) -> list[Linear] | None:
+        """Sums that are all >= 0 if and only if the condition holds."""
+        e = self.sources.get(c)
+        if e is None:
+            return None
+        if e.op == "logical_and":
+            parts = [self.exactly(a) for a in e.ins]
+            return None if None in parts else [x for p in parts for x in p or ()]
+        return compared(e, self.forms)
+
+    def write(self, clause: _Clause, x: Equation) -> list[Equation]:
+        """The check as equations: no iteration, or all that is needed."""
+        out: list[Equation] = []
+
+        def emit(op: str, *ins: Atom) -> Var:
+            v = Var(BOOL)
+            out.append(Equation(op, ins, (v,), {}, (), x.pos))
+            self.define(v, out[-1])
+            return v
+
+        ok: Atom = lit(True)
+        for n in clause.need:
+            ok = emit("logical_and", ok, emit("ge", self.sum(n, out, x), lit(0)))
+        for g in clause.guards:
+            if not self.known.proves(g):
+                ok = emit("logical_or", emit("lt", self.sum(g, out, x), lit(0)), ok)
+        check = Equation("check", (ok,), (), x.params, (), x.pos)
+        self.clauses[id(check)] = clause
+        if all(map(self.known.proves, clause.guards)):
+            self.known.assume(clause.need)
+        return [*out, check]
+
+    def sum(self, form: Linear, out: list[Equation], x: Equation) -> Atom:
+        def emit(op: str, *ins: Atom) -> Var:
+            v = Var(INT)
+            out.append(Equation(op, ins, (v,), {}, (), x.pos))
+            self.define(v)
+            self.integer(out[-1], v)
+            return v
+
+        total: Atom = lit(form.constant)
+        for v, c in form.terms:
+            total = emit("add", emit("mul", v, lit(c)), total)
+        return total
+
+    def move_out(self, e: Equation, runs: bool) -> list[Equation]:
+        moved = move_invariants(e, self.in_bounds, runs)
+        for x in moved:
+            for v in x.outs:
+                self.define(v, x)
+                if v.type == INT:
+                    self.integer(x, v)
+        return moved
+
+    def in_bounds(self, e: Equation) -> bool:
+        """Are a load's indices sure to be in bounds at the present place?"""
+        a, *index = e.ins
+        if not isinstance(a.type, Array) or len(a.shape) != len(index):
+            return False
+        for i, n in zip(index, a.shape, strict=True):
+            if not (is_integer(i) and is_integer(n)):
+                return False
+            at = self.forms.of(i)
+            if not self.known.proves_all([at, (self.forms.of(n) - at).plus(-1)]):
+                return False
+        return True
+
+

@@ -1,0 +1,124 @@
+"""The language that kernels are written in survives the shortened list of passes."""
+
+import multiprocessing
+import threading
+
+import numpy as np
+import pytest
+
+from jitad.emit import native
+
+TEXT = """
+import numpy as np
+from jitad.emit.preamble import *
+from jitad.errors import JitadValueError, JitadZeroDivisionError
+
+def kernel(x, n, flag):
+    if n == 0:
+        raise JitadZeroDivisionError("n is zero")
+    pair = (x[0], n)
+    total = 0.0
+    for i in range(n - 1, -1, -2):
+        if flag and i % 3 == 0:
+            continue
+        total += x[i] * pair[0]
+    steps = 0
+    while total > 1.0:
+        total = total / 2.0
+        steps += 1
+        if steps > 100:
+            break
+    else:
+        steps = -steps
+    best = total if total < 0.5 else 0.5
+    u, un = np.zeros(3), np.ones(3)
+    for _ in range(n):
+        u, un = un, u
+    a, (b, c) = n // 2, (steps, best)
+    y = x[::2].copy()
+    if y.shape[0] < 1:
+        raise JitadValueError("empty")
+    print("n is", n)
+    return total, (a, b, c), u, y, un[0] if flag else y[-1]
+
+def power(x, n):
+    if n == 0:
+        return 1.0
+    return x * power(x, n - 1)
+"""
+
+
+@pytest.fixture
+def kernel():
+    return native.compile(TEXT, "kernel")
+
+
+def test_compiled_is_plain(kernel, capsys):
+    for n, flag in ((5, True), (6, False), (1, True)):
+        x = np.linspace(0.5, 3.0, 8)
+        got, true = kernel(x, n, flag), kernel.py_func(x, n, flag)
+        assert capsys.readouterr().out.count(f"n is {n}") == 2
+        assert got[1] == true[1] and got[0] == true[0] and got[4] == true[4]
+        np.testing.assert_array_equal(got[2], true[2])
+        np.testing.assert_array_equal(got[3], true[3])
+
+
+def test_exceptions_come_out_with_class_and_message(kernel):
+    with pytest.raises(ZeroDivisionError, match="n is zero") as e:
+        kernel(np.ones(3), 0, True)
+    assert type(e.value).__name__ == "JitadZeroDivisionError"
+
+
+def test_recursion():
+    power = native.compile(TEXT, "power")
+    assert power(2.0, 10) == 1024.0
+
+
+def test_operations_typed_for_kernels_leave_numba_as_it_was():
+    import numba
+
+    before = numba.types.Function.get_call_type
+    f = native.compile("def f(a, b): return a * b + a / b - (a < b) + 3 % a\n", "f")
+    assert f(2.0, 4.0) == f.py_func(2.0, 4.0)
+    assert f(2, 4) == f.py_func(2, 4)
+    assert numba.types.Function.get_call_type is before
+    failing = native.compile("def f(a): return a + 'text'\n", "f")
+    with pytest.raises(numba.TypingError):
+        failing(1.0)
+    assert numba.types.Function.get_call_type is before
+    assert numba.njit(lambda a: a[::-1] + a)(np.arange(3.0)).tolist() == [2.0, 2.0, 2.0]
+
+
+def _in_child(folder, factor, results):
+    f = native.compile(f"def f(x): return x * {factor}\n", "f")
+    results.put((factor, f(2.0)))
+
+
+def test_children_of_a_fork_and_threads(tmp_path, monkeypatch):
+    monkeypatch.setenv("JITAD_CACHE_DIR", str(tmp_path))
+    fork = multiprocessing.get_context("fork")
+    results = fork.Queue()
+    children = [fork.Process(target=_in_child, args=(tmp_path, k, results)) for k in (3, 5, 5)]
+    for child in children:
+        child.start()
+    got = sorted(results.get(timeout=60) for _ in children)
+    for child in children:
+        child.join()
+    assert got == [(3, 6.0), (5, 10.0), (5, 10.0)]
+    # what the children compiled, loaded side by side here
+    for factor in (3, 5, 7):
+        f = native.compile(f"def f(x): return x * {factor}\n", "f")
+        assert f(2.0) == 2.0 * factor
+        assert sum(f.stats.cache_hits.values()) == (factor != 7)
+
+    out = []
+    text = "def g(x): return x + 41.0\n"
+    threads = [
+        threading.Thread(target=lambda: out.append(native.compile(text, "g")(1.0)))
+        for _ in range(4)
+    ]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert out == [42.0] * 4

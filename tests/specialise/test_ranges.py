@@ -1,0 +1,271 @@
+"""Are provable checks removed and others hoisted? Do results and exceptions stay as they were?"""
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jitad.errors import JitadIndexError, JitadValueError
+from jitad.specialise.pipeline import specialise
+from jitad.tape.types import INT
+from jitad.values.number import bind, o
+from tests.specialise.tapes import (
+    IV,
+    F,
+    M,
+    V,
+    block_of,
+    for_,
+    get,
+    if_,
+    in_loops,
+    ops,
+    outcome,
+    tape_of,
+    while_,
+)  # fmt: skip
+
+
+def both(inputs, f):
+    return block_of(inputs, f), specialise(tape_of(inputs, f)).body
+
+
+def total(b, x, start, step, count, index):
+    return for_(b, start, step, count, [0.0], lambda i, s: [s + get(x, index(i))])[0]
+
+
+ARRAYS = [[1.0, 2.0, 5.0, -3.0], [2.0], []]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        lambda b, x: total(b, x, 0, 1, x.shape[0], lambda i: i),
+        lambda b, x: total(b, x, 0, 1, x.shape[0] - 1, lambda i: i + 1),
+        lambda b, x: total(b, x, 1, 1, x.shape[0] - 2, lambda i: i - 1),
+        lambda b, x: total(b, x, x.shape[0] - 1, -1, x.shape[0], lambda i: i),
+        lambda b, x: total(b, x, 0, 1, x.shape[0], lambda i: x.shape[0] - 1 - i),
+        lambda b, x: total(b, x, 0, 1, o.maximum(x.shape[0] - 2, 0), lambda i: i + 2),
+        lambda b, x: total(b, x, 0, 2, o.floordiv(x.shape[0] + 1, 2), lambda i: i),
+        lambda b, x: total(b, x, 0, 1, o.floordiv(x.shape[0], 2), lambda i: 2 * i + 1),
+        lambda b, x: for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: for_(
+            b, 0, 1, i + 1, [s], lambda j, s: [s + get(x, j) * get(x, i - j)]))[0],
+        lambda b, x: for_(b, 0, 1, x.shape[0], [0.0, 0], lambda i, s, k: [
+            s + get(x, k), k + 1])[0],
+        lambda b, x: while_(b, [0.0, 0], lambda s, k: o.lt(k, x.shape[0]),
+                            lambda s, k: [s + get(x, k), k + 1])[0],
+        lambda b, x: while_(b, [0.0, x.shape[0] - 1], lambda s, k: o.ge(k, 0),
+                            lambda s, k: [s + get(x, k), k - 1])[0],
+        lambda b, x: for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: if_(
+            b, o.gt(i, 0), lambda: [s + get(x, i - 1)], lambda: [s]))[0],
+        lambda b, x: for_(b, 0, 1, x.shape[0] * 3, [0.0], lambda i, s: [
+            s + get(x, o.mod(i, o.maximum(x.shape[0], 1)))])[0],
+    ],
+)  # fmt: skip
+def test_provable_bounds_are_removed(loop):
+    plain, fast = both([("x", V)], loop)
+    assert ops(plain, "check") or in_loops(plain, "where")
+    assert not in_loops(fast, "check") and not in_loops(fast, "where")
+    for x in ARRAYS:
+        assert outcome(plain, x) == outcome(fast, x)
+
+
+CASES = {
+    "parameter": (lambda i, a, c: a + i, 0),
+    "scaled": (lambda i, a, c: a + 2 * i, 0),
+    "falling": (lambda i, a, c: c - i, 0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_affine_checks_are_made_once_before_the_loop(name, step):
+    index, _ = CASES[name]
+    plain, fast = both(
+        [("x", V), ("a", INT), ("c", INT), ("m", INT)],
+        lambda b, x, a, c, m: for_(b, 0, step, m, [0.0], lambda i, s: [
+            s + o.load(x, bounded(x, index(i, a, c)))])[0],
+    )  # fmt: skip
+    assert in_loops(plain, "check")
+    assert not in_loops(fast, "check") and ops(fast, "check")
+    for x, a, c, m in itertools.product(ARRAYS, (-1, 0, 1, 3), (0, 3, 4), (-1, 0, 1, 2, 4)):
+        assert outcome(plain, x, a, c, m) == outcome(fast, x, a, c, m), (x, a, c, m)
+
+
+def bounded(x, i, exception=JitadIndexError):
+    """Checked on both sides, without wrap-around."""
+    bind("check", o.ge(i, 0), exception=exception, message="low")
+    bind("check", o.lt(i, x.shape[0]), exception=exception, message="high")
+    return i
+
+
+def test_checks_of_a_loop_nest_leave_it_altogether():
+    plain, fast = both(
+        [("x", V), ("m", INT), ("k", INT)],
+        lambda b, x, m, k: for_(b, 0, 1, m, [0.0], lambda i, s: for_(
+            b, 0, 1, k, [s], lambda j, s: [s + o.load(x, bounded(x, i + j))]))[0],
+    )  # fmt: skip
+    assert not in_loops(fast, "check")
+    for x, m, k in itertools.product(ARRAYS, range(-1, 5), range(-1, 5)):
+        assert outcome(plain, x, m, k) == outcome(fast, x, m, k), (x, m, k)
+
+
+def test_a_check_behind_another_kind_of_check_stays():
+    def loop(b, x, m):
+        def body(i, s):
+            bind("check", o.lt(s, 3.0), exception=JitadValueError, message="large")
+            return [s + o.load(x, bounded(x, i))]
+
+        return for_(b, 0, 1, m, [0.0], body)[0]
+
+    plain, fast = both([("x", V), ("m", INT)], loop)
+    for x, m in itertools.product(ARRAYS, range(-1, 7)):
+        assert outcome(plain, x, m) == outcome(fast, x, m)
+    assert outcome(fast, [5.0], 4) is JitadValueError
+    assert outcome(fast, [1.0], 4) is JitadIndexError
+
+
+def test_a_check_in_a_branch_stays_there():
+    plain, fast = both(
+        [("x", V), ("m", INT)],
+        lambda b, x, m: for_(b, 0, 1, m, [0.0], lambda i, s: if_(
+            b, o.lt(s, 2.0), lambda: [s + o.load(x, bounded(x, i))], lambda: [s]))[0],
+    )  # fmt: skip
+    assert in_loops(fast, "check")
+    for x, m in itertools.product(ARRAYS, range(-1, 7)):
+        assert outcome(plain, x, m) == outcome(fast, x, m)
+
+
+def test_indices_from_data_keep_their_checks():
+    plain, fast = both(
+        [("x", V), ("k", IV)],
+        lambda b, x, k: for_(b, 0, 1, k.shape[0], [0.0], lambda i, s: [
+            s + get(x, get(k, i))])[0],
+    )  # fmt: skip
+    assert in_loops(fast, "check")
+    import numpy as np
+
+    for x in ARRAYS:
+        for k in ([0, 1, -1], [3], [-5], [-4, 0], []):
+            at = np.array(k, int)
+            assert outcome(plain, x, at) == outcome(fast, x, at)
+
+
+def test_numpy_integers_are_not_taken_for_exact_ones():
+    # 2**63 - 1 + 1 is negative for NumPy: i >= 0 must not prove i + 1 >= 0
+    import numpy as np
+
+    plain, fast = both(
+        [("x", V), ("k", IV)],
+        lambda b, x, k: o.load(x, o.cast(_after(x, o.load(k, 0)), dtype="i8", py=True)),
+    )
+    at = np.array([2**63 - 1])
+    assert outcome(plain, [1.0], at) == outcome(fast, [1.0], at) is JitadIndexError
+
+
+def _after(x, i):
+    bind("check", o.ge(i, 0), exception=JitadValueError, message="negative")
+    return bounded(x, i + 1)
+
+
+def test_invariant_arithmetic_leaves_loops():
+    _, fast = both(
+        [("x", V), ("a", F)],
+        lambda b, x, a: for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: for_(
+            b, 0, 1, x.shape[0], [s], lambda j, s: [
+                s + o.exp(a) * o.load(x, j) * o.sin(o.load(x, i))]))[0],
+    )  # fmt: skip
+    assert not in_loops(fast, "exp")
+    inner = [e for e in ops(fast, "for") if not ops(e.blocks[0], "for")]
+    assert not any(ops(e.blocks[0], "sin") for e in inner)
+
+
+def test_a_load_that_may_be_out_of_bounds_stays_in_its_loop():
+    plain, fast = both(
+        [("x", V), ("k", INT), ("m", INT)],
+        lambda b, x, k, m: for_(b, 0, 1, m, [0.0], lambda i, s: [
+            s + o.load(x, bounded(x, k))])[0],
+    )  # fmt: skip
+    for x, k, m in itertools.product(ARRAYS, (-1, 0, 5), (-1, 0, 1, 3)):
+        assert outcome(plain, x, k, m) == outcome(fast, x, k, m)
+    assert outcome(fast, [1.0], 5, 0) == [0.0]
+
+
+def test_a_stencil_over_a_plate_has_no_check_left():
+    def step(b, u, out):
+        def row(i, out):
+            def cell(j, out):
+                def at(p, q):
+                    for extent, k in zip(u.shape, (p, q)):
+                        bind("check", o.ge(k, 0), exception=JitadIndexError, message="")
+                        bind("check", o.lt(k, extent), exception=JitadIndexError, message="")
+                    return o.load(u, p, q)
+
+                new = at(i - 1, j) + at(i + 1, j) + at(i, j - 1) + at(i, j + 1)
+                return [o.store(out, new, i, j)]
+
+            return for_(b, 1, 1, u.shape[1] - 2, [out], cell)
+
+        return for_(b, 1, 1, u.shape[0] - 2, [out], row)[0]
+
+    _, fast = both([("u", M), ("out", M)], step)
+    assert not ops(fast, "check")
+
+
+integers = st.integers(-3, 4)
+
+
+@st.composite
+def sums(draw, depth=2):
+    """A recipe of index arithmetic over (i, j, n, m)."""
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.one_of(st.sampled_from("ijnm"), integers))
+    op = draw(st.sampled_from(["add", "sub", "mul", "maximum", "minimum", "floordiv", "mod"]))
+    left = draw(sums(depth - 1))
+    right = draw(st.integers(1, 3)) if op in ("floordiv", "mod", "mul") else draw(sums(depth - 1))
+    return (op, left, right)
+
+
+def written(recipe, env):
+    match recipe:
+        case str():
+            return env[recipe]
+        case int():
+            return recipe
+        case (op, p, q):
+            return bind(op, written(p, env), written(q, env))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(sums(), sums(), sums(), sums(), sums()), st.sampled_from([1, -1, 2]), st.booleans()
+)
+def test_random_index_arithmetic_keeps_results_and_exceptions(recipes, step, wrap):
+    at, count, inner, second, start = recipes
+
+    def f(b, x, m):
+        env = {"n": x.shape[0], "m": m, "i": m, "j": 1}
+
+        def outer(i, s):
+            here = {**env, "i": i}
+
+            def body(j, s):
+                deep = {**here, "j": j}
+                k = written(at, deep)
+                k = o.minimum(k, o.maximum(k, m)) if isinstance(k, int) else k  # traced
+                read = get(x, k) if wrap else o.load(x, bounded(x, k))
+                k = o.minimum(written(second, deep), 9)
+                k = o.minimum(k, o.maximum(k, m)) if isinstance(k, int) else k
+                return if_(b, o.lt(k, x.shape[0]), lambda: [s + read], lambda: [s * 0.5])
+
+            rounds = o.minimum(written(inner, here), 4)
+            return for_(b, 0, 1, rounds, [s], body)
+
+        trips = o.minimum(written(count, env), 4)
+        return for_(b, written(start, env), step, trips, [0.0], outer)[0]
+
+    plain, fast = both([("x", V), ("m", INT)], f)
+    for x in ARRAYS:
+        for m in (-2, 0, 1, 3):
+            assert outcome(plain, x, m) == outcome(fast, x, m)

@@ -1,0 +1,36 @@
+"""Do the tapes that once broke a sweep stay mended?  One test a fault, as small as it got."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.tape.build import Builder
+from jitad.tape.types import INT
+from jitad.values.number import o
+from tests.sweeps.checks import check
+from tests.sweeps.handmade import REAL, VECTOR, for_, if_, tape_of
+
+
+def test_a_loop_without_trips_gives_its_initial_value() -> None:
+    """The body ignores what it carries, so only the loop's result depends on the start."""
+
+    def f(b: Builder, x: Any, k: Any) -> Any:
+        s = o.sin(x)
+        return for_(b, 0, 1, k, [s], lambda i, t: [o.cos(s)])[0]
+
+    for trips in (0, 2):
+        check(tape_of([("x", REAL), ("k", INT)], f), [0.3, trips], [0])
+
+
+def test_a_branch_meets_contributions_that_still_wait_for_the_whole() -> None:
+    """The load's contribution comes first, to an adjoint that both branches then make whole."""
+
+    def f(b: Builder, u: Any) -> Any:
+        first = o.load(u, 0)
+        chosen = if_(b, o.gt(first, 0.0), lambda: [u], lambda: [u * u])[0]
+        return first * o.sum(chosen, axes=(0,)) + o.load(u, 1)
+
+    for sign in (1.0, -1.0):
+        check(tape_of([("u", VECTOR)], f), [sign * np.array([0.3, 0.4])], [0])
