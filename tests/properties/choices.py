@@ -27,9 +27,10 @@ class Choices:
         self.made: list[int] = []
 
     def below(self, bound: int) -> int:
-        value = self.source.below(bound) if bound > 1 else 0
-        self.made.append(value)
-        return value
+        if bound <= 1:
+            return 0
+        self.made.append(self.source.below(bound))
+        return self.made[-1]
 
     def pick(self, options: Sequence[T]) -> T:
         return options[self.below(len(options))]
