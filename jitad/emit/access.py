@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jitad.emit.print_python import ATOM, SUM, Expr
+from jitad.emit.print_python import ATOM, SUM, UNARY, Expr
 
 Coefficient = int | str  # a number, or the name of an integer
 
@@ -30,10 +30,11 @@ Map = tuple[Affine, ...]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The value's elements are `name[...]` at the map's indices."""
+    """The value's elements are `name[...]` at the map's indices, `partial`ly read or repeated."""
 
     name: str
     map: Map
+    partial: bool = False
 
 
 def identity(ndim: int) -> Map:
@@ -58,6 +59,14 @@ def linear(e: Expr) -> tuple[str, int]:
     if found := _SUM.fullmatch(e.text):
         return found[1] or "", int((found[2] or "0").replace(" ", ""))
     return e.within(SUM), 0
+
+
+def linear_sum(name: str, number: int) -> Expr:
+    if not name:
+        return Expr(str(number), ATOM if number >= 0 else UNARY)
+    if not number:
+        return Expr(name, ATOM if name.isidentifier() else SUM)
+    return Expr(f"{name} {'+' if number > 0 else '-'} {abs(number)}", SUM)
 
 
 def times(a: Coefficient, b: Coefficient) -> Coefficient:
@@ -127,7 +136,7 @@ def index(x: Affine, counters: Sequence[str]) -> Expr:
         else:
             text += f" - {part}" if minus else f" + {part}"
     if not text:
-        return Expr(str(x.constant), ATOM if x.constant >= 0 else SUM)
+        return Expr(str(x.constant), ATOM if x.constant >= 0 else UNARY)
     if x.constant:
         text += f" - {-x.constant}" if x.constant < 0 else f" + {x.constant}"
     return Expr(text, ATOM if text.isidentifier() else SUM)

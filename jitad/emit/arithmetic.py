@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from jitad.emit.access import linear, linear_sum
 from jitad.emit.print_python import COMPARE, Expr, apply, cast, literal
 from jitad.emit.scope import Scope
 from jitad.primitives import TABLE
@@ -56,6 +57,9 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
     if e in s.analysis.loose:
         x, y = operands if e.op == "add" else (operands[0], apply("-{0}", operands[1]))
         text = apply("fadd({0}, {1})", x, y)
+    elif e.op in ("add", "sub") and out == "i8" and operands[1].text.isdecimal():
+        name, number = linear(operands[0])  # (n - 1) - 1 is n - 2
+        return linear_sum(name, number + int(operands[1].text) * (1 if e.op == "add" else -1))
     elif e.op == "add" and _NEGATIVE.fullmatch(operands[1].text):
         text = apply("{0} - {1}", operands[0], Expr(operands[1].text[1:]))
     else:

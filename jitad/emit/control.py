@@ -12,9 +12,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from jitad.emit import nests, stacks
-from jitad.emit.access import Access, identity
+from jitad.emit.access import Access, identity, linear_sum
 from jitad.emit.buffers import Root, Roots, origins
-from jitad.emit.print_python import LIMIT, NOT, OR, PRODUCT, SUM, TERNARY, Expr, Page
+from jitad.emit.print_python import LIMIT, OR, PRODUCT, SUM, TERNARY, Expr, Page, negated
 from jitad.emit.scope import Loop, Scope
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
 from jitad.tape.types import Scalar, Stack
@@ -227,11 +227,11 @@ def _range(s: Scope, start: Expr, step: int, count: Expr) -> str:
         return count.text
     (a, m), (b, n) = s.expanded(start), s.expanded(count)
     if step == 1 and not (a and b):
-        stop = _sum(a or b, m + n)
+        stop = linear_sum(a or b, m + n).text
     elif step == -1 and a == b:
         stop = str(m - n)
     elif step == -1 and not b:
-        stop = _sum(a, m - n)
+        stop = linear_sum(a, m - n).text
     elif not a and not b:
         stop = str(m + step * n)
     else:
@@ -239,12 +239,6 @@ def _range(s: Scope, start: Expr, step: int, count: Expr) -> str:
         sign = "+" if step > 0 else "-"
         stop = f"{start.within(SUM)} {sign} {by}{count.within(PRODUCT + 1 if by else SUM + 1)}"
     return f"{start.text}, {stop}" + (f", {step}" if step != 1 else "")
-
-
-def _sum(name: str, number: int) -> str:
-    if not name:
-        return str(number)
-    return name if not number else f"{name} {'+' if number > 0 else '-'} {abs(number)}"
 
 
 def while_(s: Scope, e: Equation) -> None:
@@ -267,7 +261,7 @@ def while_(s: Scope, e: Equation) -> None:
     with s.page.block("while True:" if lines else f"while {test.text}:"):
         if lines:
             s.page.lines += lines
-            with s.page.block(f"if not {test.within(NOT)}:"):
+            with s.page.block(f"if {negated(test).text}:"):
                 s.page.write("break")
         s.run(body, lambda: _leave(s, carried), e.blocks)
     s.loops.pop()
@@ -342,7 +336,7 @@ def if_(s: Scope, e: Equation) -> None:
             with s.page.block("else:"):
                 s.page.lines += pages[1].lines
     elif pages[1].lines:
-        with s.page.block(f"if not {test.within(NOT)}:"):
+        with s.page.block(f"if {negated(test).text}:"):
             s.page.lines += pages[1].lines
     for v, name in after:
         s.extents[v] = tuple(

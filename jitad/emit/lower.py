@@ -14,7 +14,7 @@ from jitad.emit import demand, nests, stacks
 from jitad.emit.access import Access, compose, element, identity, of_expr
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.control import for_, if_, while_
-from jitad.emit.print_python import NOT, Expr, Names
+from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import JitadError
 from jitad.primitives import TABLE
@@ -289,7 +289,8 @@ def _view(s: Scope, e: Equation) -> None:
         nests.materialise(s, v, (e, 0), base, at, extents)
     elif base in s.access:
         access = s.access[base]
-        s.bind(v, Access(access.name, compose(access.map, at)), extents)
+        partial = access.partial or e.op != "transpose"
+        s.bind(v, Access(access.name, compose(access.map, at), partial), extents)
         s.buffers.place(v, s.buffers.roots[base])
     elif base in s.formulas:
         value = s.formulas[base].value
@@ -395,7 +396,7 @@ def _check(s: Scope, e: Equation) -> None:
     name, message = s.exceptions[cls], e.params["message"]
     if "<locals>" in cls.__qualname__:  # cannot be imported: its first base that can
         message = f"{cls.__name__}: {message}"
-    with s.page.block(f"if not {ok.within(NOT)}:"):
+    with s.page.block(f"if {negated(ok).text}:"):
         s.page.write(f"raise {name}({message!r})")
 
 

@@ -306,9 +306,42 @@ def _start(op: str, dtype: str) -> str:
 
 
 def matmul(s: Scope, e: Equation) -> None:
-    """Loops in the order that reads memory along its rows."""
+    """BLAS where both operands are all of their memory, else loops.
+
+    Measured, one thread, n by n: BLAS is as fast at 3 and 1.6, 2.6, 3.8 times as fast at 20, 30,
+    50; it compiles no slower than the loops.
+    """
     (a, b), (v,) = e.ins, e.outs
     assert isinstance(a, Var) and isinstance(b, Var)
+    known = [n.text for n in (*s.extents[a], *s.extents[b][1:])]
+    tiny = all(n.isdecimal() for n in known) and np.prod([int(n) for n in known]) <= 512
+    left, right = _dense(s, a), _dense(s, b)
+    same = {a.type.dtype, b.type.dtype, v.type.dtype}  # type: ignore[union-attr]
+    if tiny or left is None or right is None or len(same) > 1 or same.isdisjoint({"f4", "f8"}):
+        _multiply(s, e, a, b, v)
+    elif not v.shape:
+        s.define(v, Expr(f"np.dot({left}, {right})"))
+    else:
+        name = s.new_array(v, (*s.extents[a][:-1], *s.extents[b][1:]))
+        s.page.write(f"np.dot({left}, {right}, {name})")
+
+
+def _dense(s: Scope, a: Var) -> str | None:
+    """An array for BLAS: contiguous in rows or columns, nothing left out."""
+    if a not in s.access:
+        return None
+    name, at = s.access[a].name, s.access[a].map
+    if s.access[a].partial or len(at) != len(s.extents[a]):
+        return None
+    owned = bool(s.buffers.roots[a]) and all(r.owned for r in s.buffers.roots[a])
+    source = name if owned else f"np.ascontiguousarray({name})"
+    if at == identity(len(at)):
+        return source
+    return f"{source}.T" if at == identity(2)[::-1] else None
+
+
+def _multiply(s: Scope, e: Equation, a: Var, b: Var, v: Var) -> None:
+    """Loops in the order that reads memory along its rows."""
     rows, columns = s.extents[a][:-1], s.extents[b][1:]
     inner = s.extents[a][-1]
     extents = (*rows, *columns)

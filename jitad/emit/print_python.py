@@ -79,6 +79,17 @@ def apply(template: str, *operands: Expr) -> Expr:
     return Expr(template.format(*parts), level)
 
 
+def negated(e: Expr) -> Expr:
+    """not e; `==` and `!=` are each other's opposite, also of nan."""
+    if e.level == COMPARE and "(" not in e.text:
+        for sign, opposite in ((" == ", " != "), (" != ", " == ")):
+            if sign in e.text:
+                return Expr(e.text.replace(sign, opposite), COMPARE)
+    if e.text.startswith("not ") and e.level == NOT:
+        return Expr(e.text[4:], NOT)
+    return Expr(f"not {e.within(NOT)}", NOT)
+
+
 def literal(lit: Lit) -> Expr:
     """A number as Python and Numba read it back, of exactly its type."""
     value: Any = lit.value

@@ -144,7 +144,8 @@ class Scope:
 
     def whole(self, v: Var) -> bool:
         """Is the value all of its memory, in order?"""
-        return self.access[v].map == identity(len(self.extents[v]))
+        access = self.access[v]
+        return not access.partial and access.map == identity(len(self.extents[v]))
 
     def hoists(self, extents: Extents) -> bool:
         """Is a buffer of these extents allocated outside of the present loop?"""

@@ -8,6 +8,8 @@ become further results of the `if`.
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 from jitad.primitives import TABLE
 from jitad.specialise.dead import remove_dead
 from jitad.sweeps.cut import minimum_cut
@@ -28,6 +30,7 @@ def settle(b: Builder, scope: Scope) -> list[Thread]:
         finish(scope)
         remove_dead(reverse)
         return []
+    _insert_logs(scope)
     extra = [t.t_out for t in scope.threads] + [t for t, _, _ in scope.passing]
     count = len(reverse.results)
     reverse.results += extra
@@ -45,48 +48,59 @@ def settle(b: Builder, scope: Scope) -> list[Thread]:
 def _provide(scope: Scope, needed: list[Var]) -> None:
     made = {v: e for e in scope.forward.equations for v in e.outs}
     order = {v: k for k, v in enumerate([*scope.forward.params, *made])}
+    versions = scope.versions
     inputs: dict[Var, list[Var]] = {}
     cost: dict[Var, int] = {}
     fixed: set[Var] = set()
-    todo = list(needed)
+    # users before what they use, so that the first region that wants a value is known
+    first = {v: versions.asked.get(v, 0) for v in needed}
+    todo = [(-order[v], v) for v in needed]
+    heapify(todo)
     while todo:
-        v = todo.pop()
+        _, v = heappop(todo)
         if v in cost:
             continue
         cost[v] = 1 if isinstance(v.type, Scalar) else 64
         e = made.get(v)
-        if e is None or not _repeatable(e, scope):
+        if versions.readable(v, first[v]):
+            inputs[v] = []
+            continue
+        if e is None or v in versions.logged or not _repeatable(e, scope, first[v]):
             fixed.add(v)
             continue
         inputs[v] = [
-            a for a in e.ins if isinstance(a, Var) and a in scope.owns and a not in scope.known
-        ]
-        todo += inputs[v]
+            a for a in e.ins
+            if isinstance(a, Var) and a in scope.owns and a not in scope.known
+            and not versions.readable(a, first[v])
+        ]  # fmt: skip
+        for a in inputs[v]:
+            first[a] = min(first.get(a, first[v]), first[v])
+            heappush(todo, (-order[a], a))
     recorded = minimum_cut(inputs, cost, fixed, needed)
-    again: list[Equation] = []
+    again: list[Var] = []
     seen: set[Var] = set()
-    todo = list(needed)
-    while todo:
-        v = todo.pop()
+    wanted = list(needed)
+    while wanted:
+        v = wanted.pop()
         if v in seen or v in recorded:
             continue
         seen.add(v)
-        if made[v] not in again:
-            again.append(made[v])
-        todo += inputs[v]
-    _write(scope, sorted(recorded, key=order.__getitem__),
-           sorted(again, key=lambda e: order[e.outs[0]]), order)  # fmt: skip
+        again.append(v)
+        wanted += inputs[v]
+    pops = _record(scope, sorted(recorded, key=order.__getitem__))
+    again.sort(key=order.__getitem__)
+    _place(scope, _repeat(scope, again, made, inputs, first, pops))
 
 
-def _repeatable(e: Equation, scope: Scope) -> bool:
-    """Is computing e again cheaper than recording its result?"""
+def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
+    """Is computing e again, for code of this region, cheaper than recording its result?"""
     if e.blocks:
         return False
     row = TABLE[e.op]
     if row.effect or row.dear:
         return False
     if e.op in ("load", "slice"):
-        return scope.available(e.ins[0])
+        return scope.versions.readable(e.ins[0], region) or scope.available(e.ins[0])
     if any(isinstance(v.type, Array) for v in e.outs):
         return row.elementwise or e.op in _CHEAP_ON_ARRAYS
     if e.op == "dim":
@@ -94,12 +108,13 @@ def _repeatable(e: Equation, scope: Scope) -> bool:
     return row.elementwise
 
 
-def _write(scope: Scope, recorded: list[Var], again: list[Equation], order: dict) -> None:
-    prefix: list[tuple[int, Equation]] = []
+def _record(scope: Scope, recorded: list[Var]) -> dict[Var, Equation]:
+    """Push these values in the forward block; gives the equations that get them back."""
+    back: dict[Var, Equation] = {}
     pushes: dict[Var, Equation] = {}
     for v in recorded:
         if scope.owner is not None and scope.owner.op == "if" and isinstance(v.type, Scalar):
-            prefix.append((order[v], _promote(scope, v)))
+            back[v] = _promote(scope, v)
             continue
         kind = Stack(v.type)  # type: ignore[arg-type]
         s_out, t_out = Var(kind), Var(kind)
@@ -111,19 +126,105 @@ def _write(scope: Scope, recorded: list[Var], again: list[Equation], order: dict
             s_in, t_in = t.s_in, t.t_in
         pushes[v] = Equation("push", (s_in, v), (s_out,))
         dims = tuple(scope.value(d) for d in v.shape)
-        wish = scope.value(v)
-        assert isinstance(wish, Var)
-        prefix.append((order[v], Equation("pop", (t_in, *dims), (t_out, wish))))
-    for e in again:
-        outs = tuple(scope.value(v) for v in e.outs)
-        ins = tuple(scope.value(a) for a in e.ins)
-        clone = Equation(e.op, ins, outs, e.params, (), e.pos)  # type: ignore[arg-type]
-        prefix.append((order[e.outs[0]], clone))
+        back[v] = Equation("pop", (t_in, *dims), (t_out, scope.requested(v)))
     _insert_pushes(scope, pushes)
-    prefix.sort(key=lambda pair: pair[0])
+    return back
+
+
+Placed = list[tuple[int, Var | None, Equation]]  # region, version that is read, equation
+
+
+def _repeat(
+    scope: Scope, again: list[Var], made: dict[Var, Equation],
+    inputs: dict[Var, list[Var]], first: dict[Var, int], pops: dict[Var, Equation],
+) -> Placed:  # fmt: skip
+    """Clones of the equations that compute values again, each for the region where it can be.
+
+    The pops come with them: they need the extents of what they give.
+    """
+    versions = scope.versions
+    place: dict[Var, int] = {}
+    out: Placed = []
+    for v in again:
+        if versions.readable(v, first[v]):
+            place[v] = versions.region_of[v]
+            out.append((place[v], v, Equation("ident", (versions.ever[v],), (scope.requested(v),))))
+            continue
+        e = made[v]
+        read = next((a for a in e.ins if versions.readable(a, first[v])), None)
+        place[v] = max(
+            [place.get(a, 0) for a in inputs[v]]
+            + [versions.region_of[a] for a in e.ins if a in versions.ever]  # type: ignore[index]
+        , default=0)
+        ins = tuple(versions.ever[a] if versions.readable(a, first[v]) else scope.value(a)  # type: ignore[index]
+                    for a in e.ins)  # fmt: skip
+        clone = Equation(e.op, ins, (scope.requested(v),), e.params, (), e.pos)
+        out.append((place[v], read, clone))  # type: ignore[arg-type]
+    early = [(max((place.get(d, 0) for d in v.shape), default=0), None, e)  # type: ignore[arg-type]
+             for v, e in pops.items()]  # fmt: skip
+    return early + out
+
+
+def _place(scope: Scope, clones: Placed) -> None:
+    """Put the equations that define requested values into the reverse block."""
+    versions = scope.versions
+    undone = {id(e) for _, _, e in versions.undone}
     head = {id(e) for e in scope.head}
-    rest = [e for e in scope.reverse.equations if id(e) not in head]
-    scope.reverse.equations = scope.head + [e for _, e in prefix] + rest
+    rest = [e for e in scope.reverse.equations if id(e) not in head and id(e) not in undone]
+    alive = {id(e) for e in scope.reverse.equations}
+    after: dict[int, list[Equation]] = {}  # by number of equations of the rest in front
+    position = {v: k + 1 for k, e in enumerate(rest) for v in e.outs}
+    at = 0
+    for region in range(versions.region + 1):
+        mine = [(v, e) for r, v, e in clones if r == region]
+        steps = [(v, e) for v, r, e in versions.undone if r == region and id(e) in alive]
+        starts = [q for v, q in versions.ever.items() if versions.region_of[v] == region]
+        at = max([at, *(position.get(q, 0) for q in starts if isinstance(q, Var))])
+        after.setdefault(at, []).extend(_scheduled(mine, steps))
+    out = [*scope.head]
+    for k in range(len(rest) + 1):
+        out += after.get(k, ())
+        out += rest[k : k + 1]
+    scope.reverse.equations = out
+
+
+def _scheduled(
+    clones: list[tuple[Var | None, Equation]], steps: list[tuple[Var, Equation]]
+) -> list[Equation]:
+    """What reads a version comes before the step to the one before it, which is in place then."""
+    readers: dict[Var | None, list[Equation]] = {}
+    for v, e in clones:
+        readers.setdefault(v, []).append(e)
+    roots: list[Equation] = []
+    for v, e in steps:
+        roots += [*readers.pop(v, ()), e]
+    roots += [e for _, e in clones]
+    makes = {v: e for e in [e for _, e in clones] + [e for _, e in steps] for v in e.outs}
+    done: set[int] = set()
+    out: list[Equation] = []
+    for root in roots:
+        todo = [(root, False)]
+        while todo:
+            e, ready = todo.pop()
+            if id(e) in done:
+                continue
+            if ready:
+                done.add(id(e))
+                out.append(e)
+                continue
+            todo.append((e, True))
+            todo += [(makes[a], False) for a in e.ins if a in makes and id(makes[a]) not in done]  # type: ignore[index]
+    return out
+
+
+def _insert_logs(scope: Scope) -> None:
+    """Read what stores overwrite, just before they do."""
+    logs = scope.versions.logs
+    if logs:
+        scope.forward.equations = [
+            x for e in scope.forward.equations
+            for x in ((logs[id(e)], e) if id(e) in logs else (e,))
+        ]  # fmt: skip
 
 
 def _promote(scope: Scope, v: Var) -> Equation:
@@ -136,9 +237,7 @@ def _promote(scope: Scope, v: Var) -> Equation:
     e.blocks[scope.branch].results.append(v)
     e.blocks[1 - scope.branch].results.append(lit_zero(v.type.dtype))  # type: ignore[union-attr]
     parent.owns.add(out)
-    wish = scope.value(v)
-    assert isinstance(wish, Var)
-    return Equation("ident", (parent.value(out),), (wish,))
+    return Equation("ident", (parent.value(out),), (scope.requested(v),))
 
 
 def _insert_pushes(scope: Scope, pushes: dict[Var, Equation]) -> None:

@@ -21,10 +21,11 @@ from jitad.primitives import TABLE
 from jitad.sweeps.again import wants
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.scope import Scope
-from jitad.tape.ir import Atom, Block, Equation, Var, walk
+from jitad.sweeps.versions import READ, reads, undo
+from jitad.tape.build import Builder
+from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, walk
 from jitad.tape.types import Array
 
-STORES = {"store": "load", "accum": "load", "store_slice": "slice", "accum_slice": "slice"}
 _INNER = 16  # how often an inner loop is taken to run
 _WHOLE = 64  # what recording an array costs, in numbers
 
@@ -41,7 +42,7 @@ def carried_params(e: Equation) -> list[Var]:
 def before(e: Equation, v: Var) -> Var | None:
     """The version that became v by equation e of the same block; None where no trail leads on."""
     a: Atom | None = None
-    if e.op in STORES:
+    if e.op in READ:
         a = e.ins[0]
     elif e.op in ("for", "while"):
         k = e.outs.index(v)
@@ -89,6 +90,57 @@ def restorable(e: Equation) -> dict[int, int]:
         leads = kept
 
 
+# -- undoing stores -------------------------------------------------------------------------------
+
+
+class Unwinding:
+    """Undo the stores of a block on restored arrays, region by region, as it is gone through."""
+
+    def __init__(self, b: Builder, equations: list[Equation], scope: Scope) -> None:
+        self.b, self.scope = b, scope
+        self.at: dict[int, int] = {}
+        self.floors: dict[int, int] = {}  # by id of a boundary: where the one before it is
+        if not scope.versions.current:
+            return
+        self.at = {id(e): k for k, e in enumerate(equations)}
+        self.made = {v: e for e in equations for v in e.outs}
+        self.known = reads(equations)
+        chain: set[Atom] = set()
+        for v in scope.versions.current:
+            chain.update(trail(scope.forward, v))
+        last = -1
+        for k, e in enumerate(equations):
+            if e.blocks and (chain.intersection(e.ins) or chain.intersection(free_vars(*e.blocks))):
+                self.floors[id(e)] = last
+                last = k
+        self._to(last)
+
+    def passed(self, e: Equation) -> None:
+        """The reverse of e is written; a new region begins if e touches a restored array."""
+        if id(e) in self.floors:
+            self.scope.versions.region += 1
+            self._to(self.floors[id(e)])
+
+    def _to(self, floor: int) -> None:
+        scope, versions = self.scope, self.scope.versions
+        for v in list(versions.current):
+            e = self.made.get(v)
+            while e is not None and e.op in READ and self.at[id(e)] > floor:
+                old = versions.overwritten(e, self.known)
+                scope.owns.add(old)
+                scope.sources.setdefault(old, versions.logs.get(id(e), e))
+                q = versions.current[v]
+                put_back = scope.value(old)
+                index = [scope.value(a) for a in e.ins[2:]]
+                self.b.pos = e.pos
+                new = self.b.emit(undo(e), q, put_back, *index, **e.params)
+                versions.undone.append((v, versions.region, self.b.sources[new]))
+                previous = e.ins[0]
+                assert isinstance(previous, Var)
+                versions.step(v, previous, new, versions.region)
+                v, e = previous, self.made.get(previous)
+
+
 # -- whether it pays ------------------------------------------------------------------------------
 
 
@@ -128,22 +180,22 @@ def _nest(e: Equation) -> _Nest:
             for b in x.blocks:
                 for r, out in zip(b.results, x.outs, strict=True):
                     nest.join(r, out)
-        elif x.op in STORES:
+        elif x.op in READ:
             nest.join(x.ins[0], x.outs[0])
         for b in x.blocks:
             nest.blocks.append(b)
             nest.weight[id(b)] = weight
             todo += [(y, weight * (_INNER if y.op in ("for", "while") else 1))
-                     for y in b.equations if y.blocks or y.op in STORES]  # fmt: skip
+                     for y in b.equations if y.blocks or y.op in READ]  # fmt: skip
     return nest
 
 
 def plan(e: Equation, active: set[Var], scope: Scope) -> list[int]:
     """Numbers of the carried arrays that the reverse of this loop restores."""
     slots = restorable(e)
-    forced = {k for k in slots if scope.current(e.outs[k]) is not None}
-    if not slots or not any(x.op in STORES for x in walk(e.blocks[-1])):
-        return sorted(forced)
+    forced = {k for k in slots if e.outs[k] in scope.versions.current}
+    if not forced and not (slots and any(x.op in READ for x in walk(e.blocks[-1]))):
+        return []
     nest = _nest(e)
     params = carried_params(e)
     together: dict[Var, list[int]] = {}
@@ -151,11 +203,14 @@ def plan(e: Equation, active: set[Var], scope: Scope) -> list[int]:
         together.setdefault(nest.find(params[k]), []).append(k)
     chosen = []
     for root, group in together.items():
-        whole = [k for k, p in enumerate(params) if p in nest.family or p is root]
-        if any(nest.find(params[k]) is root and k not in slots for k in whole):
+        whole = [k for k, p in enumerate(params) if nest.find(p) is root]
+        if forced.intersection(group):
+            chosen += group
+            continue
+        if any(k not in slots for k in whole):
             continue  # restoring a part of what changes places is of no use
-        start = 0 if scope.visible else sum(_INNER for k in group if k not in forced)
-        if forced.intersection(group) or _saved(nest, root, active) > start:
+        start = 0 if scope.visible else _INNER * len(group)
+        if _saved(nest, root, active) > start:
             chosen += group
     return sorted(chosen)
 
@@ -172,7 +227,7 @@ def _saved(nest: _Nest, root: Var, active: set[Var]) -> int:
         remaining = _cut(b, wanted, nest, root)
         saved += weight * (_size(recorded) - _size(remaining))
         for x in b.equations:
-            if x.op in STORES and nest.find(x.outs[0]) is root:
+            if x.op in READ and nest.find(x.outs[0]) is root:
                 saved -= weight * (_WHOLE if x.op.endswith("_slice") else 1)
     return saved
 

@@ -22,6 +22,7 @@ from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.fuse import finish, independent
 from jitad.sweeps.records import settle
+from jitad.sweeps.restore import Unwinding, before, plan
 from jitad.sweeps.rules import contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -121,9 +122,14 @@ class _Reverse:
     # -- equations ------------------------------------------------------------------------------
 
     def backward(self, equations: list[Equation], scope: Scope) -> None:
+        unwinding = Unwinding(self.b, equations, scope)
         for e in reversed(equations):
-            if not any(v in self.active for v in e.outs):
-                continue
+            self.reverse(e, scope)
+            unwinding.passed(e)
+
+    def reverse(self, e: Equation, scope: Scope) -> None:
+        changed = any(v in scope.versions.current for v in e.outs) and e.blocks
+        if changed or any(v in self.active for v in e.outs):
             self.b.pos = e.pos
             match e.op:
                 case "for" | "while":
@@ -167,7 +173,9 @@ class _Reverse:
     def branch(self, e: Equation, scope: Scope) -> None:
         b = self.b
         seeds = [self.take(v, scope) for v in e.outs]
-        if all(s is None for s in seeds):
+        versions = scope.versions
+        changed = [v for v in e.outs if v in versions.current]
+        if all(s is None for s in seeds) and not changed:
             return
         predicate = scope.value(e.ins[0])
         scopes, blocks = [], []
@@ -177,6 +185,9 @@ class _Reverse:
             inner.own([], block.equations)
             with b.block() as new:
                 inner.reverse = new
+                for r, v in zip(results[j], e.outs, strict=False):
+                    if v in changed:
+                        inner.versions.begin(r, versions.current[v])  # type: ignore[arg-type]
                 for r, s in zip(results[j], seeds, strict=True):
                     self.contribute(inner, r, s)
                 self.backward(list(block.equations), inner)
@@ -196,6 +207,14 @@ class _Reverse:
                         a = scope.adjoint(v)
                     new.results.append(a if a is not None else self.zero(v, inner))
         outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
+        for v in changed:
+            root = before(e, v)
+            assert root is not None
+            for inner, new in zip(scopes, blocks, strict=True):
+                new.results.append(inner.versions.current[root])
+            q = Var(v.type, tuple(scope.value(a) for a in v.shape), v.name)
+            outs.append(q)
+            versions.step(v, root, q, versions.region + 1)
         for inner in scopes:
             settle(b, inner)
         merged = dict(zip(touched, outs, strict=True))
@@ -219,7 +238,8 @@ class _Reverse:
     def loop(self, e: Equation, scope: Scope) -> None:
         b = self.b
         seeds = [self.take(v, scope) for v in e.outs]
-        if all(s is None for s in seeds):
+        changed = any(v in scope.versions.current for v in e.outs)
+        if all(s is None for s in seeds) and not changed:
             return
         body = e.blocks[-1]
         head, first = (1, 3) if e.op == "for" else (0, 0)
@@ -228,7 +248,7 @@ class _Reverse:
         carried = [k for k, p in enumerate(params) if p in self.active]
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
-        rerun = e.op == "for" and needs_no_past(e, self.active, scope)
+        rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
         twin = (
             rerun
             and any_order
@@ -238,6 +258,8 @@ class _Reverse:
         )
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
+        restored = [] if rerun else plan(e, self.active, scope)
+        any_order = any_order and not restored
         k_var = Var(INT, (), "k")
         inner = Scope(scope, body, visible=rerun, owner=e)
         primal: list[Var] = []
@@ -255,6 +277,11 @@ class _Reverse:
                 inner.index(e, k_var, b)
                 forward, results = list(body.equations), list(body.results)
                 params_now = list(params)
+            last: list[Var] = []  # versions of restored arrays that an iteration ended with
+            for k in restored:
+                q = Var(params[k].type, tuple(scope.value(a) for a in init[k].shape), params[k].name)
+                inner.versions.begin(results[k], q)  # type: ignore[arg-type]
+                last.append(q)
             bars = []
             for k in carried:
                 p = params[k]
@@ -270,7 +297,8 @@ class _Reverse:
             gathered = list(inner.gathered)
             for v in gathered:
                 new.results.append(inner.adjoints[v])
-        new.params += bars + [inner.gathered[v] for v in gathered]
+            new.results += [inner.versions.current[params[k]] for k in restored]
+        new.params += bars + [inner.gathered[v] for v in gathered] + last
         if twin:
             new.params += primal
             new.results += results
@@ -286,6 +314,7 @@ class _Reverse:
                 later.append((v, a))
                 a = None
             starts.append(a if a is not None else self.zero(v, scope))
+        starts += [scope.value(e.outs[k]) for k in restored]
         if twin:
             starts += [scope.value(a) for a in init]
         threads = settle(b, inner)
@@ -305,10 +334,13 @@ class _Reverse:
             first_k, step = b.emit("sub", count, lit(1)), lit(-1)
         b.structured("for", (first_k, step, count, *starts), tuple(outs), (new,))
         if twin:
-            offset = len(carried) + len(gathered)
+            offset = len(carried) + len(gathered) + len(restored)
             scope.twins.append((e, tuple(outs[offset : offset + len(params)])))
         for v, out in zip(gathered, outs[len(carried) :], strict=False):
             scope.adjoints[v] = out
+        for k, out in zip(restored, outs[len(carried) + len(gathered) :], strict=False):
+            if e.outs[k] in scope.versions.current:
+                scope.versions.step(e.outs[k], init[k], out, scope.versions.region + 1)  # type: ignore[arg-type]
         for v, a in later:
             scope.adjoints[v] = b.emit("add", a, scope.adjoints[v])
         for k, out in zip(carried, outs, strict=False):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jitad.primitives import Into
+from jitad.sweeps.versions import Versions
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var, lit
 from jitad.tape.types import INT, Array, Stack
@@ -62,6 +63,7 @@ class Scope:
         self.passing: list[tuple[Var, Atom, Var]] = []  # stacks through a branch
         self.before: dict[int, list[Equation]] = {}
         self.twins: list[tuple[Equation, tuple[Var, ...]]] = []
+        self.versions = Versions()
         self.origin: dict[Var, Var] = parent.origin if parent is not None else {}
         # the defining equations, shared with the builder: results added later are entered, too
         self.sources: dict[Var, Equation] = parent.sources if parent is not None else {}
@@ -96,16 +98,37 @@ class Scope:
         """A forward value, as the reverse code of this scope can name it."""
         if isinstance(a, Lit):
             return a
+        restored = self.current(a)
+        if restored is not None:
+            return restored
         scope = self.owner_of(a)
         if scope is None or scope.visible:
             return a
         if a in scope.known:
             return scope.known[a]
-        if a not in scope.requests:
-            wish = Var(a.type, tuple(scope.value(d) for d in a.shape), a.name)
-            scope.requests[a] = wish
+        return scope.requested(a)
+
+    def requested(self, a: Var) -> Var:
+        """The placeholder for a value of this scope."""
+        if a not in self.requests:
+            self.versions.asked[a] = self.versions.region
+            wish = Var(a.type, tuple(self.value(d) for d in a.shape), a.name)
+            self.requests[a] = wish
             self.origin[wish] = self.origin.get(a, a)
-        return scope.requests[a]
+        return self.requests[a]
+
+    def current(self, a: Atom) -> Atom | None:
+        """The restored version of an array that the code being written has at hand."""
+        if not isinstance(a, Var) or not isinstance(a.type, Array):
+            return None
+        scope: Scope | None = self
+        while scope is not None:
+            if a in scope.versions.current:
+                return scope.versions.current[a]
+            if a in scope.owns:
+                return None
+            scope = scope.parent
+        return None
 
     def shaped(self, a: Atom) -> Atom:
         """Something with the type and the extents of a forward value (not its content)."""
@@ -141,9 +164,10 @@ class Scope:
         scope = self.owner_of(a) if isinstance(a, Var) else None
         if scope is None or scope.visible:
             return True
-        made = {v: e for e in scope.forward.equations for v in e.outs}
-        while isinstance(a, Var) and a in made:
-            e = made[a]
+        while isinstance(a, Var) and a in scope.owns and a in self.sources:
+            if self.current(a) is not None:
+                return True
+            e = self.sources[a]
             match e.op:
                 case "store" | "accum" | "store_slice" | "accum_slice" | "ident":
                     a = e.ins[0]
@@ -155,7 +179,9 @@ class Scope:
                     return False
                 case _:
                     return True
-        return isinstance(a, Lit) or (a not in scope.owns and self.available(a))
+        if isinstance(a, Lit) or self.current(a) is not None:
+            return True
+        return a not in scope.owns and self.available(a)
 
     # -- adjoints -------------------------------------------------------------------------------
 

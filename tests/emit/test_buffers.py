@@ -233,3 +233,12 @@ def test_size_is_linear() -> None:
 
     small, large = lines(2_000), lines(8_000)
     assert 3.9 < large / small < 4.1
+
+
+def test_part_of_a_dead_array_is_not_taken_for_all_of_it() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    a = b.emit("copy", x)
+    less = b.emit("sub", x.shape[0], lit(1))
+    part = b.emit("slice", a, lit(0), lit(1), less, kinds="r")
+    check(finish(b, "part", b.emit("mul", part, lit(2.0))), X)

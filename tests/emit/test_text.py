@@ -149,3 +149,31 @@ def test_kernel() -> None:
     k = kernel(tapes.rosenbrock())
     s, g = k(np.ones(4))
     assert s == 0.0 and not g.any() and "def rosenbrock" in k.source
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_products_of_any_layout(n: int, dtype: type) -> None:
+    b = Builder()
+    code = np.dtype(dtype).str[1:]
+    p, q = b.input(Array(code, 2), "p"), b.input(Array(code, 2), "q")
+    x = b.input(Array(code, 1), "x")
+    turned = b.emit("transpose", p, perm=(1, 0))
+    part = b.emit("slice", p, lit(0), lit(1), p.shape[0], lit(0), lit(1), lit(1), kinds="rrr"[:2])
+    out = [b.emit("matmul", *ins) for ins in (
+        (p, q), (turned, q), (p, turned), (p, x), (turned, x), (x, q), (x, x), (turned, part))]  # fmt: skip
+    tape = finish(b, "products", *out)
+    rng = np.random.default_rng(0)
+    square = rng.integers(-4, 5, (5, max(n, 1)))[:, :n].astype(dtype)
+    if n != 5:
+        square = np.zeros((n, n), dtype)
+    for a in (square, np.asfortranarray(square)):
+        if n:
+            check(tape, a, square + 1, square[0].copy())
+
+
+def test_integer_sums_are_folded_into_their_names() -> None:
+    b = Builder()
+    n = b.input(INT, "n")
+    less = b.emit("sub", b.emit("sub", n, lit(1)), lit(1))
+    assert "n - 2" in check(finish(b, "f", less), 5)
