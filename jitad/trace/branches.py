@@ -242,8 +242,9 @@ class Branches:
         results = self._equation(sides, needed)
         supply = iter(results)
         made: dict[int, Any] = {}
+        join = self.trace.journal.joiner()
         return [
-            UNSET if f is None else build(b, f, supply, made, self.trace.journal.link)
+            UNSET if f is None else build(b, f, supply, made, join)
             for f in forms
         ]
 

@@ -425,9 +425,9 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
 
 
 def build(
-    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], link: Any
+    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], join: Any
 ) -> Any:
-    """The value in this form, made of these variables; `link(new, old)` is told of new handles."""
+    """The value in this form, made of these variables; `join(new, sides)` hears of new handles."""
     if id(f) in made:
         return made[id(f)]
     out: Any
@@ -439,17 +439,16 @@ def build(
         case Handle(of=of):
             content = b.leaf(next(atoms))
             out = ArrayHandle(content)
-            for old in of:
-                link(out, old)
+            join(out, of)
         case Maybe(part, name):
             flag = b.leaf(next(atoms))
-            value = build(b, part, atoms, made, link)
+            value = build(b, part, atoms, made, join)
             if isinstance(flag, Leaf):
                 out = Perhaps(flag, value, name)
             else:
                 out = value if flag else UNSET
         case Record():
-            out = _container(f, [build(b, p, atoms, made, link) for p in f.parts])
+            out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
     made[id(f)] = out
     return out
 

@@ -184,6 +184,7 @@ def trace(
                 raise JitadError(
                     f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
                 ) from None
+            result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = _output(builder, snapshot(result), outputs)
             commits, lost = _commits(running, outputs)
@@ -348,12 +349,12 @@ class Inner:
 
     def finish(self, outs: Sequence[Atom]) -> Any:
         """Given the atoms that stand for the block's results in the surrounding block."""
-        b, link = self.trace.builder, lambda new, old: None
+        b = self.trace.builder
         supply = iter(outs)
         made: dict[int, Any] = {}
-        value = build(b, self.form, supply, made, link)
+        value = build(b, self.form, supply, made, lambda new, sides: None)
         for w, f in zip(self.places, self.place_forms, strict=True):
-            assign(w.write, build(b, f, supply, made, link))
+            assign(w.write, build(b, f, supply, made, lambda new, sides: None))
         return value
 
 
@@ -376,7 +377,7 @@ def trace_block(
     region = Region(running, list(params))
     region.open()
     try:
-        given = build(b, form, iter(params), {}, lambda new, old: running.journal.made(new))
+        given = build(b, form, iter(params), {}, lambda new, sides: running.journal.made(new))
         result = local(call(f, *given))
         results: list[Atom] = []
         end = snapshot(result)

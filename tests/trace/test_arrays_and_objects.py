@@ -378,3 +378,63 @@ def test_aliasing_captures_are_one_array():
 
     t = traced(f, 3.0)
     assert run(t, f, 3.0) == 4.0 and a[0] == 3.0
+
+
+def test_two_choices_of_the_same_arrays_may_be_one():
+    def f(x, c, d):
+        a, b = x.copy(), x * 2
+        p = a if c > 0 else b
+        q = a if d > 0 else b
+        p[0] = 100.0
+        return q[0]
+
+    with pytest.raises(JitadError, match="may be the same as one that was written"):
+        traced(f, X, 1.0, 1.0)
+
+
+def test_a_swap_under_a_condition():
+    def f(x, c):
+        a, b = x.copy(), x * 2
+        for k in range(9):
+            if a[0] > c:
+                a, b = b, a
+            a[0] += k
+            b[1] -= a[0]
+        return a, b
+
+    check(f, X, 3.0, others=[(X, -1.0), (X, 20.0)])
+
+
+def test_iterating_over_an_array_that_is_swapped_is_refused():
+    def f(x, c):
+        a, b = x.copy(), x * 2
+        s = 0.0
+        for v in a:
+            if v > c:
+                a, b = b, a
+            b[0] = s
+            s += v
+        return s
+
+    with pytest.raises(JitadError, match="may be the same as one that was written"):
+        traced(f, X, 1.0)
+
+
+def test_items_are_read_when_their_turn_comes():
+    def f(x, c):
+        b = x * 0.5
+        s = 0.0
+        for p, z in zip(b, x):
+            b[3] = c
+            s += p * z
+        for k, v in enumerate(b):
+            b[(k + 1) % 3] += v
+        small = np.zeros(3)
+        for v in small:
+            small[2] += 1.0
+            s += v
+        for v in reversed(small):
+            small[0] = v + s
+        return s, b, small
+
+    check(f, X, 7.0)
