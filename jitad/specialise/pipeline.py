@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.gather import gather
+from jitad.specialise.guards import apply_guards
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
@@ -20,6 +22,7 @@ from jitad.tape.verify import verify
 Pass = Callable[[Tape], Tape]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("guards", apply_guards),
     ("simplify", simplify),
     ("ranges", ranges),
     ("decided", simplify),
@@ -29,6 +32,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("gather", gather),
 )
 
 

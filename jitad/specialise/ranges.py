@@ -9,15 +9,16 @@ negative, a check that was passed holds from there on, and a branch knows its co
   * Equations that compute the same in every iteration move out (see `invariant`).
 
 Order.  A hoisted check fails before the iterations that come before its own, so it moves only
-where nothing can be seen of them: all effects in the loop are checks that raise the same
-exception class.  (Where two of them fail, which one's line is named may change.)  An error is
-raised by the hoisted check if and only if the loop would have raised.
+where nothing can be seen of them: all effects in the loop are checks of the engine's own (bounds,
+domains), or raise the same class.  Where two of them fail, which one is reported may change.  An
+error is raised by the hoisted check if and only if the loop would have raised.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
 from jitad.specialise.conditions import compared, facts, proved
 from jitad.specialise.invariant import move_invariants
@@ -247,7 +248,8 @@ class _Walk:
         effects = [x for x in walk(body) if x.op not in STRUCTURED and TABLE[x.op].effect]
         if not effects or any(x.op != "check" for x in effects):
             return []
-        if len({x.params["exception"] for x in effects}) > 1:
+        kinds = {x.params["exception"] for x in effects}
+        if len(kinds) > 1 and not all(issubclass(k, (JitadError, GuardMiss)) for k in kinds):
             return []
         step = self.forms.of(e.ins[1])
         if step.terms or not step.constant:

@@ -67,6 +67,16 @@ class Builder:
             self.blocks.pop()
             self._known.pop()
 
+    @contextmanager
+    def at_root(self) -> Iterator[None]:
+        """Append to the root block, whatever blocks are open."""
+        blocks, known, pos = self.blocks, self._known, self.pos
+        self.blocks, self._known, self.pos = blocks[:1], known[:1], None
+        try:
+            yield
+        finally:
+            self.blocks, self._known, self.pos = blocks, known, pos
+
     def input(self, type: Type, name: str = "") -> Var:
         """A new parameter of the innermost block; an array's extents are read off it."""
         var = self.var(type, name)
@@ -273,8 +283,14 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
             return _forward_store(b, ins)
         case "store":
             return _as_accumulation(b, ins)
+        case "pow" if _is(ins[1], 2) and ins[0].type.dtype[0] == "f":  # type: ignore[union-attr]
+            square = b.emit("mul", ins[0], ins[0])
+            return square if square.type == row.infer(*ins)[0][0] else None
         case "store_slice" | "accum_slice":
-            return _literal_counts(b, row.name, ins, params["kinds"])
+            known = _literal_counts(b, row.name, ins, params["kinds"])
+            if known is None and row.name == "store_slice":
+                return _as_slice_accumulation(b, ins, params["kinds"])
+            return known
         case "check" if isinstance(ins[0], Lit) and ins[0].value:
             return ()
     return None
@@ -357,6 +373,39 @@ def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
             continue
         return b.emit("accum", a, b.emit("neg", e) if source.op == "sub" else e, *index)
     return None
+
+
+def _as_slice_accumulation(b: Builder, ins: tuple[Atom, ...], kinds: str) -> Atom | None:
+    """a[r] = a[r] + e, and a[r] = a[r] - e, for a slice r."""
+    a, v, *operands = ins
+    source = b.sources.get(v) if isinstance(v, Var) else None
+    if source is None or source.op not in ("add", "sub") or not isinstance(v.type, Array):
+        return None
+    if v.type.dtype[0] != "f" or v.type.dtype != a.type.dtype:  # type: ignore[union-attr]
+        return None
+    for old, e in (source.ins, source.ins[::-1]):
+        if (source.op == "sub" and old is not source.ins[0]) or e is old:
+            continue
+        read = b.sources.get(old) if isinstance(old, Var) else None
+        if read is None or read.op != "slice" or read.params["kinds"] != kinds:
+            continue
+        if read.ins[0] is not a or e.type.dtype[0] != "f":  # type: ignore[union-attr]
+            continue
+        if not all(x == y or k % 3 == 2 for k, (x, y) in _numbered(kinds, read.ins[1:], operands)):
+            continue
+        if len(e.shape) not in (0, len(v.shape)):
+            continue
+        e = b.emit("neg", e) if source.op == "sub" else e
+        return b.emit("accum_slice", a, e, *operands, kinds=kinds)
+    return None
+
+
+def _numbered(kinds: str, one: tuple[Atom, ...], other: list[Atom]) -> list:
+    """Pairs of operands of two slices; the counts, which may be known differently, as 2 mod 3."""
+    numbers: list[int] = []
+    for kind in kinds:
+        numbers += [0] if kind == "i" else [0, 1, 2]
+    return list(zip(numbers, zip(one, other, strict=True), strict=True))
 
 
 def _literal_counts(b: Builder, op: str, ins: tuple[Atom, ...], kinds: str) -> Atom | None:

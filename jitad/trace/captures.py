@@ -328,9 +328,7 @@ class Captures:
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
         """A parameter of the tape; axes of extent 1 are literal, the others are not 1."""
         b = self.builder
-        blocks, known, pos = b.blocks, b._known, b.pos
-        b.blocks, b._known, b.pos = blocks[:1], known[:1], None
-        try:
+        with b.at_root():
             var = b.input(type, name)
             if extents is not None and isinstance(type, Array):
                 shape: list[Atom] = []
@@ -339,10 +337,9 @@ class Captures:
                     test = b.emit("eq" if one else "ne", dim, lit(1))
                     b.emit("check", test, exception=GuardMiss, message=f"an extent of {name}")
                     shape.append(lit(1) if one else dim)
+                    b.examples[dim] = n
                 var.shape = tuple(shape)
             return var
-        finally:
-            b.blocks, b._known, b.pos = blocks, known, pos
 
     def constant(self, array: np.ndarray) -> Atom:
         """An array that the trace itself has made."""

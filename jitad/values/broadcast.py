@@ -48,7 +48,10 @@ def _common_extent(met: list[Int], shapes: Sequence[Shape]) -> Int:
 
 
 def require_same(n: Int, m: Int, what: Any) -> None:
-    """Two extents must be equal: proved, or checked."""
+    """Two extents must be equal: proved, relied on behind a guard, or checked."""
+    for a, b in ((n, m), (m, n)):
+        if isinstance(b, int) and extents.rely_on(a, b):
+            return
     if not extents.same(n, m):
         require(bind("eq", n, m), JitadValueError, what())
 

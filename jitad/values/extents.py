@@ -120,6 +120,22 @@ def assume_at_least(n: Int, k: Int) -> bool:
     return True
 
 
+def rely_on(n: Int, k: int) -> bool:
+    """Rely on a traced extent being k, if it is read off an argument and is k in this call.
+
+    The guard stands in the root block of the tape, so that all of the tape may know.
+    """
+    if not isinstance(n, Leaf):
+        return False
+    b = n.builder
+    source = b.sources.get(n.atom)
+    if source is None or source.op != "dim" or b.examples.get(n.atom) != k:
+        return False
+    with b.at_root():
+        require(bind("eq", n, k), GuardMiss, f"an extent is not {k}")
+    return True
+
+
 def product(extents: Any) -> Int:
     out: Int = 1
     for n in extents:

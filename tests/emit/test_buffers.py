@@ -242,3 +242,16 @@ def test_part_of_a_dead_array_is_not_taken_for_all_of_it() -> None:
     less = b.emit("sub", x.shape[0], lit(1))
     part = b.emit("slice", a, lit(0), lit(1), less, kinds="r")
     check(finish(b, "part", b.emit("mul", part, lit(2.0))), X)
+
+
+def test_value_carried_twice_of_which_one_changes() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+    s = b.emit("sin", b.emit("load", x, lit(0)))
+    s = b.emit("mul", s, s)
+
+    def body(i: Var, changing: Var, same: Var) -> object:
+        return b.emit("add", b.emit("mul", changing, same), lit(1.0)), same
+
+    outs = loop(b, lit(3), [s, s], body)
+    check(finish(b, "twice", *outs), X)

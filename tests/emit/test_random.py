@@ -40,7 +40,8 @@ def test_compiled(seed: int) -> None:
     ("seed", "size"),
     [
         (214, 2),  # a branch's result took the name of a value that another result kept
-        (312, 4),  # a loop's results lost track of the buffers that had moved in
+        (312, 4),  # a loop's results lost track of the buffers that had moved in,
+        (633, 6),  # and so did those of a loop around it
         (16, 6),  # an overlapping store through a temporary
     ],
 )

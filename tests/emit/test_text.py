@@ -159,10 +159,9 @@ def test_products_of_any_layout(n: int, dtype: type) -> None:
     p, q = b.input(Array(code, 2), "p"), b.input(Array(code, 2), "q")
     x = b.input(Array(code, 1), "x")
     turned = b.emit("transpose", p, perm=(1, 0))
-    part = b.emit("slice", p, lit(0), lit(1), p.shape[0], lit(0), lit(1), lit(1), kinds="rrr"[:2])
-    out = [b.emit("matmul", *ins) for ins in (
-        (p, q), (turned, q), (p, turned), (p, x), (turned, x), (x, q), (x, x), (turned, part))]  # fmt: skip
-    tape = finish(b, "products", *out)
+    part = b.emit("slice", p, lit(0), lit(1), p.shape[0], lit(0), lit(1), lit(1), kinds="rr")
+    pairs = [(p, q), (turned, q), (p, turned), (p, x), (turned, x), (x, q), (x, x), (turned, part)]
+    tape = finish(b, "products", *(b.emit("matmul", *pair) for pair in pairs))
     rng = np.random.default_rng(0)
     square = rng.integers(-4, 5, (5, max(n, 1)))[:, :n].astype(dtype)
     if n != 5:
