@@ -207,6 +207,7 @@ class _Reverse:
                         a = scope.adjoint(v)
                     new.results.append(a if a is not None else self.zero(v, inner))
         outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
+        merged = dict(zip(touched, outs, strict=True))
         for v in changed:
             root = before(e, v)
             assert root is not None
@@ -217,7 +218,6 @@ class _Reverse:
             versions.step(v, root, q, versions.region + 1)
         for inner in scopes:
             settle(b, inner)
-        merged = dict(zip(touched, outs, strict=True))
         for j, inner in enumerate(scopes):
             for t_out, g_t_in, g_t_out in inner.passing:
                 blocks[j].results.append(t_out)
