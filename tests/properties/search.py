@@ -82,6 +82,7 @@ class Report:
         self.status: collections.Counter[str] = collections.Counter()
         self.ran: collections.Counter[str] = collections.Counter()
         self.features: collections.Counter[str] = collections.Counter()
+        self.refused: collections.Counter[str] = collections.Counter()
         self.failed: dict[str, list[int]] = collections.defaultdict(list)
         self.detail: dict[str, str] = {}
         self.done: set[int] = set()
@@ -92,6 +93,8 @@ class Report:
         self.ran.update(result["ran"])
         if result["status"] != "rejected":
             self.features.update(result["features"])
+        if result["status"] == "refused":
+            self.refused[result["group"]] += 1
         if result["status"] == "failed":
             self.failed[result["group"]].append(result["number"])
             self.detail.setdefault(result["group"], result["detail"])
@@ -102,6 +105,7 @@ class Report:
         rows.append("ran clean: " + ", ".join(f"{n} {way}" for way, n in self.ran.items()))
         kept = max(total - self.status["rejected"], 1)
         rows += [f"  {100 * n / kept:5.1f} %  {name}" for name, n in self.features.most_common()]
+        rows += [f"  {n:5d} x refused: {g}" for g, n in self.refused.most_common()]
         rows += [f"  {len(ks):5d} x {g}" for g, ks in
                  sorted(self.failed.items(), key=lambda item: -len(item[1]))]  # fmt: skip
         return "\n".join(rows)
