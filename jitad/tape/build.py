@@ -157,14 +157,22 @@ class Builder:
         if isinstance(value, np.ndarray):
             if value.ndim == 0:
                 return lit(value[()])
-            if self._constant is None:
-                raise JitadTypeError("an array constant can't be used here")
-            return self._constant(value)
+            return self._constant(value) if self._constant is not None else self._made(value)
         if isinstance(value, (bool, int, float, complex, np.generic)):
             return lit(value)
         raise JitadTypeError(
             f"a {type(value).__name__} can't take part in traced arithmetic", self.pos
         )
+
+    def _made(self, value: np.ndarray) -> Atom:
+        """Zeros and ranges of literal extents, which derivative rules make of plain operands."""
+        dtype, dims = value.dtype.str[1:], tuple(map(lit, value.shape))
+        first = value.flat[0] if value.size else value.dtype.type(0)
+        if np.all(value == first):
+            return self.emit("full", lit(first), *dims, dtype=dtype)  # type: ignore[no-any-return]
+        if value.ndim == 1 and np.array_equal(value, np.arange(len(value))):
+            return self.emit("iota", *dims, dtype=dtype)  # type: ignore[no-any-return]
+        raise JitadTypeError("an array constant can't be used here")
 
     def leaf(self, atom: Atom) -> Any:
         """A literal as the plain number that it is, a variable as a Leaf."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, ModuleType
 from typing import Any
@@ -86,7 +85,7 @@ def _step(at: Any, kind: str, key: Any) -> Any:
 
 
 def cell_of(f: FunctionType, name: str) -> CellType:
-    return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index, no-any-return]
+    return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
-from jitad.trace.branches import both, choose, either, if_, truth
+from jitad.trace.branches import MARK, both, choose, either, if_, truth
 from jitad.trace.calls import call, special
 from jitad.trace.captures import is_library_module
 from jitad.trace.containers import note
@@ -170,7 +170,7 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
-        text = f"cannot access local variable '{value.name}' where it is not associated with a value"
+        text = f"local variable '{value.name}' has no value on this path"
         require(value.flag, _Unbound, text)
         return value.value
     return value
@@ -428,7 +428,7 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
     assert trace is not None
     trace.step(sys._getframe(1))
     branches.refuse_if_caught(trace, AssertionError, trace.builder.pos)
-    what = "" if text is None else str(text())
+    what = "" if text is None else str(text()).replace(MARK, "")
     trace.builder.emit("check", known.atom, exception=AssertionError, message=what)
 
 
@@ -440,8 +440,9 @@ class trying:  # noqa: N801
 
     def __enter__(self) -> None:
         if self.trace is not None:
-            flat: list[type] = []
-            for t in self.types():
+            flat: list[Any] = []
+            given: tuple[Any, ...] = self.types()
+            for t in given:
                 flat += t if isinstance(t, tuple) else [t]
             self.caught = tuple(flat)
             self.trace.trying.append(self.caught)
@@ -471,10 +472,10 @@ def shown(value: Any, text: str) -> Any:
 
 class _Shown(str):
     def __format__(self, spec: str) -> str:
-        return f"<{self}>"
+        return MARK + "<" + str(self) + ">"
 
     def __repr__(self) -> str:
-        return f"<{self}>"
+        return MARK + "<" + str(self) + ">"
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

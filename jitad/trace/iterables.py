@@ -35,6 +35,9 @@ class Counted:
         return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
 
     def __iter__(self) -> Any:
+        items = self.static
+        if items is not None:
+            return iter(items)
         raise fail(JitadTypeError, "a sequence of traced length can't be iterated here",
                    "Loop over it with a for statement.")  # fmt: skip
 

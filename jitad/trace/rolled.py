@@ -73,7 +73,7 @@ class Rolled:
         if isinstance(s, Num):
             value = s.value
             if isinstance(value, Leaf) and not isinstance(value.type, Array):
-                return Number(value.type)
+                return Number(value.type)  # type: ignore[arg-type]
             if isinstance(value, float):
                 return Unifier().alone(s, "")
         return Keep(s)

@@ -35,11 +35,11 @@ from jitad.trace.join import (
     Record,
     Snapshot,
     Unifier,
+    _container,
     build,
     extract,
     kinds,
     snapshot,
-    _container,
 )
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
@@ -90,7 +90,7 @@ class Commit:
     output: Output | None  # None: the thing is deleted
 
     def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
-        value = MISSING if self.output is None else self.output.rebuild(flat)
+        value: Any = MISSING if self.output is None else self.output.rebuild(flat)
         value = MISSING if value is UNSET else value
         match self.slot:
             case "cell":
@@ -143,7 +143,8 @@ class Traced:
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
-        known = {i.var: i for i in (*self.inputs, *self.captures)}
+        every: list[Any] = [*self.inputs, *self.captures]
+        known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
 
     def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:

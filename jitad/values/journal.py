@@ -98,7 +98,7 @@ class Journal:
         return any(self.may_alias(side, b) for side in p.sides)
 
     def retire_others(self, target: object) -> None:
-        """One array is written: those that may be the same one, but have their own content, lose."""
+        """One array is written: those that may be the same one get stale."""
         if not self.joins:
             return
         others = {id(h): h for j in self.joins.values() for h in (j.handle, *j.sides)}
@@ -158,7 +158,7 @@ _local = threading.local()
 def _stack() -> list[Journal]:
     if not hasattr(_local, "journals"):
         _local.journals = []
-    return _local.journals  # type: ignore[no-any-return]
+    return _local.journals
 
 
 def push(journal: Journal) -> None:

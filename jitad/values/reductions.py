@@ -18,7 +18,6 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int
-from jitad.values.journal import made
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
