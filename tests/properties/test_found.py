@@ -41,6 +41,11 @@ _BODIES: dict[str, str] = {
                     a[0:1] = a[2:3] * x
         return x + np.sum(a) + np.sum(m)
     """,
+    "a literal factor in forward mode": """
+        p = np.maximum(np.cos(0.1), 0.2)
+        a[0:-1] = np.sin(a[2::-1] * p)
+        return x + np.sum(a)
+    """,
     "a branch in a loop restores a slice": """
         for e in a:
             if e < x:
