@@ -23,7 +23,7 @@ from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
+from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
@@ -310,6 +310,7 @@ class Captures:
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)
+        found(handle)
         self._arrays[id(value)] = handle
         self._handles[id(handle)] = (path, value)
         self.register(handle, path)

@@ -344,6 +344,8 @@ def _note_attr(owner: Any, name: str) -> None:
 
 
 def get_item(owner: Any, index: Any) -> Any:
+    if isinstance(owner, Number) and isinstance(index, tuple) and not index:
+        return owner  # as of a NumPy scalar
     trace = current()
     if trace is None:
         return owner[index]

@@ -140,7 +140,6 @@ class Traced:
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
-    lost: tuple[Path, ...] = ()  # arrays whose writes can't be told, a swap having hidden them
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
@@ -188,7 +187,7 @@ def trace(
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = _output(builder, snapshot(result), outputs)
-            commits, lost = _commits(running, outputs)
+            commits = _commits(running, outputs)
     finally:
         while len(running.journal.frames) > 1:
             running.journal.close()
@@ -201,7 +200,7 @@ def trace(
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
     return Traced(
         Tape(_name(f), body, pos), tuple(inputs), tuple(captures.inputs), tuple(captures.guards),
-        output, tuple(commits), tuple(lost),
+        output, tuple(commits),
     )  # fmt: skip
 
 
@@ -310,24 +309,34 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
     return out
 
 
-def _commits(running: Trace, outputs: list[Atom]) -> tuple[list[Commit], list[Path]]:
+def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
     """Writes to things that are found from outside."""
     commits: list[Commit] = []
-    lost: list[Path] = []
     for w in list(running.journal.frames[-1].values()):
         path = running.captures.path_of(w.target)
         if path is None:
             continue
         if w.slot == "_lost":
-            lost.append(path)
-            continue
+            raise JitadError(
+                f"{_shown(path)} may have been written to under another name: a branch or a loop "
+                "chose between it and another array", running.builder.pos,
+                "Copy the arrays before they change places.",
+            )  # fmt: skip
         value = w.read()
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
         output = _output(running.builder, snapshot(value), outputs)
         commits.append(Commit(path, w.slot, output))
-    return commits, lost
+    return commits
+
+
+def _shown(path: Path) -> str:
+    """A path in the user's words."""
+    match path.root:
+        case ("arg", k):
+            return f"the array in argument {k}" + (f" at {path}" if path.steps else "")
+    return f"the array {path}"
 
 
 # -- blocks ---------------------------------------------------------------------------------------
