@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,12 @@ class Path:
     def __str__(self) -> str:
         out = {"attr": ".{}", "item": "[{!r}]"}
         text = "".join(out.get(k, " {}").format(key) for k, key in self.steps)
-        return text.strip().lstrip(".") or str(self.root)
+        match self.root:
+            case ("arg", k):
+                return f"argument {k}{text}"
+            case ("kwarg", name):
+                return f"argument {name}{text}"
+        return text.strip().lstrip(".") or "the function"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,6 +230,10 @@ class Captures:
                 return value
             case FunctionType():
                 self.guards.append(Guard(path, "code", value.__code__))
+                self.register(value, path)
+                return value
+            case MethodType():  # its function and its object are read when it is called
+                self.guards.append(Guard(path, "type", MethodType))
                 self.register(value, path)
                 return value
             case type() | ModuleType():
