@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, JitadIndexError, JitadUnboundLocalError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
 from jitad.trace.branches import both, choose, either, if_, truth
@@ -171,13 +171,9 @@ def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
         text = f"cannot access local variable '{value.name}' where it is not associated with a value"
-        require(value.flag, _Unbound, text)
+        require(value.flag, JitadUnboundLocalError, text)
         return value.value
     return value
-
-
-class _Unbound(JitadError, UnboundLocalError):
-    """A name is read on a path where nothing was assigned to it."""
 
 
 def free(value: Any, thunk: Any, whole: bool = True) -> Any:
@@ -363,8 +359,6 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
     n = len(owner)
     positive = bind("where", bind("lt", index, 0), bind("add", index, n), index)
     inside = bind("logical_and", bind("ge", positive, 0), bind("lt", positive, n))
-    from jitad.errors import JitadIndexError
-
     require(inside, JitadIndexError, f"{type(owner).__name__} index out of range")
     return pick(owner, positive)
 
@@ -398,13 +392,9 @@ def unpack(value: Any, count: int | None) -> Any:
     if isinstance(value, ArrayHandle) and count is not None:
         n = value.shape[0]
         if isinstance(n, Leaf):
-            require(bind("eq", n, count), _Unpack, f"expected {count} values to unpack")
+            require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
             return [value.row(k) for k in range(count)]
     return value
-
-
-class _Unpack(JitadError, ValueError):
-    """The number of values differs from the number of targets."""
 
 
 def made(thing: Any) -> Any:

@@ -45,6 +45,7 @@ from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
+from jitad.where import caller
 
 
 @dataclass(frozen=True)
@@ -164,6 +165,7 @@ def trace(
     been seen to change.
     """
     builder = Builder()
+    builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic)
     builder._constant = captures.constant
     running = Trace(builder, captures)
