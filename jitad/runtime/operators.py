@@ -58,6 +58,11 @@ class _Argument:
 def positions_of(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     out = tuple(k + count if k < 0 else k for k in chosen)
+    if len(set(out)) < len(out):
+        raise JitadValueError(
+            f"{operator}: argnums={argnums} names one of {count} arguments twice", caller(),
+            "Give each position once.",
+        )  # fmt: skip
     for k in out:
         if not 0 <= k < count:
             raise JitadValueError(

@@ -204,11 +204,20 @@ class Leaf(Number):
         return JitadTypeError(
             f"a traced number can't become {what} here: its value is not known while tracing",
             self.builder.pos,
-            "Keep it traced (jitad follows if, while, for and arithmetic), or mark it static.",
+            "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
         )
 
     def __bool__(self) -> bool:
         raise self._refuse("a bool")
+
+    def __str__(self) -> str:
+        raise self._refuse("a text")
+
+    def __format__(self, spec: str) -> str:
+        raise self._refuse("a text")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        raise self._refuse("a key of a dict or an element of a set")
 
     def __float__(self) -> float:
         raise self._refuse("a float")

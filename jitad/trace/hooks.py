@@ -13,7 +13,13 @@ from collections.abc import Callable
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from jitad.errors import JitadError, JitadIndexError, JitadUnboundLocalError, JitadValueError
+from jitad.errors import (
+    JitadAttributeError,
+    JitadError,
+    JitadIndexError,
+    JitadUnboundLocalError,
+    JitadValueError,
+)
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
 from jitad.trace.branches import both, choose, either, if_, truth
@@ -25,9 +31,10 @@ from jitad.trace.iterables import Counted, pick
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.extents import as_int
 from jitad.values.journal import MISSING, record
 from jitad.values.journal import made as note_made
-from jitad.values.kind import require
+from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
 
 for_, while_ = loops.for_, loops.while_
@@ -276,9 +283,11 @@ def append(target: Any, item: Any) -> None:
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
-    if trace is None or isinstance(owner, (Number, ArrayHandle)):
+    if isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
             trace.step(sys._getframe(1))
+        return _attribute_of_number(owner, name)
+    if trace is None:
         return getattr(owner, name)
     trace.step(sys._getframe(1))
     prop = getattr(type(owner), name, None)
@@ -295,6 +304,18 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value
     return captures.read(path.then("attr", name), value, whole)
+
+
+def _attribute_of_number(owner: Any, name: str) -> Any:
+    try:
+        return getattr(owner, name)
+    except AttributeError as e:
+        if isinstance(e, JitadError):
+            raise
+        python = isinstance(owner, Number) and is_python(owner)
+        kinds = {"f": "float", "i": "int", "b": "bool"}
+        kind = kinds[type_of(owner).dtype[0]] if python else "NumPy array or number"
+        raise JitadAttributeError(f"a {kind} has no attribute {name!r} that jitad knows") from None
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
@@ -345,7 +366,7 @@ def get_item(owner: Any, index: Any) -> Any:
         return owner[index]
     trace.step(sys._getframe(1))
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
-        return _traced_item(owner, index)
+        return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) not in (list, tuple, dict, ArrayHandle):
         found = special(owner, "__getitem__")
         if found is not None:
