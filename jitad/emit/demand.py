@@ -24,7 +24,7 @@ from jitad.primitives import TABLE
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
 from jitad.tape.types import Scalar
 
-STORES = ("store", "accum", "store_slice", "accum_slice")
+STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
 VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")
@@ -209,6 +209,9 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             need(e.ins[0], k, memory=True)
             operand(e.ins[1], k, (e, 0))
             locals_(e.ins[2:], k)
+        case "store_take" | "accum_take":
+            for a in e.ins:  # the value and the index stay what they are while a is written
+                need(a, k, memory=is_array(a), local=not is_array(a))
         case "concatenate":
             for j, a in enumerate(e.ins[:-1]):
                 operand(a, k, (e, j))
@@ -232,7 +235,7 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             need(e.ins[0], k)
         case _ if e.op in REDUCTIONS or e.op == "copy":
             operand(e.ins[0], k, (e, 0))
-        case _:  # matmul: reads any access, several times
+        case _:  # matmul, take: reads any access, several times
             for a in e.ins:
                 need(a, k, local=not is_array(a))
 

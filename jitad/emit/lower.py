@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import demand, nests, stacks
+from jitad.emit import demand, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_expr
 from jitad.emit.arithmetic import compute, functions
+from jitad.emit.buffers import origins
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
@@ -148,7 +149,7 @@ def _hints(body: Block) -> dict[Var, str]:
                 if v.name:
                     hints[v] = v.name
             match e.op:
-                case "store" | "accum" | "store_slice" | "accum_slice" | "push" | "copy":
+                case _ if e.op in (*demand.STORES, "push", "copy"):
                     become(e.ins[0], e.outs[0])
                 case "for" | "while":
                     b = e.blocks[-1]
@@ -239,12 +240,12 @@ def _load(s: Scope, e: Equation) -> None:
         s.define(e.outs[0], element(s.access[a], at, (), s.counting))
 
 
-def _target(s: Scope, e: Equation) -> bool:
+def _target(s: Scope, e: Equation, anew: bool = False) -> bool:
     """Bind the result of a store: the operand's memory, or a copy of it; was it copied?"""
     a, (v,) = e.ins[0], e.outs
     assert isinstance(a, Var)
     extents = s.extents[a]
-    if s.whole(a) and s.buffers.writable(a):
+    if not anew and s.whole(a) and s.buffers.writable(a):
         s.bind(v, s.access[a], extents)
         s.buffers.place(v, s.buffers.roots[a])
         return False
@@ -262,6 +263,19 @@ def _store(s: Scope, e: Equation) -> None:
 def _store_slice(s: Scope, e: Equation) -> None:
     copied = _target(s, e)
     nests.store_slice(s, e, s.access[e.outs[0]], copied)
+
+
+def _store_take(s: Scope, e: Equation) -> None:
+    a = e.ins[0]
+    assert isinstance(a, Var)
+    written = origins(s.buffers.roots[a])
+    # A value that is read in another order than it is written needs memory apart.
+    _target(s, e, any(
+        isinstance(x, Var) and is_array(x)
+        and not written.isdisjoint(origins(s.buffers.roots.get(x, frozenset())))
+        for x in e.ins[1:]
+    ))  # fmt: skip
+    picking.store(s, e, s.access[e.outs[0]])
 
 
 def _view(s: Scope, e: Equation) -> None:
@@ -410,6 +424,7 @@ def _print(s: Scope, e: Equation) -> None:
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
+    "take": picking.take, "store_take": _store_take, "accum_take": _store_take,
     "slice": _view, "transpose": _view, "broadcast": _view,
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,

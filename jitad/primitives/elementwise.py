@@ -23,10 +23,10 @@ from jitad.primitives.table import (
     dtype_of,
     floating,
     like,
-    promote,
     register,
 )
 from jitad.tape.ir import Atom
+from jitad.tape.types import promote
 
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)

@@ -93,7 +93,7 @@ def dtype_of(a: Any) -> str:
     while hasattr(a, "primal"):
         a = a.primal
     if hasattr(a, "type"):
-        return a.type.dtype  # type: ignore[no-any-return]
+        return a.type.dtype
     return a.dtype.str[1:] if hasattr(a, "dtype") else "f8"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.overwrite import privatise
@@ -32,7 +33,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("delay", delay),
     ("gather", gather),
+    ("last fold", simplify),
 )
 
 

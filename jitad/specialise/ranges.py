@@ -8,10 +8,12 @@ negative, a check that was passed holds from there on, and a branch knows its co
     for the index where it is tightest, if the loop runs at all.
   * Equations that compute the same in every iteration move out (see `invariant`).
 
-Order.  A hoisted check fails before the iterations that come before its own, so it moves only
-where nothing can be seen of them: all effects in the loop are checks of the engine's own (bounds,
-domains), or raise the same class.  Where two of them fail, which one is reported may change.  An
-error is raised by the hoisted check if and only if the loop would have raised.
+Order.  A check that does not change from iteration to iteration fails in the first one or never:
+it moves if nothing stays in the loop in front of it but checks that raise the same class.  One
+that depends on the index fails before the iterations that come before its own, so it moves only
+where nothing can be seen of them: all that stays in the loop are checks of its class.  The
+engine's own classes count as one (bounds, domains): where two such checks fail, which one is
+reported may change.  A hoisted check raises if and only if the loop would have raised.
 """
 
 from __future__ import annotations
@@ -34,12 +36,33 @@ def ranges(tape: Tape) -> Tape:
     return tape
 
 
+_RECALLED = 32  # how many hoisted checks are looked at again where a loop begins
+
+
+def _effects(e: Equation) -> set[object]:
+    """What an equation and those inside it may do: raise a class, or (None) something else."""
+    inside = [e] if not e.blocks else [x for b in e.blocks for x in walk(b)]
+    return {
+        x.params["exception"] if x.op == "check" else None
+        for x in inside
+        if x.op not in STRUCTURED and TABLE[x.op].effect
+    }
+
+
+def _alike(kinds: set[object]) -> bool:
+    """True of exception classes whose order nobody relies on; None stands for other effects."""
+    if len(kinds) <= 1:
+        return None not in kinds
+    return all(isinstance(k, type) and issubclass(k, (JitadError, GuardMiss)) for k in kinds)
+
+
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """`need` >= 0 all, wherever `guards` >= 0 all: what a check asks for."""
+    """`need` >= 0 all and `ok`, wherever `guards` >= 0 all: what a check asks for."""
 
     need: tuple[Linear, ...]
     guards: tuple[Linear, ...] = ()
+    ok: Atom | None = None
 
 
 class _Walk:
@@ -51,6 +74,14 @@ class _Walk:
         self.depth: dict[Var, int] = {}  # number of loops around the definition
         self.loops = 0
         self.clauses: dict[int, _Clause] = {}  # of checks that were hoisted already, by id
+        self.passed: list[_Clause] = []  # those in front of the present place
+
+    def mark(self) -> tuple[int, int]:
+        return self.known.mark(), len(self.passed)
+
+    def forget(self, mark: tuple[int, int]) -> None:
+        self.known.forget(mark[0])
+        del self.passed[mark[1] :]
 
     # -- equations ------------------------------------------------------------------------------
 
@@ -89,9 +120,9 @@ class _Walk:
                 self.branches(e)
             case "jvp" | "vjp":
                 for b in e.blocks:
-                    mark = self.known.mark()
+                    mark = self.mark()
                     self.block(b)
-                    self.known.forget(mark)
+                    self.forget(mark)
             case _:
                 if compared(e, self.forms) is not None or e.op in ("eq", "ne"):
                     decided = self.decide(e)
@@ -160,10 +191,10 @@ class _Walk:
 
     def branches(self, e: Equation) -> None:
         for b, truth in zip(e.blocks, (True, False), strict=True):
-            mark = self.known.mark()
+            mark = self.mark()
             self.known.assume(facts(e.ins[0], truth, self.sources, self.forms))
             self.block(b)
-            self.known.forget(mark)
+            self.forget(mark)
         inside = {v for b in e.blocks for x in b.equations for v in x.outs}
         for k, v in enumerate(e.outs):
             ends = [self.forms.of(b.results[k]) for b in e.blocks if v.type == INT]
@@ -174,7 +205,7 @@ class _Walk:
     def counted(self, e: Equation) -> list[Equation]:
         body = e.blocks[0]
         start, step, count = (self.forms.of(a) for a in e.ins[:3])
-        mark = self.known.mark()
+        mark = self.mark()
         self.loops += 1
         index = body.params[0]
         i = variable(index)
@@ -186,11 +217,15 @@ class _Walk:
             if abs(step.constant) == 1:
                 self.counters(e, (i - start) * towards)
         self.rising(body.params[1:], e.ins[3:], body)
+        for clause in self.passed[-_RECALLED:]:
+            self.recall(clause)
         self.block(body)
         self.loops -= 1
-        self.known.forget(mark)
+        self.forget(mark)
+        # hoisted checks let more loads move
+        moved = self.move_out(e)
         hoisted = self.hoist(e)
-        return hoisted + self.move_out(e, self.known.proves(count.plus(-1)))
+        return moved + hoisted + (self.move_out(e) if hoisted else [])
 
     def trips(self, atom: Atom, count: Linear) -> list[Linear]:
         """In a body the trip count is at least one; a count max(0, n) is n there."""
@@ -227,7 +262,7 @@ class _Walk:
 
     def conditional(self, e: Equation) -> list[Equation]:
         cond, body = e.blocks
-        mark = self.known.mark()
+        mark = self.mark()
         self.loops += 1
         for p, q in zip(body.params, cond.params, strict=True):
             self.forms.of_var[q] = variable(p)  # one carried value under two names
@@ -237,37 +272,51 @@ class _Walk:
         self.known.assume(facts(cond.results[0], True, self.sources, self.forms))
         self.block(body)
         self.loops -= 1
-        self.known.forget(mark)
-        return self.move_out(e, False)
+        self.forget(mark)
+        return self.move_out(e)
 
     # -- before the loop ------------------------------------------------------------------------
 
     def hoist(self, e: Equation) -> list[Equation]:
-        """Checks of the loop's body that can be made in front of the loop."""
+        """Checks of the loop's body that can be made in front of the loop, in their order."""
         body = e.blocks[0]
-        effects = [x for x in walk(body) if x.op not in STRUCTURED and TABLE[x.op].effect]
-        if not effects or any(x.op != "check" for x in effects):
-            return []
-        kinds = {x.params["exception"] for x in effects}
-        if len(kinds) > 1 and not all(issubclass(k, (JitadError, GuardMiss)) for k in kinds):
-            return []
-        step = self.forms.of(e.ins[1])
-        if step.terms or not step.constant:
+        if not any(map(_effects, body.equations)):
             return []
         before: list[Equation] = []
         stay: list[Equation] = []
+        met: set[object] = set()  # what the effects do that stay in the loop
         for x in body.equations:
-            clause = self.outside(x, e, step.constant) if x.op == "check" else None
-            if clause is None:
+            if x.op == "check" and self.outer(x.ins[0]) and _alike({*met, x.params["exception"]}):
+                before += self.write(self.first(x, e), x)
+            else:
+                met.update(_effects(x))
                 stay.append(x)
-            elif not self.known.proves_all(clause.need):
-                before += self.write(clause, x)
         body.equations = stay
+        step = self.forms.of(e.ins[1])
+        if met and _alike(met) and not step.terms and step.constant:
+            body.equations = []
+            for x in stay:
+                clause = self.outside(x, e, step.constant) if x.op == "check" else None
+                if clause is None:
+                    body.equations.append(x)
+                elif not self.known.proves_all(clause.need):
+                    before += self.write(clause, x)
         return before
+
+    def outer(self, a: Atom) -> bool:
+        """Is it defined outside the loop that has just been left?"""
+        return isinstance(a, Lit) or self.depth.get(a, self.loops + 1) <= self.loops
+
+    def first(self, x: Equation, e: Equation) -> _Clause:
+        """What a check asks for that is the same in all iterations: the first one decides."""
+        clause = self.clauses.get(id(x), _Clause((), (), x.ins[0]))
+        return _Clause(clause.need, (*clause.guards, self.forms.of(e.ins[2]).plus(-1)), clause.ok)
 
     def outside(self, x: Equation, e: Equation, step: int) -> _Clause | None:
         """What the check asks for, of all iterations at once."""
         clause = self.clauses.get(id(x))
+        if clause is not None and clause.ok is not None:
+            return None
         if clause is None:
             need = self.exactly(x.ins[0])
             if need is None:
@@ -307,17 +356,25 @@ class _Walk:
             self.define(v, out[-1])
             return v
 
-        ok: Atom = lit(True)
+        ok: Atom = lit(True) if clause.ok is None else clause.ok
         for n in clause.need:
             ok = emit("logical_and", ok, emit("ge", self.sum(n, out, x), lit(0)))
-        for g in clause.guards:
-            if not self.known.proves(g):
-                ok = emit("logical_or", emit("lt", self.sum(g, out, x), lit(0)), ok)
+        guards = tuple(g for g in clause.guards if not self.known.proves(g))
+        for g in guards:
+            ok = emit("logical_or", emit("lt", self.sum(g, out, x), lit(0)), ok)
+        clause = _Clause(clause.need, guards, clause.ok)
         check = Equation("check", (ok,), (), x.params, (), x.pos)
         self.clauses[id(check)] = clause
+        self.passed.append(clause)
+        self.recall(clause)
+        return [*out, check]
+
+    def recall(self, clause: _Clause) -> None:
+        """Use what a hoisted check made sure of, where its guards hold."""
         if all(map(self.known.proves, clause.guards)):
             self.known.assume(clause.need)
-        return [*out, check]
+            if clause.ok is not None:
+                self.known.assume(facts(clause.ok, True, self.sources, self.forms))
 
     def sum(self, form: Linear, out: list[Equation], x: Equation) -> Atom:
         def emit(op: str, *ins: Atom) -> Var:
@@ -332,7 +389,8 @@ class _Walk:
             total = emit("add", emit("mul", v, lit(c)), total)
         return total
 
-    def move_out(self, e: Equation, runs: bool) -> list[Equation]:
+    def move_out(self, e: Equation) -> list[Equation]:
+        runs = e.op == "for" and self.known.proves(self.forms.of(e.ins[2]).plus(-1))
         moved = move_invariants(e, self.in_bounds, runs)
         for x in moved:
             for v in x.outs:

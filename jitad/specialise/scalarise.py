@@ -19,7 +19,7 @@ from jitad.primitives.array import slice_extents
 from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, lit, walk
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import Array, Scalar
 
 LARGEST = 16  # elements
@@ -70,29 +70,29 @@ def _choose(block: Block) -> set[Var]:
         for a, c in itertools.pairwise(arrays):
             leader[find(a)] = find(c)
 
+    inputs = set(block.params)
     small: set[Var] = set()
-    bad: list[Atom] = [p for p in block.params if isinstance(p.type, Array)]
+    bad: list[Atom] = list(inputs)
     for e in walk(block):
         small.update(v for v in e.outs if _small(v))
         for inner in e.blocks:
             small.update(v for v in inner.params if _small(v))
         match e.op:
             case "for" | "while":
-                first = 3 if e.op == "for" else 0
-                groups = [e.ins[first:], e.outs, e.blocks[-1].results]
-                groups += [x.params[len(x.params) - len(e.outs) :] for x in e.blocks]
-                for same in zip(*groups, strict=True):
+                # initial values and those at the end of the body may come from any array
+                groups = [x.params[len(x.params) - len(e.outs) :] for x in e.blocks]
+                for same in zip(e.outs, *groups, strict=True):
                     join(same)
             case "if":
-                for same in zip(e.outs, *(x.results for x in e.blocks), strict=True):
-                    join(same)
+                pass
             case "vjp" | "jvp":
-                bad += [a for x in e.blocks for a in (*x.params, *x.results)]
-                bad += [*e.ins, *e.outs]
+                bad += [a for x in e.blocks for a in x.params]
+                bad += [*e.outs, *free_vars(*e.blocks)]
             case _ if e.op in _UPDATES:
-                join((e.ins[0], e.outs[0]))
+                if e.ins[0] not in inputs:
+                    join((e.ins[0], e.outs[0]))
                 if not _literal_places(e):
-                    bad.append(e.ins[0])
+                    bad += [e.ins[0], e.outs[0]]
             case "load" | "slice":
                 if not _literal_places(e):
                     bad.append(e.ins[0])
@@ -303,7 +303,9 @@ class _Scalarise:
 
     def structured(self, e: Equation) -> None:
         if e.op in ("vjp", "jvp"):
-            copy_equation(self.b, e, self.env)
+            ins = tuple(self.whole(a) for a in e.ins)
+            whole = Equation(e.op, ins, e.outs, e.params, e.blocks, e.pos)
+            copy_equation(self.b, whole, self.env)
             return
         b = self.b
         first = {"for": 3, "while": 0, "if": 1}[e.op]
@@ -343,7 +345,7 @@ class _Scalarise:
     def spread(self, a: Atom, like: Var) -> list[Atom]:
         """A carried value: its elements where `like` is taken apart."""
         if like in self.chosen:
-            return [self.typed(x, like.type.dtype) for x in self.elements(a)]  # type: ignore[union-attr]
+            return [self.typed(x, like.type.dtype) for x in self.elements(a, like.shape)]  # type: ignore[union-attr]
         return [self.whole(a)]
 
 

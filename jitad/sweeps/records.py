@@ -100,7 +100,7 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     if row.effect or row.dear:
         return False
     if e.op in ("load", "slice"):
-        return scope.versions.readable(e.ins[0], region) or scope.available(e.ins[0])
+        return scope.available(e.ins[0], region)
     if any(isinstance(v.type, Array) for v in e.outs):
         return row.elementwise or e.op in _CHEAP_ON_ARRAYS
     if e.op == "dim":

@@ -207,6 +207,7 @@ class _Reverse:
                         a = scope.adjoint(v)
                     new.results.append(a if a is not None else self.zero(v, inner))
         outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
+        steps: list[tuple[Var, Var, Var]] = []
         for v in changed:
             root = before(e, v)
             assert root is not None
@@ -214,10 +215,12 @@ class _Reverse:
                 new.results.append(inner.versions.current[root])
             q = Var(v.type, tuple(scope.value(a) for a in v.shape), v.name)
             outs.append(q)
-            versions.step(v, root, q, versions.region + 1)
+            steps.append((v, root, q))
         for inner in scopes:
             settle(b, inner)
-        merged = dict(zip(touched, outs, strict=True))
+        for v, root, q in steps:
+            versions.step(v, root, q, versions.region + 1)
+        merged = dict(zip(touched, outs, strict=False))
         for j, inner in enumerate(scopes):
             for t_out, g_t_in, g_t_out in inner.passing:
                 blocks[j].results.append(t_out)

@@ -155,16 +155,19 @@ class Scope:
                 self.known[p] = b.emit("add", self.parent.value(init), at)
         self.head = list(b.blocks[-1].equations)
 
-    def available(self, a: Atom) -> bool:
+    def available(self, a: Atom, region: int | None = None) -> bool:
         """Can the reverse have this array at a cost that the forward code paid as well?
 
         Not where it is a version of an array that an enclosing recorded loop carries: recording
-        such an array would copy all of it in every iteration.
+        such an array would copy all of it in every iteration.  Restored versions are there for
+        the code that is being written, or for that of one region once all is written.
         """
         scope = self.owner_of(a) if isinstance(a, Var) else None
         if scope is None or scope.visible:
             return True
         while isinstance(a, Var) and a in scope.owns and a in self.sources:
+            if a in self.versions.ever and region is not None:
+                return self.versions.readable(a, region)
             if self.current(a) is not None:
                 return True
             e = self.sources[a]
@@ -179,9 +182,11 @@ class Scope:
                     return False
                 case _:
                     return True
+        if a in self.versions.ever and region is not None:
+            return self.versions.readable(a, region)
         if isinstance(a, Lit) or self.current(a) is not None:
             return True
-        return a not in scope.owns and self.available(a)
+        return a not in scope.owns and self.available(a, region)
 
     # -- adjoints -------------------------------------------------------------------------------
 

@@ -49,7 +49,11 @@ def begin(b: Builder, block: Block) -> Env:
     """Give an empty tape the parameters of a block, with extents of their own."""
     env: Env = {}
     for p in block.params:
-        env[p] = b.input(p.type, p.name)
+        env[p] = new = b.input(p.type, p.name)
+        # an extent that is known to be a literal stays one
+        new.shape = tuple(
+            d if isinstance(d, Lit) else n for d, n in zip(p.shape, new.shape, strict=False)
+        ) or new.shape
     return env
 
 

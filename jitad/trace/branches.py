@@ -242,8 +242,9 @@ class Branches:
         results = self._equation(sides, needed)
         supply = iter(results)
         made: dict[int, Any] = {}
+        join = self.trace.journal.joiner()
         return [
-            UNSET if f is None else build(b, f, supply, made, self.trace.journal.link)
+            UNSET if f is None else build(b, f, supply, made, join)
             for f in forms
         ]
 
@@ -339,14 +340,19 @@ def _raised_by_statement(error: BaseException) -> bool:
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    return at is not None and dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
+    if at is None:
+        return False
+    return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
+
+
+MARK = "\u2063"  # invisible: a text has the name of a traced value in place of its digits
 
 
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
     """The exception, as a check that fails."""
     refuse_if_caught(trace, type(error), pos)
-    message = error.args[0] if len(error.args) == 1 else str(error)
-    trace.builder.emit("check", lit(False), exception=type(error), message=str(message))
+    message = str(error.args[0] if len(error.args) == 1 else error).replace(MARK, "")
+    trace.builder.emit("check", lit(False), exception=type(error), message=message)
 
 
 def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:

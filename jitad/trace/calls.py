@@ -18,6 +18,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
+from jitad.trace.branches import MARK
 from jitad.trace.containers import WRITING, note
 from jitad.trace.context import Trace, current
 from jitad.trace.iterables import Counted
@@ -78,7 +79,8 @@ def special(thing: Any, name: str) -> FunctionType | None:
 
 
 def _has_source(f: FunctionType) -> bool:
-    return not f.__code__.co_filename.startswith("<string>")
+    """False of special methods that `dataclass` and the like generate."""
+    return not (f.__code__.co_filename.startswith("<string>") and f.__name__.startswith("__"))
 
 
 # -- Python functions -----------------------------------------------------------------------------
@@ -140,13 +142,22 @@ def _abstract(value: Any) -> Any:
     return id(value)
 
 
-def _instance(trace: Trace | None, cls: type, args: Any, kwargs: Any) -> Any:
-    init = cls.__init__  # type: ignore[misc]
+def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
+    init = cls.__init__
     ordinary = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
     if ordinary and isinstance(init, FunctionType) and not is_library(init) and _has_source(init):
         out = object.__new__(cls)
         made(out)
         call(init, out, *args, **kwargs)
+        return out
+    after = getattr(cls, "__post_init__", None)
+    if ordinary and isinstance(after, FunctionType) and trace is not None:
+        out = object.__new__(cls)
+        made(out)
+        # the generated __init__ looks it up on the instance
+        out.__dict__["__post_init__"] = lambda *given: call(after, out, *given)
+        init(out, *args, **kwargs)
+        del out.__dict__["__post_init__"]
         return out
     return _native(trace, cls, args, kwargs)
 
@@ -175,7 +186,7 @@ def _print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             values.append(b.atom(a))
         else:
             text = str(a)
-            if "<traced" in text or type(a).__name__ == "_Shown":
+            if "<traced" in text or MARK in text:
                 raise JitadError("a traced value inside a text can't be printed", b.pos,
                                  "Pass it to print() as an argument of its own.")  # fmt: skip
             parts.append(text)

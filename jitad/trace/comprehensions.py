@@ -105,7 +105,7 @@ class Hoist(ast.NodeTransformer):
         first = ast.Assign([ast.Name("_jout", ast.Store())], empty)
         return self.function(node, node, ast.Expr(call), ["_jiter"], [], [first], ast.Return(out))
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension  # type: ignore[assignment]
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = comprehension
 
     def function(
         self, node: ast.AST, comp: ast.AST, act: ast.stmt, args: list[str],
@@ -127,7 +127,7 @@ class Hoist(ast.NodeTransformer):
             if not hasattr(n, "lineno") and "lineno" in n._attributes:
                 ast.copy_location(n, node)
         # what it captures is read where it is called, but for a generator
-        definition.hoisted = tail is not None  # type: ignore[attr-defined]
+        definition.hoisted = tail is not None
         self.before.append(self.visit(definition))
         call = ast.Call(ast.Name(name, ast.Load()), [outermost, *values], [])
         return self.generic_visit(_at(call, node))

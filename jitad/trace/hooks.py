@@ -22,7 +22,7 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
-from jitad.trace.branches import both, choose, either, if_, truth
+from jitad.trace.branches import MARK, both, choose, either, if_, truth
 from jitad.trace.calls import call, special
 from jitad.trace.captures import is_library_module
 from jitad.trace.containers import note
@@ -437,7 +437,7 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
     assert trace is not None
     trace.step(sys._getframe(1))
     branches.refuse_if_caught(trace, AssertionError, trace.builder.pos)
-    what = "" if text is None else str(text())
+    what = "" if text is None else str(text()).replace(MARK, "")
     trace.builder.emit("check", known.atom, exception=AssertionError, message=what)
 
 
@@ -449,8 +449,9 @@ class trying:  # noqa: N801
 
     def __enter__(self) -> None:
         if self.trace is not None:
-            flat: list[type] = []
-            for t in self.types():
+            flat: list[Any] = []
+            given: tuple[Any, ...] = self.types()
+            for t in given:
                 flat += t if isinstance(t, tuple) else [t]
             self.caught = tuple(flat)
             self.trace.trying.append(self.caught)
@@ -480,10 +481,10 @@ def shown(value: Any, text: str) -> Any:
 
 class _Shown(str):
     def __format__(self, spec: str) -> str:
-        return f"<{self}>"
+        return MARK + "<" + str(self) + ">"
 
     def __repr__(self) -> str:
-        return f"<{self}>"
+        return MARK + "<" + str(self) + ">"
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

@@ -28,22 +28,18 @@ class Counted:
     count: Any
     item: Callable[[Any], Any]
     bounds: tuple[Any, Any, Any]  # start, stop, step
-    static: Iterable[Any] | None = None  # the same for Python to iterate, where it can
 
     @property
-    def traced(self) -> bool:
-        return isinstance(self.count, Leaf)
+    def static(self) -> Iterable[Any] | None:
+        """The items one by one, as they are when their turn comes; None for a traced length."""
+        return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
 
     def __iter__(self) -> Any:
+        items = self.static
+        if items is not None:
+            return iter(items)
         raise fail(JitadTypeError, "a sequence of traced length can't be iterated here",
                    "Loop over it with a for statement.")  # fmt: skip
-
-    def numbered(self, index: Any) -> Any:
-        """The item at a value of the loop's index."""
-        start, _, step = self.bounds
-        if start == 0 and step == 1 and not isinstance(start, Leaf):
-            return self.item(index)
-        raise AssertionError
 
 
 def sequence(x: Any) -> Counted | None:
@@ -52,30 +48,26 @@ def sequence(x: Any) -> Counted | None:
         case Counted():
             return x
         case range():
-            return _range(x.start, x.stop, x.step, x)
+            return _range(x.start, x.stop, x.step)
         case Range(start, stop, step):
-            if not any(isinstance(v, Number) for v in (start, stop, step)):
-                return _range(start, stop, step, range(start, stop, step))
-            return _range(start, stop, step, None)
+            return _range(start, stop, step)
         case ArrayHandle():
             if not x.shape:
                 raise TypeError("iteration over a 0-d array")
-            n = x.shape[0]
-            items = None if isinstance(n, Leaf) else [x.row(k) for k in range(n)]
-            return Counted(n, x.row, (0, n, 1), items)
+            return Counted(x.shape[0], x.row, (0, x.shape[0], 1))
     return None
 
 
-def _range(start: Any, stop: Any, step: Any, static: Iterable[Any] | None) -> Counted:
-    if static is not None:
-        count: Any = len(static)  # type: ignore[arg-type]
-    else:
+def _range(start: Any, stop: Any, step: Any) -> Counted:
+    if any(isinstance(v, Number) for v in (start, stop, step)):
         count = length(start, stop, step)
+    else:
+        count = len(range(start, stop, step))
 
     def item(k: Any) -> Any:
         return extents.add(start, extents.mul(k, step))
 
-    return Counted(count, item, (start, stop, step), static)
+    return Counted(count, item, (start, stop, step))
 
 
 def length(start: Any, stop: Any, step: Any) -> Any:
@@ -99,8 +91,7 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
         if not hasattr(x, "__next__"):
             made(out)  # as for zip
         return out
-    static = None if s.static is None else enumerate(s.static, start)
-    return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1), static)
+    return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1))
 
 
 def reversed_(x: Any) -> Any:
@@ -110,8 +101,7 @@ def reversed_(x: Any) -> Any:
         made(out)
         return out
     last = extents.sub(s.count, 1)
-    static = None if s.static is None else list(s.static)[::-1]
-    return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1), static)
+    return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1))
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
@@ -135,7 +125,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
 def listed(x: Any) -> Counted:
     """A Python sequence beside one of traced length: its items are chosen by a traced number."""
     items = list(x)
-    return Counted(len(items), lambda k: pick(items, k), (0, len(items), 1), items)
+    return Counted(len(items), lambda k: pick(items, k), (0, len(items), 1))
 
 
 def pick(items: Any, k: Any) -> Any:

@@ -169,8 +169,8 @@ def same(a: Snapshot, b: Snapshot) -> bool:
     match a, b:
         case Num(x), Num(y):
             return _same_number(x, y)
-        case (Arr(), Arr()) | (Rec(), Rec()):
-            return a.value is b.value  # what is in them is a matter of the journal
+        case (Arr(x), Arr(y)) | (Rec(x), Rec(y)):
+            return x is y  # what is in them is a matter of the journal
         case Obj(x), Obj(y):
             if x is y:
                 return True
@@ -215,8 +215,8 @@ class Unifier:
                 out.parts = tuple(self.unify(p, q, name) for p, q in parts)
             case Rec(value=list()), Rec(value=list()) if name == APPENDED:
                 out = self.pairs[pair] = Record(longer(a, b), ())
-                parts = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
-                out.parts = tuple(self.unify(p, q, "") for p, q in parts)
+                pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
+                out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
             case Rec(value=u), Rec(value=v) if type(u) is type(v) and type(u) in (list, tuple):
                 kind = type(u).__name__
                 raise Mismatch(f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements")
@@ -381,10 +381,10 @@ def extract(
     return out
 
 
-def cast(b: Builder, atom: Atom, t: Scalar) -> Atom:
+def cast(b: Builder, atom: Atom, t: Any) -> Atom:
     if atom.type == t:
         return atom
-    return b.emit("cast", atom, dtype=t.dtype, py=t.py)  # type: ignore[no-any-return]
+    return b.emit("cast", atom, dtype=t.dtype, py=t.py)
 
 
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
@@ -425,9 +425,9 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
 
 
 def build(
-    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], link: Any
+    b: Builder, f: Form, atoms: Iterator[Atom], made: dict[int, Any], join: Any
 ) -> Any:
-    """The value in this form, made of these variables; `link(new, old)` is told of new handles."""
+    """The value in this form, made of these variables; `join(new, sides)` hears of new handles."""
     if id(f) in made:
         return made[id(f)]
     out: Any
@@ -439,17 +439,16 @@ def build(
         case Handle(of=of):
             content = b.leaf(next(atoms))
             out = ArrayHandle(content)
-            for old in of:
-                link(out, old)
+            join(out, of)
         case Maybe(part, name):
             flag = b.leaf(next(atoms))
-            value = build(b, part, atoms, made, link)
+            value = build(b, part, atoms, made, join)
             if isinstance(flag, Leaf):
                 out = Perhaps(flag, value, name)
             else:
                 out = value if flag else UNSET
         case Record():
-            out = _container(f, [build(b, p, atoms, made, link) for p in f.parts])
+            out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
     made[id(f)] = out
     return out
 

@@ -121,7 +121,7 @@ class _Session:
         return self.state
 
     def roll(self, rolled: Rolled, with_item: bool) -> Iterator[Any]:
-        """Run the passes of a rolled loop; False in `rolled.done` where it has to be written out."""
+        """Run the passes of a rolled loop; `rolled.done` is False where it must be written out."""
         self.inner = rolled
         self.traced = True
         for item, state in rolled.passes():
@@ -240,10 +240,9 @@ class _Iteration:
     def leave(self, state: State) -> None:
         pass
 
-    def __exit__(self, kind: Any, error: Any, _: object) -> bool:
+    def __exit__(self, kind: Any, error: Any, _: object) -> None:
         if error is not None:
             if raises_for_the_user(error):
                 self.region.splice()
             else:
                 self.region.drop()
-        return False

@@ -159,7 +159,7 @@ class Liveness:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 return (live - {name}) | self.reads([s.value])
             case ast.Assign() | ast.AnnAssign() | ast.Delete():
-                stored = {n.id for n in own([s]) if _is_store(n)}
+                stored = stores([s])
                 return (live - stored) | self.reads([s])
             case ast.FunctionDef() | ast.ClassDef():
                 return (live - {s.name}) | self.reads([s])
@@ -170,7 +170,7 @@ class Liveness:
         if isinstance(s, ast.For):
             def head_of(out: set[str]) -> set[str]:
                 inner = self.block(s.body, out | stops)
-                return inner - {n.id for n in own([s.target]) if _is_store(n)} | self.reads(
+                return inner - stores([s.target]) | self.reads(
                     [s.target]
                 )
         else:
@@ -212,5 +212,9 @@ class Liveness:
         return out
 
 
-def _is_store(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del))
+def stores(nodes: Iterable[ast.AST]) -> set[str]:
+    return {
+        n.id
+        for n in own(nodes)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))
+    }

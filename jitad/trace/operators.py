@@ -20,7 +20,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
-from jitad.trace.context import Region, Trace, current
+from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Num, Obj
 from jitad.values.array import ArrayHandle
 
@@ -51,7 +51,7 @@ class _Application:
             for given, k in zip(self.results, self.places, strict=True)
         ]
         for write, k, value in self.writes:
-            write.assign(value if k is None else b.leaf(outs[k]))
+            assign(write, value if k is None else b.leaf(outs[k]))
         return unflatten(self.structure, leaves)
 
 
@@ -164,8 +164,10 @@ def _check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
     if getattr(getattr(leaf, "dtype", None), "kind", "") in "iub":
         return
     what = "a function" if callable(leaf) else f"a {type(leaf).__name__}"
-    raise JitadTypeError(f"{operator}: {where} is {what}", b.pos,
-                         "Pass the numbers inside as arguments, or choose other argnums.")  # fmt: skip
+    raise JitadTypeError(
+        f"{operator}: {where} is {what}", b.pos,
+        "Pass the numbers inside as arguments, or choose other argnums.",
+    )  # fmt: skip
 
 
 def _twin(b: Builder, block: Block) -> Block:

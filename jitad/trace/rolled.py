@@ -59,6 +59,8 @@ class Rolled:
         self.exit = state
         self.forms: list[Form] = [self._first_form(k, s) for k, s in enumerate(self.entry)]
         self.places: dict[Any, Written] = {}  # with their values before the loop
+        self.start = Var(INT).serial
+        self.lost: dict[int, Written] = {}  # arrays that an iteration makes stale
         self.region = Region(trace)
         self.ends: list[Snapshot] = []
         self.done = False
@@ -71,7 +73,7 @@ class Rolled:
         if isinstance(s, Num):
             value = s.value
             if isinstance(value, Leaf) and not isinstance(value.type, Array):
-                return Number(value.type)
+                return Number(value.type)  # type: ignore[arg-type]
             if isinstance(value, float):
                 return Unifier().alone(s, "")
         return Keep(s)
@@ -120,15 +122,18 @@ class Rolled:
         try:
             b = self.trace.builder
             b.pos = self.site.pos
-            item = self._item(self._own)
+            for w in self.lost.values():
+                assign(w.write, w.value.value)  # type: ignore[union-attr]
             supply: Iterator[Atom] = iter(self._values)
             made: dict[int, Any] = {}
-            values = [build(b, f, supply, made, self.trace.journal.link) for f in self.forms]
+            join = self.trace.journal.joiner()
+            values = [build(b, f, supply, made, join) for f in self.forms]
             n = len(self.entry)
             for w, value in zip(self.places.values(), values[n:], strict=True):
                 assign(w.write, value)
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
+            item = self._item(self._own)  # reads what the body has written before
             return item, tuple(values[:n])
         except BaseException:
             self.region.drop()
@@ -178,7 +183,10 @@ class Rolled:
         """True where the forms hold for the pass just made; else they are widened."""
         unifier = Unifier()
         n = len(self.entry)
-        before = self._signature()
+        before = (len(self.lost), self._signature())
+        for w in self.region.written:
+            if w.write.slot == "_lost" and self._visible(Num(w.write.target._content)):  # type: ignore[attr-defined]
+                self.lost.setdefault(id(w.write.target), w)
         forms: list[Form] = []
         before_replaced = self._replaced()
         for k, (s, t) in enumerate(zip(self.entry, self.ends, strict=True)):
@@ -211,7 +219,7 @@ class Rolled:
             forms.append(self._next_form(unifier, Keep(entry), entry, w.value,
                                          _place_name(w.write)))  # fmt: skip
         self.forms = forms
-        return before == self._signature()
+        return before == (len(self.lost), self._signature())
 
     def _replaced(self) -> set[int]:
         return {id(h) for f in self.forms for h in _entries(f)}
@@ -254,17 +262,12 @@ class Rolled:
                 f.parts = tuple(self._with_extents(*x) for x in triples)
         return f
 
-    def _inner(self) -> set[Var]:
-        out = set(self.region.block.params)
-        todo = [self.region.block]
-        while todo:
-            for e in todo.pop().equations:
-                out.update(e.outs)
-                todo += e.blocks
-        return out
-
     def _outside(self, atom: Atom) -> bool:
-        return isinstance(atom, Lit) or atom not in self._inner()
+        """True of what is defined before the loop; captures join the outermost block later."""
+        if isinstance(atom, Lit) or atom.serial < self.start:
+            return True
+        root = self.trace.builder.blocks[0]
+        return atom in root.params or any(atom in e.outs for e in root.equations if not e.blocks)
 
     def _visible(self, s: Snapshot) -> bool:
         value = getattr(s, "value", None)
@@ -293,10 +296,13 @@ class Rolled:
         self._equation(start, final, outs)
         supply: Iterator[Atom] = iter(outs)
         made: dict[int, Any] = {}
-        values = [build(b, f, supply, made, self.trace.journal.link) for f in self.forms]
+        join = self.trace.journal.joiner()
+        values = [build(b, f, supply, made, join) for f in self.forms]
         n = len(self.entry)
         for w, value in zip(self.places.values(), values[n:], strict=True):
             assign(w.write, value)
+        for w in self.lost.values():
+            assign(w.write, w.value.value)  # type: ignore[union-attr]
         self.result = tuple(
             v if name in self.site.live or name.startswith("_j") else UNSET
             for v, name in zip(values[:n], self.site.names, strict=True)

@@ -12,6 +12,7 @@ import ast
 import linecache
 from dataclasses import dataclass
 from types import CodeType, FunctionType
+from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
@@ -98,10 +99,10 @@ def _definitions(tree: ast.Module) -> dict[ast.AST, str]:
     return found
 
 
-def first_line(node: ast.AST) -> int:
+def first_line(node: Any) -> int:
     """The line that a code object calls its first: that of the first decorator, if any."""
     decorators = getattr(node, "decorator_list", None)
-    return (decorators[0] if decorators else node).lineno  # type: ignore[attr-defined]
+    return (decorators[0] if decorators else node).lineno
 
 
 def _fits(node: ast.AST, code: CodeType) -> bool:
@@ -118,11 +119,11 @@ def _fits(node: ast.AST, code: CodeType) -> bool:
 
 def _narrowest(nodes: list[ast.AST], code: CodeType) -> list[ast.AST]:
     """Those whose body is the smallest that holds all positions of the code."""
-    at = [(p[0], p[2], p[1], p[3]) for p in code.co_positions() if None not in p]
+    at: list[Any] = [(p[0], p[2], p[1], p[3]) for p in code.co_positions() if None not in p]
     at = [p for p in at if p[3] > p[1] or p[2] > p[0]]  # the prologue has empty positions
     fitting = []
     for n in nodes:
-        body = n.body if isinstance(n.body, ast.AST) else n  # type: ignore[attr-defined]
+        body: Any = n.body if isinstance(n, ast.Lambda) else n
         start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
         if at and all(start <= (p[0], p[1]) and (p[2], p[3]) <= end for p in at):
             fitting.append((end[0] - start[0], end[1] - start[1], n))

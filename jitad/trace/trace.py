@@ -35,11 +35,11 @@ from jitad.trace.join import (
     Record,
     Snapshot,
     Unifier,
+    _container,
     build,
     extract,
     kinds,
     snapshot,
-    _container,
 )
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
@@ -54,6 +54,14 @@ class Shaped:
 
     type: Array
     extents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Valued:
+    """A number argument with its value in the call that is traced for, should it be needed."""
+
+    type: Scalar
+    value: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +99,7 @@ class Commit:
     output: Output | None  # None: the thing is deleted
 
     def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
-        value = MISSING if self.output is None else self.output.rebuild(flat)
+        value: Any = MISSING if self.output is None else self.output.rebuild(flat)
         value = MISSING if value is UNSET else value
         match self.slot:
             case "cell":
@@ -145,7 +153,8 @@ class Traced:
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
-        known = {i.var: i for i in (*self.inputs, *self.captures)}
+        every: list[Any] = [*self.inputs, *self.captures]
+        known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
 
     def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:
@@ -186,6 +195,7 @@ def trace(
                 raise JitadError(
                     f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
                 ) from None
+            result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = _output(builder, snapshot(result), outputs)
             commits, lost = _commits(running, outputs)
@@ -218,7 +228,7 @@ def _python_function(f: Any) -> FunctionType | None:
 
 def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     """An argument with its abstract leaves as inputs."""
-    if isinstance(a, (Scalar, Array, Shaped)):
+    if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
     if isinstance(a, (list, tuple)):
         parts = [_argument(captures, inputs, x, path.then("item", k)) for k, x in enumerate(a)]
@@ -242,13 +252,16 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
 
 
 def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
-    t, extents = (a.type, a.extents) if isinstance(a, Shaped) else (a, None)
+    t = a.type if isinstance(a, (Shaped, Valued)) else a
+    extents = a.extents if isinstance(a, Shaped) else None
     name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
     if not name:
         name = path.root[1] if isinstance(path.root[1], str) else f"x{path.root[1]}"
     var = captures.add_input(t, name, extents)
     inputs.append(Input(path, t, var))
     leaf = Leaf(captures.builder, var)
+    if isinstance(a, Valued):
+        captures.builder.examples[var] = a.value
     if isinstance(t, Scalar):
         return leaf
     handle = ArrayHandle(leaf)
@@ -350,12 +363,12 @@ class Inner:
 
     def finish(self, outs: Sequence[Atom]) -> Any:
         """Given the atoms that stand for the block's results in the surrounding block."""
-        b, link = self.trace.builder, lambda new, old: None
+        b = self.trace.builder
         supply = iter(outs)
         made: dict[int, Any] = {}
-        value = build(b, self.form, supply, made, link)
+        value = build(b, self.form, supply, made, lambda new, sides: None)
         for w, f in zip(self.places, self.place_forms, strict=True):
-            assign(w.write, build(b, f, supply, made, link))
+            assign(w.write, build(b, f, supply, made, lambda new, sides: None))
         return value
 
 
@@ -378,7 +391,7 @@ def trace_block(
     region = Region(running, list(params))
     region.open()
     try:
-        given = build(b, form, iter(params), {}, lambda new, old: running.journal.made(new))
+        given = build(b, form, iter(params), {}, lambda new, sides: running.journal.made(new))
         result = local(call(f, *given))
         results: list[Atom] = []
         end = snapshot(result)

@@ -155,7 +155,7 @@ class ArrayHandle(Surface):
         """The root's ndarray, to be written in place."""
         if not self._owned or journal.active() is not None:
             self._set(np.array(self._content), owned=True)
-        return self._content  # type: ignore[no-any-return]
+        return self._content
 
     def _store(self, name: str, value: Any, operands: tuple[Int, ...], **params: Any) -> None:
         """A pure store, or the in-place form of it where the old version is this handle's alone."""

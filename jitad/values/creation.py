@@ -155,7 +155,7 @@ def _from_list(items: Any) -> ArrayHandle:
     if len({len(shape_of(a)) for a in arrays}) > 1:
         raise fail(JitadValueError, "setting an array element with a sequence: the nested lists "
                    "have unlike lengths or depths")  # fmt: skip
-    return call(np.stack, arrays)  # type: ignore[no-any-return]
+    return call(np.stack, arrays)
 
 
 @replaces(np.asarray, np.ascontiguousarray, np.asanyarray, np.asfortranarray, plain=False)
@@ -188,7 +188,7 @@ def _iota(n: Int, dtype: str) -> ArrayHandle:
     builder = present_builder()
     if builder is not None:
         return ArrayHandle(builder.leaf(builder.emit("iota", builder.atom(n), dtype=dtype)))
-    return wrap(bind("iota", n, dtype=dtype))  # type: ignore[no-any-return]
+    return wrap(bind("iota", n, dtype=dtype))
 
 
 @replaces(np.arange, plain=False)

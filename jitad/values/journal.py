@@ -46,29 +46,66 @@ class Write:
         self.assign(self.old)
 
 
+STALE = (
+    "this array may be the same as one that was written meanwhile: "
+    "a branch or loop chose between them. Copy one of them first."
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Join:
+    """A handle that stands for one of others: which, depends on the path."""
+
+    handle: Any
+    session: int  # one number for all handles made by one join
+    sides: tuple[Any, ...]  # one a path, in the same order within a session
+
+
 class Journal:
     """The writes of one trace, in nested frames."""
 
     def __init__(self) -> None:
         self.frames: list[dict[Place, Write]] = [{}]
-        self.links: dict[int, list[Any]] = {}  # handles that joins made, and those they replace
+        self.joins: dict[int, Join] = {}  # handles that joins made
+        self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
 
-    def link(self, new: Any, old: Any) -> None:
-        """A join put one handle in the place of another: a write to one makes the other stale."""
-        self.made(new)
-        for a, b in ((new, old.root), (old.root, new)):
-            self.links.setdefault(id(a), []).append(b)
+    # -- arrays that were chosen between -------------------------------------------------------
+
+    def joiner(self) -> Callable[[Any, tuple[Any, ...]], None]:
+        """A function that notes the handles which one branch or loop makes of others."""
+        session = self.sessions = self.sessions + 1
+
+        def join(new: Any, sides: tuple[Any, ...]) -> None:
+            self.made(new)
+            self.joins[id(new)] = Join(new, session, tuple(h.root for h in sides))
+
+        return join
+
+    def may_alias(self, a: Any, b: Any) -> bool:
+        """Could two handles be one array?  On every side of a join, what it stands for decides."""
+        if a is b:
+            return True
+        p, q = self.joins.get(id(a)), self.joins.get(id(b))
+        if p is None and q is None:
+            return False
+        if p is not None and q is not None and p.session == q.session:
+            if len(p.sides) == len(q.sides):  # two arrays that are never one on any path
+                return any(map(self.may_alias, p.sides, q.sides))
+        if p is None or (q is not None and q.session > p.session):
+            a, b, p = b, a, q
+        assert p is not None
+        return any(self.may_alias(side, b) for side in p.sides)
 
     def retire_others(self, target: object) -> None:
-        why = (
-            "this array may be the same as one that was written meanwhile: "
-            "a branch or loop chose between them. Copy one of them first."
-        )
-        for other in self.links.get(id(target), ()):
-            if not other._lost:
+        """One array is written: those that may be the same one get stale."""
+        if not self.joins:
+            return
+        others = {id(h): h for j in self.joins.values() for h in (j.handle, *j.sides)}
+        for other in others.values():
+            if other is not target and not other._lost and self.may_alias(target, other):
                 record(other, "_lost", "", lambda o=other: o._lost, other.retire)  # type: ignore[misc]
-                other.retire(why)
+                other.retire(STALE)
 
     def open(self) -> None:
         self.frames.append({})
@@ -117,7 +154,7 @@ _local = threading.local()
 def _stack() -> list[Journal]:
     if not hasattr(_local, "journals"):
         _local.journals = []
-    return _local.journals  # type: ignore[no-any-return]
+    return _local.journals
 
 
 def push(journal: Journal) -> None:

@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import JitadError, message
+from jitad.errors import message
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.values.number import Number, bind
 
-E = TypeVar("E", bound=JitadError)
+E = TypeVar("E", bound=Exception)
 
 _builders: list[Builder] = []
 
@@ -77,7 +77,7 @@ def fail(exception: type[E], what: str, remedy: str = "") -> E:
     return exception(what, present_position(), remedy)
 
 
-def require(ok: Any, exception: type[JitadError], what: str, remedy: str = "") -> None:
+def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") -> None:
     """Raise unless `ok`: at once where that is known, by a `check` equation where it is traced."""
     ok = primal(ok)
     if isinstance(ok, Leaf):

@@ -99,7 +99,7 @@ def _equal(n: Int, m: Int) -> Any:
 def ravel(a: Any, order: str = "C") -> ArrayHandle:
     a = handle(a)
     if a.ndim == 1:
-        return a[:] if a.contiguous else array(a)  # type: ignore[no-any-return]
+        return a[:] if a.contiguous else array(a)
     return reshape(a, -1, order)
 
 
@@ -184,7 +184,7 @@ def atleast_2d(a: Any) -> ArrayHandle:
 def flip(a: Any, axis: Any = None) -> ArrayHandle:
     a = handle(a)
     axes = axes_of(axis, a.ndim)
-    return a[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(a.ndim))]  # type: ignore[no-any-return]
+    return a[tuple(slice(None, None, -1) if k in axes else slice(None) for k in range(a.ndim))]
 
 
 @replaces(np.flipud, plain=False)
@@ -328,7 +328,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
     else:
         cut = cut % n if n else 0
     lead = (slice(None),) * axis
-    return concatenate([a[(*lead, slice(cut, None))], a[(*lead, slice(None, cut))]], axis)  # type: ignore[no-any-return]
+    return concatenate([a[(*lead, slice(cut, None))], a[(*lead, slice(None, cut))]], axis)
 
 
 @replaces(np.diff)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadTypeError
+from jitad.tape.build import Leaf
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
@@ -62,11 +63,11 @@ class Surface:
     __le__ = _binary(np.less_equal)[0]
     __gt__ = _binary(np.greater)[0]
     __ge__ = _binary(np.greater_equal)[0]
-    __eq__ = _binary(np.equal)[0]  # type: ignore[assignment]
-    __ne__ = _binary(np.not_equal)[0]  # type: ignore[assignment]
+    __eq__ = _binary(np.equal)[0]
+    __ne__ = _binary(np.not_equal)[0]
 
     def __divmod__(self, other: Any) -> Any:
-        return self // other, self % other  # type: ignore[operator]
+        return self // other, self % other
 
     def __rdivmod__(self, other: Any) -> Any:
         return other // self, other % self
@@ -119,16 +120,13 @@ class Surface:
         return self._static(self.shape[0], "len() of an array")
 
     def _static(self, n: Any, what: str) -> int:
-        if isinstance(n, Number):
-            raise fail(JitadTypeError, f"{what} of traced length is not known while tracing",
-                       "Use len(a) or a loop in code that jitad traces.")  # fmt: skip
-        return int(n)
+        return n.known(what) if isinstance(n, Leaf) else int(n)
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
         n = self._static(self.shape[0], "iteration over an array")
-        return (self.row(k) for k in range(n))  # type: ignore[attr-defined]
+        return (self.row(k) for k in range(n))
 
     def __contains__(self, value: Any) -> Any:
         return bool(call(np.any, self == value))
@@ -163,7 +161,7 @@ class Surface:
     def __index__(self) -> int:
         if self.ndim:
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return self._only("an index").__index__()  # type: ignore[no-any-return]
+        return self._only("an index").__index__()
 
     def __bool__(self) -> bool:
         n = self.size
@@ -196,7 +194,7 @@ class Surface:
     # -- methods that write -----------------------------------------------------------------------
 
     def fill(self, value: Any) -> None:
-        self.assign(value)  # type: ignore[attr-defined]
+        self.assign(value)
 
     # -- methods that are functions ---------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jitad.errors import JitadIndexError, JitadValueError
 from jitad.specialise.pipeline import specialise
 from jitad.tape.types import INT
-from jitad.values.number import bind, o
+from jitad.values.number import Number, bind, o
 from tests.specialise.tapes import (
     IV,
     F,
@@ -253,10 +253,10 @@ def test_random_index_arithmetic_keeps_results_and_exceptions(recipes, step, wra
             def body(j, s):
                 deep = {**here, "j": j}
                 k = written(at, deep)
-                k = o.minimum(k, o.maximum(k, m)) if isinstance(k, int) else k  # traced
+                k = o.minimum(k, o.maximum(k, m)) if not isinstance(k, Number) else k  # traced
                 read = get(x, k) if wrap else o.load(x, bounded(x, k))
                 k = o.minimum(written(second, deep), 9)
-                k = o.minimum(k, o.maximum(k, m)) if isinstance(k, int) else k
+                k = o.minimum(k, o.maximum(k, m)) if not isinstance(k, Number) else k
                 return if_(b, o.lt(k, x.shape[0]), lambda: [s + read], lambda: [s * 0.5])
 
             rounds = o.minimum(written(inner, here), 4)

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from running import check, run, traced
 
 from jitad.errors import JitadError
-from running import check, run, traced
 
 X = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 
@@ -67,7 +67,7 @@ def test_swap_of_buffers():
 def test_rebinding_in_a_loop():
     def f(x, n):
         y = x
-        for k in range(n):
+        for _ in range(n):
             y = y * 0.5 + x
         return y, x
 
@@ -378,3 +378,159 @@ def test_aliasing_captures_are_one_array():
 
     t = traced(f, 3.0)
     assert run(t, f, 3.0) == 4.0 and a[0] == 3.0
+
+
+def test_two_choices_of_the_same_arrays_may_be_one():
+    def f(x, c, d):
+        a, b = x.copy(), x * 2
+        p = a if c > 0 else b
+        q = a if d > 0 else b
+        p[0] = 100.0
+        return q[0]
+
+    with pytest.raises(JitadError, match="may be the same as one that was written"):
+        traced(f, X, 1.0, 1.0)
+
+
+def test_a_swap_under_a_condition():
+    def f(x, c):
+        a, b = x.copy(), x * 2
+        for k in range(9):
+            if a[0] > c:
+                a, b = b, a
+            a[0] += k
+            b[1] -= a[0]
+        return a, b
+
+    check(f, X, 3.0, others=[(X, -1.0), (X, 20.0)])
+
+
+def test_iterating_over_an_array_that_is_swapped_is_refused():
+    def f(x, c):
+        a, b = x.copy(), x * 2
+        s = 0.0
+        for v in a:
+            if v > c:
+                a, b = b, a
+            b[0] = s
+            s += v
+        return s
+
+    with pytest.raises(JitadError, match="may be the same as one that was written"):
+        traced(f, X, 1.0)
+
+
+def test_items_are_read_when_their_turn_comes():
+    def f(x, c):
+        b = x * 0.5
+        s = 0.0
+        for p, z in zip(b, x):
+            b[3] = c
+            s += p * z
+        for k, v in enumerate(b):
+            b[(k + 1) % 3] += v
+        small = np.zeros(3)
+        for v in small:
+            small[2] += 1.0
+            s += v
+        for v in reversed(small):
+            small[0] = v + s
+        return s, b, small
+
+    check(f, X, 7.0)
+
+
+@dataclass
+class Checked:
+    v: float
+    w: float = 0.0
+
+    def __post_init__(self):
+        if self.v > 1:
+            self.w = self.v * WEIGHT
+
+
+def test_post_init_is_traced():
+    def f(x):
+        return Checked(x).w + Checked(x - 1).v
+
+    check(f, 2.0, others=[(0.5,)])
+
+
+def test_append_under_a_condition_to_a_captured_list():
+    log = []
+
+    def f(x):
+        if x > 0:
+            log.append(x * 2)
+        else:
+            log.append(-1.0)
+            log.append(x)
+        log.append(0.0)
+        return x
+
+    t = traced(f, 1.0)
+    assert log == []
+    run(t, f, 3.0)
+    assert log == [6.0, 0.0]
+    run(t, f, -3.0)
+    assert log == [6.0, 0.0, -1.0, -3.0, 0.0] and not t.missed(f)
+
+
+
+def test_writes_under_a_derivative_operator_follow_the_branch():
+    import jitad
+
+    class Counter:
+        n = 0.0
+
+    c = Counter()
+    c.n = 1.0
+
+    def g(x):
+        c.n = c.n + x
+        return x * x * c.n
+
+    def f(x):
+        y = jitad.grad(g)(x) if x > 0 else x
+        return y, c.n
+
+    compiled = jitad.jit(f)
+    assert compiled(2.0) == (2 * 2 * 3.0 + 4, 3.0) and c.n == 3.0
+    assert compiled(-2.0) == (-2.0, 3.0) and c.n == 3.0
+
+
+def test_a_function_in_a_block_carries_the_journal():
+    from jitad.tape.types import Array, Scalar
+    from jitad.trace import context
+    from jitad.trace.trace import leaves, trace, trace_block
+
+    class Counter:
+        n = 0.0
+
+    c = Counter()
+    c.n = 1.0
+    scope = {"context": context, "leaves": leaves, "trace_block": trace_block}
+    exec(  # a generated special method is library code to the tracer
+        "def __apply__(h, *args):\n"
+        "    inner = trace_block(h, args, leaves(args))\n"
+        "    for e in inner.block.equations:\n"
+        "        context.current().builder.append(e)\n"
+        "    return inner.finish(inner.block.results)\n",
+        scope,
+    )
+    apply = scope["__apply__"]
+
+    def g(x, a):
+        a[0] = x  # a handle of the block's own
+        c.n = c.n + a[0]
+        return x * c.n, a[0] + a[1]
+
+    def f(x, a):
+        y = apply(g, x, a) if x > 0 else (x, x)
+        return y, a[0], c.n
+
+    t = trace(f, [Scalar("f8", True), Array("f8", 1)])
+    assert c.n == 1.0
+    assert run(t, f, 2.0, X[:2]) == ((6.0, 4.0), 1.0, 3.0) and c.n == 3.0
+    assert run(t, f, -2.0, X[:2]) == ((-2.0, -2.0), 1.0, 3.0) and c.n == 3.0

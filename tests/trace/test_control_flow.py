@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from running import check, traced
 
 from jitad.tape.ir import walk
-from running import check, traced
 
 
 def early_return(x, y):
@@ -45,7 +45,7 @@ def nested_loops(x, y):
 
 
 def break_and_else(x, y):
-    for i in range(30):
+    for i in range(30):  # noqa: B007
         x = x * 1.1
         if x > y:
             break
@@ -140,7 +140,7 @@ def asserting(x, y):
 
 
 def raise_in_loop(x, y):
-    for i in range(20):
+    for _ in range(20):
         x = x + y
         if x > 10:
             raise ArithmeticError(f"overflow at {2}")

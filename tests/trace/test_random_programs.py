@@ -14,9 +14,9 @@ from collections import Counter
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from running import check
 
 from jitad.errors import JitadError
-from running import check
 
 NUMBERS = ["x", "y", "p", "q"]
 MIX: Counter[str] = Counter()
@@ -108,7 +108,8 @@ class _Writer:
             case "break" | "continue":
                 return [f"if {self.condition()}:", f"    {kind}"]
             case "return":
-                return [f"if {self.condition()}:", f"    return {self.number()}, p, a[1], n{', q' * 7}"]
+                result = f"{self.number()}, p, a[1], n{', q' * 7}"
+                return [f"if {self.condition()}:", f"    return {result}"]
             case "if":
                 return [f"if {self.condition()}:", *self.block(depth + 1)]
             case "ifelse":
@@ -118,8 +119,8 @@ class _Writer:
                 span = self.pick("3", "7", "N", "k, N", "N, 0, -2", "1, 6, 2")
                 return self.loop(f"for {self.pick('k', 'j')} in range({span}):", depth)
             case "forin":
-                head = self.pick("for z in a:", "for k, z in enumerate(a):", "for p, z in zip(b, a):")
-                return self.loop(head, depth)
+                head = self.pick("z in a", "k, z in enumerate(a)", "p, z in zip(b, a)")
+                return self.loop(f"for {head}:", depth)
             case _:
                 w = f"w{depth}"
                 head = f"while {w} < 6 and {self.condition()}:"
@@ -164,7 +165,7 @@ def squash(v):
 def helper(v):
     if v > 1:
         return v - 1
-    for i in range(5):
+    for _ in range(5):
         v = v + 0.25
         if v > 0.5:
             return v

@@ -1,0 +1,59 @@
+"""How do rows by index arrays become loops?
+
+One nest over what is picked; the index is read once for each position along the picked axis.
+"""
+
+from __future__ import annotations
+
+from jitad.emit import nests
+from jitad.emit.access import Access, Map, identity, of_axis, of_expr
+from jitad.emit.demand import Nest
+from jitad.emit.print_python import Expr
+from jitad.emit.scope import Extents, Scope
+from jitad.tape.ir import Atom, Equation, Var
+
+
+def _along(s: Scope, a: Var, index: Atom, axis: int) -> Extents:
+    """The extents of what is picked from a."""
+    assert isinstance(index, Var)
+    return (*s.extents[a][:axis], *s.extents[index], *s.extents[a][axis + 1 :])
+
+
+def _row(s: Scope, e: Equation, index: Atom, axis: int, counters: list[str]) -> tuple[str, str]:
+    """A name for the index at the present position, and the line that reads it."""
+    nest: Nest = (e, 9)
+    name = s.names.new("", "r")
+    value = nests.evaluate(s, nest, index, (of_axis(axis),), counters).value
+    return name, f"{name} = {value.text}"
+
+
+def _picked(ndim: int, axis: int, row: str) -> Map:
+    return tuple(of_expr(Expr(row)) if k == axis else of_axis(k) for k in range(ndim))
+
+
+def take(s: Scope, e: Equation) -> None:
+    (a, index), (v,) = e.ins, e.outs
+    axis: int = e.params["axis"]
+    assert isinstance(a, Var)
+    extents = _along(s, a, index, axis)
+    name = s.new_array(v, extents)
+    counters = s.counters(len(extents))
+    row, line = _row(s, e, index, axis, counters)
+    at = _picked(len(extents), axis, row)
+    value = nests.evaluate(s, (e, 8), a, at, counters).value
+    with nests.loops(s, counters, extents, {axis + 1: [line]}):
+        nests.write(s, v, Access(name, identity(len(extents))), identity(len(extents)), counters,
+                    value, False)  # fmt: skip
+
+
+def store(s: Scope, e: Equation, target: Access) -> None:
+    """store_take and accum_take into memory that is ready for it."""
+    (a, value, index), axis = e.ins, e.params["axis"]
+    assert isinstance(a, Var)
+    extents = _along(s, a, index, axis)
+    counters = s.counters(len(extents))
+    row, line = _row(s, e, index, axis, counters)
+    read = nests.evaluate(s, (e, 8), value, identity(len(extents)), counters).value
+    with nests.loops(s, counters, extents, {axis + 1: [line]}):
+        nests.write(s, a, target, _picked(len(extents), axis, row), counters, read,
+                    e.op == "accum_take")  # fmt: skip

@@ -1,0 +1,175 @@
+"""How is an expression rewritten?
+
+Operators, calls, subscripts, attributes and names become calls of hooks.  What Python would
+evaluate only sometimes (`b` in `a and b`) is handed over as a lambda, which the hook may call
+twice, once for every path of the tape; what can't stand in a lambda stays as it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+
+from jitad.trace import names as of
+from jitad.trace.exits import _at
+
+_SPECIAL = frozenset({"super", "globals", "dir", "locals", "vars", "eval", "exec", "__import__"})
+
+# names that rewriting makes
+_OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|comp|lambda)\d+)")
+
+
+def _load(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _store(name: str) -> ast.Name:
+    return ast.Name(name, ast.Store())
+
+
+def _hook(name: str, *args: ast.expr) -> ast.Call:
+    return ast.Call(ast.Attribute(_load("_jh"), name, ast.Load()), list(args), [])
+
+
+def _is_hook(node: ast.expr, *names: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="_jh"), attr=attr)):
+            return attr in names
+    return False
+
+
+def _later(value: ast.expr) -> ast.Lambda:
+    return ast.Lambda(ast.arguments([], [], None, [], [], None, []), value)
+
+
+class Expressions(ast.NodeTransformer):
+    """The half of `Hooking` that knows expressions."""
+
+    locals: set[str]  # names of the function itself
+    globals: set[str]  # names that it declares global
+    known: frozenset[str]  # names of its module
+    bound: set[str]  # locals that certainly have a value here
+    sessions: list[str]  # the branches and loops around
+
+    def is_free(self, name: str) -> bool:
+        raise NotImplementedError
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        name = node.id
+        if not isinstance(node.ctx, ast.Load) or _OWN.fullmatch(name):
+            return node
+        if name in self.locals:
+            return node if name in self.bound else _at(_hook("local", node), node)
+        if self.is_free(name):
+            return _at(_hook("free", node, _later(_load(name))), node)
+        if hasattr(builtins, name) and name not in self.known and name not in self.globals:
+            return node
+        return _at(_hook("glob", node, ast.Constant(name)), node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        # written as a loop: a long sum is a deep tree
+        spine: list[ast.BinOp] = []
+        left: ast.expr = node
+        while isinstance(left, ast.BinOp):
+            spine.append(left)
+            left = left.left
+        out = self.visit(left)
+        for n in reversed(spine):
+            out = _at(_hook(type(n.op).__name__, out, self.visit(n.right)), n)
+        return out
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        if isinstance(node.operand, ast.Constant):
+            return node
+        return _at(_hook(type(node.op).__name__, self.visit(node.operand)), node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        if len(node.ops) == 1:
+            op = type(node.ops[0]).__name__
+            return _at(
+                _hook(op, self.visit(node.left), self.visit(node.comparators[0])), node
+            )
+        if any(map(_must_stay, node.comparators[1:])):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        ops = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
+        rest = [_later(self.visit(c)) for c in node.comparators]
+        return _at(_hook("chain", ops, self.visit(node.left), *rest), node)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        first, *rest = node.values
+        if any(map(_must_stay, rest)):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        later = [_later(self.visit(v)) for v in rest]
+        return _at(_hook(type(node.op).__name__, self.visit(first), *later), node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        if _must_stay(node.body) or _must_stay(node.orelse):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        body, orelse = _later(self.visit(node.body)), _later(self.visit(node.orelse))
+        return _at(_hook("choose", self.visit(node.test), body, orelse), node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        args = [self.visit(a) for a in node.args]
+        for k in node.keywords:
+            k.value = self.visit(k.value)
+        if isinstance(node.func, ast.Name) and node.func.id in _SPECIAL:
+            node.args = args
+            return node
+        call = _hook("call", self.visit(node.func), *args)
+        call.keywords = node.keywords
+        return _at(call, node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        owner = self.visit(node.value)
+        return _at(_hook("get_attr", owner, ast.Constant(node.attr)), node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        return _at(_hook("get_item", self.visit(node.value), self.index(node.slice)), node)
+
+    def index(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Slice():
+                parts = [
+                    self.visit(p) if p else ast.Constant(None)
+                    for p in (node.lower, node.upper, node.step)
+                ]
+                return _at(ast.Call(_load("_jslice"), parts, []), node)
+            case ast.Tuple(elts=elts) if any(isinstance(e, ast.Slice) for e in elts):
+                return _at(ast.Tuple([self.index(e) for e in elts], ast.Load()), node)
+        return self.visit(node)
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        text = ast.Constant(ast.unparse(node.value))
+        node.value = _at(_hook("shown", self.visit(node.value), text), node)
+        return self.generic_visit_spec(node)
+
+    def generic_visit_spec(self, node: ast.FormattedValue) -> ast.expr:
+        if node.format_spec is not None:
+            node.format_spec = self.visit(node.format_spec)
+        return node
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self.generic_visit(node)
+        return _at(_hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
+
+    visit_Set = visit_Dict  # type: ignore[assignment]
+
+    def visit_Yield(self, node: ast.Yield) -> ast.expr:
+        value = self.visit(node.value) if node.value else ast.Constant(None)
+        around = ast.Tuple([_load(s) for s in self.sessions], ast.Load())
+        node.value = _at(_hook("yielding", value, around), node)
+        return node
+
+
+def _must_stay(node: ast.expr) -> bool:
+    """True of an operand that can't be put into a lambda: it binds a name, or yields."""
+    kinds = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
+    return any(isinstance(n, kinds) for n in of.own([node]))
