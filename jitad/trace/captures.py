@@ -224,7 +224,7 @@ class Captures:
             case np.ndarray():
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
-                return self._input(path, type_of_constant(value))
+                return self._input(path, type_of_constant(value), value=value)
             case bool() | int() | np.generic() | complex() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
                 return value
@@ -327,10 +327,14 @@ class Captures:
 
     # -- inputs -------------------------------------------------------------------------------
 
-    def _input(self, path: Path, type: Scalar | Array, extents: Any = None) -> Leaf:
+    def _input(
+        self, path: Path, type: Scalar | Array, extents: Any = None, value: Any = None
+    ) -> Leaf:
         name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
         var = self.add_input(type, name, extents)
         self.inputs.append(Capture(path, type, var))
+        if isinstance(value, (int, np.integer, np.bool_)):
+            self.builder.examples[var] = value
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
