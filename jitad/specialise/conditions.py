@@ -16,6 +16,7 @@ from jitad.tape.types import Scalar
 
 Sources = dict[Atom, Equation]
 _NEGATED = {"lt": "ge", "ge": "lt", "le": "gt", "gt": "le", "eq": "ne", "ne": "eq"}
+COMPARISONS = frozenset(_NEGATED)
 _DEPTH = 8
 
 

@@ -171,8 +171,9 @@ class _Work:
                         now = out
             return now if now is not None else lit_zero(self.dtype)
 
+        # what is handed on comes first, the farthest first of all: see `emit.demand.early`
+        handed = [total(waiting[d] if d < depth else None, d) for d in range(depth, 0, -1)][::-1]
         add = total(waiting[0], 0)
-        handed = [total(waiting[d] if d < depth else None, d) for d in range(1, depth + 1)]
         last = group[-1][0]
         self.instead[id(last)] = new
         at = next(x for x, c in group if c == first)

@@ -22,12 +22,13 @@ from dataclasses import dataclass
 
 from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
-from jitad.specialise.conditions import compared, facts, proved
+from jitad.specialise.conditions import COMPARISONS, compared, facts, proved
 from jitad.specialise.invariant import move_invariants
 from jitad.specialise.linear import Forms, Linear, is_integer, variable
 from jitad.specialise.prove import Known
+from jitad.specialise.signs import Signs
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Tape, Var, lit, walk
-from jitad.tape.types import BOOL, INT, Array, Scalar
+from jitad.tape.types import BOOL, INT, Array
 
 
 def ranges(tape: Tape) -> Tape:
@@ -69,6 +70,7 @@ class _Walk:
     def __init__(self) -> None:
         self.forms = Forms()
         self.known = Known()
+        self.signs = Signs()
         self.sources: dict[Atom, Equation] = {}
         self.decided: dict[Var, Lit] = {}
         self.depth: dict[Var, int] = {}  # number of loops around the definition
@@ -124,7 +126,8 @@ class _Walk:
                     self.block(b)
                     self.forget(mark)
             case _:
-                if compared(e, self.forms) is not None or e.op in ("eq", "ne"):
+                self.signs.enter(e)
+                if e.op in COMPARISONS:
                     decided = self.decide(e)
                     if decided is not None:
                         self.decided[e.outs[0]] = decided
@@ -136,12 +139,16 @@ class _Walk:
         return [*before, e]
 
     def decide(self, e: Equation) -> Lit | None:
-        if not all(map(is_integer, e.ins)) or not isinstance(e.outs[0].type, Scalar):
+        if e.outs[0].type != BOOL:
+            return None
+        if self.signs.never(e):
+            return Lit(False, BOOL)
+        if not all(map(is_integer, e.ins)):
             return None
         self.sources[e.outs[0]] = e
         for truth in (True, False):
             if proved(e.outs[0], truth, self.sources, self.forms, self.known):
-                return Lit(truth, BOOL) if e.outs[0].type == BOOL else None
+                return Lit(truth, BOOL)
         return None
 
     def integer(self, e: Equation, v: Var) -> None:

@@ -282,7 +282,8 @@ class _Reverse:
                 params_now = list(params)
             last: list[Var] = []  # versions of restored arrays that an iteration ended with
             for k in restored:
-                q = Var(params[k].type, tuple(scope.value(a) for a in init[k].shape), params[k].name)
+                p = params[k]
+                q = Var(p.type, tuple(scope.value(a) for a in init[k].shape), p.name)
                 inner.versions.begin(results[k], q)  # type: ignore[arg-type]
                 last.append(q)
             bars = []

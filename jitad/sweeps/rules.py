@@ -13,7 +13,6 @@ from jitad.primitives import TABLE, Into, Primitive
 from jitad.tape.build import Builder
 from jitad.tape.copy import zero
 from jitad.tape.ir import Atom, Equation, Lit, is_array
-from jitad.tape.types import Array, Scalar, is_float
 from jitad.values.number import bind, o
 
 Contribution = Atom | Into | None

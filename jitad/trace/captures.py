@@ -25,7 +25,7 @@ from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
+from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
@@ -244,7 +244,7 @@ class Captures:
             case np.ndarray():
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
-                return self._input(path, type_of_constant(value))
+                return self._input(path, type_of_constant(value), value=value)
             case bool() | int() | np.generic() | complex() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
                 return value
@@ -370,6 +370,7 @@ class Captures:
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)
+        found(handle)
         self._arrays[id(value)] = handle
         self._handles[id(handle)] = (path, value)
         self.register(handle, path)
@@ -377,11 +378,15 @@ class Captures:
 
     # -- inputs -------------------------------------------------------------------------------
 
-    def _input(self, path: Path, type: Scalar | Array, extents: Any = None) -> Leaf:
+    def _input(
+        self, path: Path, type: Scalar | Array, extents: Any = None, value: Any = None
+    ) -> Leaf:
         name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
         var = self.add_input(type, name, extents)
         self.inputs.append(Capture(path, type, var))
         self.guards.append(Guard(path, "dtype", type))
+        if isinstance(value, (int, np.integer, np.bool_)):
+            self.builder.examples[var] = value
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:

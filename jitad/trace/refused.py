@@ -29,6 +29,9 @@ REFUSED_CALLS: dict[str, str] = {
 # modules whose functions give something else at every call: a trace would freeze the first answer
 UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "datetime", "numpy.random"})
 
+# modules whose functions act on the world: a trace would act once, and a kernel never
+ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket"})
+
 
 def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
     """Raise for the first construct in the tree that is in the tables."""

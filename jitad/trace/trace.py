@@ -45,6 +45,7 @@ from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
+from jitad.where import caller
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,14 @@ class Shaped:
 
     type: Array
     extents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Valued:
+    """A number argument with its value in the call that is traced for, should it be needed."""
+
+    type: Scalar
+    value: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +173,7 @@ def trace(
     been seen to change.
     """
     builder = Builder()
+    builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic)
     builder._constant = captures.constant
     running = Trace(builder, captures)
@@ -217,7 +227,7 @@ def _python_function(f: Any) -> FunctionType | None:
 
 def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     """An argument with its abstract leaves as inputs."""
-    if isinstance(a, (Scalar, Array, Shaped)):
+    if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
     if isinstance(a, (list, tuple)):
         parts = [_argument(captures, inputs, x, path.then("item", k)) for k, x in enumerate(a)]
@@ -241,13 +251,16 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
 
 
 def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
-    t, extents = (a.type, a.extents) if isinstance(a, Shaped) else (a, None)
+    t = a.type if isinstance(a, (Shaped, Valued)) else a
+    extents = a.extents if isinstance(a, Shaped) else None
     name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
     if not name:
         name = path.root[1] if isinstance(path.root[1], str) else f"x{path.root[1]}"
     var = captures.add_input(t, name, extents)
     inputs.append(Input(path, t, var))
     leaf = Leaf(captures.builder, var)
+    if isinstance(a, Valued):
+        captures.builder.examples[var] = a.value
     if isinstance(t, Scalar):
         return leaf
     handle = ArrayHandle(leaf)
@@ -318,9 +331,9 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
             continue
         if w.slot == "_lost":
             raise JitadError(
-                f"{path} may have been written under another name, which a branch or loop chose, "
-                "so that jit can't write it back", running.builder.pos,
-                "Copy it first, and write to the copy.",
+                f"{_shown(path)} may have been written to under another name: a branch or a loop "
+                "chose between it and another array", running.builder.pos,
+                "Copy the arrays before they change places.",
             )  # fmt: skip
         running.captures.apart(w.target)
         value = w.read()
@@ -330,6 +343,14 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
         output = _output(running.builder, snapshot(value), outputs)
         commits.append(Commit(path, w.slot, output))
     return commits
+
+
+def _shown(path: Path) -> str:
+    """A path in the user's words."""
+    match path.root:
+        case ("arg", k):
+            return f"the array in argument {k}" + (f" at {path}" if path.steps else "")
+    return f"the array {path}"
 
 
 # -- blocks ---------------------------------------------------------------------------------------

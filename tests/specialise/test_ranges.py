@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from jitad.errors import JitadIndexError, JitadValueError
 from jitad.specialise.pipeline import specialise
-from jitad.tape.types import INT
+from jitad.tape.types import INT, Scalar
 from jitad.values.number import Number, bind, o
 from tests.specialise.tapes import (
     IV,
@@ -211,6 +211,48 @@ def test_a_stencil_over_a_plate_has_no_check_left():
 
     _, fast = both([("u", M), ("out", M)], step)
     assert not ops(fast, "check")
+
+
+def test_the_root_of_a_sum_of_squares_needs_no_check():
+    def f(b, x, y):
+        r = x * x + o.abs(y) * 2.0
+        bind("check", o.logical_not(o.lt(o.cast(r, dtype="f8", py=True), 0.0)),
+             exception=JitadValueError, message="math domain error")
+        d = r - y / (x * x)
+        bind("check", o.logical_not(o.lt(d, 0.0)), exception=JitadValueError, message="")
+        return o.sqrt(r) + o.sqrt(d)
+
+    plain, fast = both([("x", F), ("y", Scalar("f8", py=True))], f)
+    assert len(ops(plain, "check")) == 2 and len(ops(fast, "check")) == 1
+    for x, y in itertools.product((0.0, -0.0, 1.0, -2.0, float("nan")), (0.0, 3.0, -3.0)):
+        assert str(outcome(plain, x, y)) == str(outcome(fast, x, y))
+
+
+def test_quotients_by_negative_zero_are_negative():
+    plain, fast = both([("x", F)], lambda b, x: o.lt(1.0 / o.sqrt(x), 0.0))
+    assert outcome(fast, -0.0) == outcome(plain, -0.0) == [True]
+
+
+def test_a_check_that_does_not_change_leaves_the_loop_in_its_order():
+    """Each kind of failure is seen as before, whichever others would come after it."""
+    def f(b, x, m, p, q):
+        def body(i, s):
+            bind("check", o.lt(p, 3), exception=JitadValueError, message="p")
+            bounded(x, q)
+            bind("check", o.lt(s, 4.0), exception=ZeroDivisionError, message="s")
+            bind("check", o.lt(q, 2), exception=OverflowError, message="q")
+            return [s + o.load(x, bounded(x, i))]
+
+        return for_(b, 0, 1, m, [0.0], body)[0]
+
+    plain, fast = both([("x", V), ("m", INT), ("p", INT), ("q", INT)], f)
+    assert len(in_loops(fast, "check")) < len(in_loops(plain, "check"))
+    met = set()
+    for x, m, p, q in itertools.product(ARRAYS, (-1, 0, 1, 5), (2, 3), (-1, 0, 2, 9)):
+        wanted = outcome(plain, x, m, p, q)
+        assert wanted == outcome(fast, x, m, p, q), (x, m, p, q)
+        met.add(str(wanted) if isinstance(wanted, type) else "value")
+    assert len(met) == 5
 
 
 integers = st.integers(-3, 4)

@@ -1,4 +1,4 @@
-"""Are overwritten arrays restored rightly, where it pays, and at the price of one record a store?"""
+"""Are overwritten arrays restored rightly, where it pays, at the price of one record a store?"""
 
 from __future__ import annotations
 
