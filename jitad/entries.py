@@ -236,11 +236,16 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
             flat.append(reads[-1][0])
         else:
             flat.append(s.at(path) if not path.steps else _nested(path))
-    if reads or traced.guards:
+    outside = [
+        g for g in traced.guards
+        if not isinstance(g.path.root, tuple)
+        and not (g.kind == "code" and _is_fixed(g.path, function))
+    ]  # fmt: skip
+    if reads or outside:
         # What was captured is read as it is now: never stale, at the price of entering Python.
         kinds = ", ".join(f"{c}='{_numba_name(t)}'" for c, _, t in reads)
         lines.append(f"    with objmode({kinds}):")
-        lines.append(f"        {s.name('holds', _checked(traced, function))}()")
+        lines.append(f"        {s.name('holds', _checked(traced, outside, function))}()")
         for c, path, _ in reads:
             lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
@@ -255,9 +260,17 @@ def _reader(path: Path, function: Any) -> Callable[[], Any]:
     return lambda: path.get(function)
 
 
-def _checked(traced: Traced, function: Any) -> Callable[[], None]:
-    outside = [g for g in traced.guards if not isinstance(g.path.root, tuple)]
+def _is_fixed(path: Path, function: Any) -> bool:
+    """Is it the compiled function itself?  Native callers take its code to stay what it is."""
+    at = function
+    for kind, key in path.steps:
+        if not _is_constant(at, kind, key):
+            return False
+        at = getattr(at, key)
+    return path.root == "function"
 
+
+def _checked(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], None]:
     def holds() -> None:
         if not all(g.holds(function) for g in outside):
             raise JitadError(
