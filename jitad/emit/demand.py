@@ -166,6 +166,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 operand(a, when, nest, d if inside else None)
         elif row.elementwise or e.op == "load" or (e.op == "slice" and not array):
             inside = d.count == 1 and not d.local and (row.elementwise or undisturbed(k, d.last))
+            # What an iteration hands to the next is computed before the stores that come after
+            # it: LLVM can't move them apart, and would not vectorise.
+            inside = inside and (d.last < end or undisturbed(k, end))
             if inside:
                 out.inline.add(e.outs[0])
             for a in e.ins:

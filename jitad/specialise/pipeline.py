@@ -16,6 +16,7 @@ from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify
+from jitad.specialise.window import slide
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -32,6 +33,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("windows", slide),
     ("gather", gather),
 )
 
