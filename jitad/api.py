@@ -24,7 +24,7 @@ class _Prepared:
     """A user's function in the form the eager engine calls: through the call hook."""
 
     def __init__(self, f: Function) -> None:
-        self.f = f
+        self.f = self.__wrapped__ = f
         self.__name__ = getattr(f, "__name__", type(f).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -44,6 +44,11 @@ class Derivative:
             raise JitadTypeError(
                 f"{operator}: argnums={argnums!r} is neither an int nor a tuple of ints", None,
                 "Give the positions of the arguments, such as 0 or (0, 2).",
+            )  # fmt: skip
+        if isinstance(argnums, tuple) and len(set(argnums)) < len(argnums):
+            raise JitadTypeError(
+                f"{operator}: argnums={argnums!r} names an argument twice", None,
+                "Give each position once.",
             )  # fmt: skip
         self.operator, self.f, self.argnums = operator, f, argnums
         self.__name__ = self.__qualname__ = (

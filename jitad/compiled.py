@@ -21,14 +21,15 @@ from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, native_entry, of_type, python_entry
-from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
+from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
-from jitad.structures import Structure, flatten, unflatten
+from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import context, hooks
 from jitad.trace.captures import Path
-from jitad.trace.trace import Shaped, Traced, trace
+from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
 _MOST = 64  # specialisations of one function; more means that something changes at every call
@@ -114,7 +115,7 @@ class Compiled:
         why = "first call" if not self._all else (
             "other values of what the trace relied on" if tried else "other types"
         )
-        abstract = unflatten(structure, map(_abstract, leaves))
+        abstract = unflatten(structure, _abstracts(self.f, leaves, structure))
         s = self._specialise(*abstract, why)
         tried.append(s)
         return self._run(s, args, kwargs)
@@ -237,17 +238,54 @@ def _key_of_type(t: Array | Scalar) -> Any:
 
 def _abstract(leaf: Any) -> Any:
     """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
-    if isinstance(leaf, np.ndarray):
-        if leaf.dtype.kind not in "biuf":
-            raise JitadTypeError(
-                f"an argument is an array of dtype {leaf.dtype}", None,
-                "Arrays hold numbers: float64, float32, integers or bools.",
-            )  # fmt: skip
+    if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf":
         return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
-    if isinstance(leaf, (bool, int, float)) or (
-        isinstance(leaf, np.generic) and leaf.dtype.kind in "biuf"
-    ):
+    if isinstance(leaf, (float, np.floating)):
         return type_of_constant(leaf)
+    if isinstance(leaf, (bool, int, np.integer, np.bool_)):
+        return Valued(type_of_constant(leaf), leaf)
     return leaf
+
+
+def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
+    """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
+    for k, leaf in enumerate(leaves):
+        dtype = getattr(leaf, "dtype", None)
+        if isinstance(leaf, (complex, np.complexfloating)):
+            what = "a complex number"
+        elif isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "biuf":
+            what = f"an array of dtype {leaf.dtype}"
+        elif isinstance(leaf, np.generic) and leaf.dtype.kind not in "biuf":
+            what = f"a NumPy value of dtype {leaf.dtype}"
+        elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
+            raise JitadOverflowError(
+                f"{_place(f, structure, k)} is an int that needs more than 64 bits", None,
+                "Kernels compute with 64-bit integers: pass a float.",
+            )  # fmt: skip
+        else:
+            continue
+        remedy = "Kernels take floats, ints, bools and arrays of them."
+        if dtype is not None and dtype.kind == "c" or isinstance(leaf, complex):
+            remedy = "Pass the real and the imaginary part: kernels compute with real numbers."
+        raise JitadTypeError(f"{_place(f, structure, k)} is {what}", None, remedy)
+    return list(map(_abstract, leaves))
+
+
+def _place(f: Callable[..., Any], structure: Structure, leaf: int) -> str:
+    """What the user calls leaf number `leaf` of `(args, kwargs)`: `argument 0 (x) at ['w']`."""
+    at = structure
+    keys: list[tuple[type | None, Any]] = []
+    while at.kind is not None:
+        for key, child in zip(at.keys, at.children, strict=True):
+            if leaf < child.size:
+                keys.append((at.kind, key))
+                at = child
+                break
+            leaf -= child.size
+    (_, where), (_, name), *inside = keys
+    path = "".join(step(kind, key) for kind, key in inside if kind is not None)
+    if where == 0:
+        return place(f, name, path)
+    return f"argument {name}" + (f" at {path}" if path else "")
 
 

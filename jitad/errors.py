@@ -9,15 +9,21 @@ from __future__ import annotations
 import linecache
 
 from jitad.tape.ir import Pos
+from jitad.where import caller
+
+FINISHED = ""  # in the place of `where`: the text is a whole message
 
 
 class JitadError(Exception):
     """What was done, where, why it can't be, and what to do instead.
 
-    `where` is the place in the user's source; the message then shows that line with a caret.
+    `where` is the place in the user's source (unless given, that which is running); the message
+    shows that line with a caret.
     """
 
-    def __init__(self, what: str, where: Pos | None = None, remedy: str = "") -> None:
+    def __init__(self, what: str, where: Pos | str | None = None, remedy: str = "") -> None:
+        if where != FINISHED and not isinstance(where, Pos):
+            where = caller()
         self.what, self.where, self.remedy = what, where, remedy
         super().__init__(message(what, where, remedy))
 
@@ -37,6 +43,10 @@ class JitadTypeError(JitadError, TypeError):
     """A wrong type, such as an integer that is to be differentiated."""
 
 
+class JitadUnboundLocalError(JitadError, UnboundLocalError):
+    """A name is read on a path where nothing was assigned to it."""
+
+
 class JitadAttributeError(JitadError, AttributeError):
     """An attribute that the original has and its traced stand-in has not."""
 
@@ -53,16 +63,17 @@ class GuardMiss(Exception):
     """A kernel met a value that its trace did not foresee; the caller traces again."""
 
 
-def message(what: str, where: Pos | None, remedy: str) -> str:
+def message(what: str, where: Pos | str | None, remedy: str) -> str:
     """At most five lines: what, where, the source line, a caret, the remedy."""
     lines = [what]
-    if where is not None:
+    if isinstance(where, Pos):
         lines.append(f'  File "{where.file}", line {where.line}')
         text = linecache.getline(where.file, where.line).rstrip("\n")
         if text.strip():
             indent = len(text) - len(text.lstrip())
             lines.append("    " + text.strip())
-            lines.append("    " + " " * max(where.column - indent, 0) + "^")
+            before = text.encode()[: where.column].decode(errors="replace")  # columns are bytes
+            lines.append("    " + " " * max(len(before) - indent, 0) + "^")
     if remedy:
         lines.append(remedy)
     return "\n".join(lines)

@@ -37,7 +37,7 @@ class Structure:
             yield prefix
             return
         for key, child in zip(self.keys, self.children, strict=True):
-            yield from child.paths(prefix + _step(self.kind, key))
+            yield from child.paths(prefix + step(self.kind, key))
 
 
 LEAF = Structure(None)
@@ -158,7 +158,8 @@ def _build(s: Structure, leaves: Iterator[Any]) -> Any:
     return out
 
 
-def _step(kind: type, key: Hashable) -> str:
+def step(kind: type, key: Hashable) -> str:
+    """A place inside a node, as in Python: `['w']`, `[0]`, `.bias`."""
     named = kind not in _registered and not issubclass(kind, (list, dict)) and isinstance(key, str)
     return f".{key}" if named else f"[{key!r}]"
 
@@ -189,7 +190,7 @@ def _take(value: Any, want: Structure, path: str, leaves: list[Any]) -> str:
     if extra != want.extra:
         return f"the fixed parts{at} differ"
     for key, child in zip(want.keys, want.children, strict=True):
-        trouble = _take(named[key], child, path + _step(type(value), key), leaves)
+        trouble = _take(named[key], child, path + step(type(value), key), leaves)
         if trouble:
             return trouble
     return ""

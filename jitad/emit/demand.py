@@ -112,6 +112,18 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
 
     for a in block.results:
         need(a, end, memory=is_array(a))
+    carries = dict(zip(reversed(block.results), reversed(block.params), strict=False))
+
+    def early(e: Equation, k: int, d: Demand) -> bool:
+        """Is it what the next iteration gets, and better computed before the stores that follow?
+
+        LLVM vectorises a value handed on to the next iteration only if it is computed before
+        the one of this iteration is used in a store.  Sums are another matter.
+        """
+        if d.last != end or writes[end] == writes[k + 1]:
+            return False
+        return e.outs[0] in carries and carries[e.outs[0]] not in e.ins
+
     for k in range(end - 1, -1, -1):
         e = equations[k]
         for v in e.outs:
@@ -166,9 +178,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 operand(a, when, nest, d if inside else None)
         elif row.elementwise or e.op == "load" or (e.op == "slice" and not array):
             inside = d.count == 1 and not d.local and (row.elementwise or undisturbed(k, d.last))
-            # What an iteration hands to the next is computed before the stores that come after
-            # it: LLVM can't move them apart, and would not vectorise.
-            inside = inside and (d.last < end or undisturbed(k, end))
+            inside = inside and not early(e, k, d)
             if inside:
                 out.inline.add(e.outs[0])
             for a in e.ins:

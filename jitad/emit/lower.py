@@ -17,7 +17,7 @@ from jitad.emit.buffers import origins
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
-from jitad.errors import JitadError
+from jitad.errors import FINISHED, JitadError
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
 from jitad.tape.types import Array, Stack
@@ -411,7 +411,8 @@ def _check(s: Scope, e: Equation) -> None:
     if "<locals>" in cls.__qualname__:  # cannot be imported: its first base that can
         message = f"{cls.__name__}: {message}"
     with s.page.block(f"if {negated(ok).text}:"):
-        s.page.write(f"raise {name}({message!r})")
+        finished = f", {FINISHED!r}" if issubclass(cls, JitadError) else ""
+        s.page.write(f"raise {name}({message!r}{finished})")
 
 
 def _print(s: Scope, e: Equation) -> None:

@@ -21,7 +21,9 @@ def create(s: Scope, e: Equation) -> None:
     assert isinstance(v.type, Stack)
     buffer = s.names.new(s.hints.get(v, ""), "kept")
     top = s.names.new(f"{buffer}_top")
-    s.page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
+    # one buffer for all iterations of the loops around: it is empty again when they come round
+    page = s.loops[0].before if s.loops else s.page
+    page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
     s.page.write(f"{top} = 0")
     s.stacks[v] = (buffer, top)
 

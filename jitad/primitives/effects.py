@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitad.errors import FINISHED, JitadError
 from jitad.primitives.table import Primitive, register
 
 
 def _check(ok: Any, *, exception: type[Exception], message: str) -> None:
     if not ok:
-        raise exception(message)
+        raise exception(message, *((FINISHED,) if issubclass(exception, JitadError) else ()))
 
 
 def _print(*values: Any, parts: tuple[Any, ...]) -> None:

@@ -17,7 +17,7 @@ import jitad.values.functions  # noqa: F401  handles find NumPy's functions in i
 from jitad.errors import JitadTypeError
 from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
-from jitad.runtime.where import caller
+from jitad.where import caller
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number, bind
 

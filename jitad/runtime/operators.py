@@ -20,7 +20,7 @@ from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
-from jitad.runtime.where import caller
+from jitad.where import caller
 from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
 
@@ -58,6 +58,11 @@ class _Argument:
 def positions_of(argnums: Argnums, count: int, operator: str) -> tuple[int, ...]:
     chosen = argnums if isinstance(argnums, tuple) else (argnums,)
     out = tuple(k + count if k < 0 else k for k in chosen)
+    if len(set(out)) < len(out):
+        raise JitadValueError(
+            f"{operator}: argnums={argnums} names one of {count} arguments twice", caller(),
+            "Give each position once.",
+        )  # fmt: skip
     for k in out:
         if not 0 <= k < count:
             raise JitadValueError(

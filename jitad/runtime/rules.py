@@ -14,7 +14,7 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.primitives import Primitive
 from jitad.runtime.tagged import dtype_of
-from jitad.runtime.where import caller
+from jitad.where import caller
 from jitad.values.number import Number, Operations, o
 
 _float64 = np.float64

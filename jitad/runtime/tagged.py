@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
-from jitad.runtime.where import caller
+from jitad.where import caller
 from jitad.tape.ir import Pos
 from jitad.values.number import Number, bind
 

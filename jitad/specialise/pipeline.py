@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.overwrite import privatise
@@ -16,7 +17,6 @@ from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify
-from jitad.specialise.window import slide
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -33,8 +33,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("ranges again", ranges),
     ("decided again", simplify),
-    ("windows", slide),
+    ("delay", delay),
     ("gather", gather),
+    ("last fold", simplify),
 )
 
 

@@ -19,6 +19,7 @@ from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.ir import Atom, Block, Equation, Tape, free_vars
+from jitad.values.number import in_rules
 
 
 def resolve(tape: Tape) -> Tape:
@@ -64,10 +65,11 @@ def _apply(b: Builder, e: Equation, env: Env) -> None:
     function = _resolve_block(e.blocks[0])
     # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
     plain = prepare(function)
-    if e.op == "vjp":
-        swept = vjp_block(plain, e.params["active"], e.params["seeded"])
-    else:
-        swept = jvp_block(plain, e.params["active"])
+    with in_rules:  # a literal times an array of the tape is a content, not a user's handle
+        if e.op == "vjp":
+            swept = vjp_block(plain, e.params["active"], e.params["seeded"])
+        else:
+            swept = jvp_block(plain, e.params["active"])
     swept = simplify_block(swept)
     inner: Env = dict(zip(swept.params, (read(a, env) for a in e.ins), strict=True))
     for v in _captured(swept, env):

@@ -74,6 +74,7 @@ def _in_order(equations: list[Equation]) -> list[Equation]:
             before[id(e)] = last
             last = e
     placed: set[int] = set()
+    begun: set[int] = set()
     out: list[Equation] = []
     for root in equations:
         todo = [(root, False)]
@@ -85,6 +86,8 @@ def _in_order(equations: list[Equation]) -> list[Equation]:
                 placed.add(id(e))
                 out.append(e)
                 continue
+            assert id(e) not in begun, f"{e.op} depends on itself"
+            begun.add(id(e))
             todo.append((e, True))
             needs = [made[a] for a in (*e.ins, *free_vars(*e.blocks))
                      if isinstance(a, Var) and a in made]  # fmt: skip

@@ -14,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import GuardMiss, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.values.number import Number
+
+
+_FAR = 200  # operations between an input and a value that must be known
 
 
 class Builder:
@@ -32,7 +35,7 @@ class Builder:
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
         self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
-        self.examples: dict[Atom, int] = {}  # extents of arguments in the call being traced for
+        self.examples: dict[Atom, Any] = {}  # ints and extents in the call being traced for
 
     # -- blocks ---------------------------------------------------------------------------------
 
@@ -146,6 +149,44 @@ class Builder:
             self.measure(v)
         return outs
 
+    # -- values that must be known ----------------------------------------------------------------
+
+    def rely(self, atom: Atom) -> Any:
+        """The value of an atom in the call being traced for, or None where it isn't known.
+
+        It is known of ints, bools and extents of arguments, and of what is computed from them;
+        guards see to it that the kernel runs for these values only.
+        """
+        origins: dict[Atom, Any] = {}
+        value = self._example(atom, origins, {}, 0)
+        if value is None:
+            return None
+        with self.at_root():
+            for origin, expected in origins.items():
+                test = self.emit("eq", origin, lit(expected))
+                if self.first_time(("relied", test)):
+                    what = f"{getattr(origin, 'name', '') or 'an extent'} is {expected}"
+                    self.emit("check", test, exception=GuardMiss, message=what)
+        return value
+
+    def _example(self, atom: Atom, origins: dict[Atom, Any], seen: dict[Atom, Any], depth: int):
+        if isinstance(atom, Lit):
+            return atom.value
+        if atom in self.examples:
+            origins[atom] = self.examples[atom]
+            return origins[atom]
+        source = self.sources.get(atom)
+        if atom in seen or source is None or depth > _FAR or source.op not in TABLE:
+            return seen.get(atom)
+        row = TABLE[source.op]
+        if not row.elementwise or len(source.outs) > 1 or not isinstance(atom.type, Scalar):
+            return None
+        args = [self._example(a, origins, seen, depth + 1) for a in source.ins]
+        if not any(a is None for a in args):
+            folded = _fold(row, tuple(map(lit, args)), source.params)
+            seen[atom] = folded.value if isinstance(folded, Lit) else None
+        return seen.get(atom)
+
     # -- numbers --------------------------------------------------------------------------------
 
     def atom(self, value: Any) -> Atom:
@@ -208,30 +249,52 @@ class Leaf(Number):
     def __repr__(self) -> str:
         return f"<traced {self.atom!r}: {self.atom.type}>"
 
+    def known(self, what: str) -> Any:
+        """The plain number that this is, where the kernel's guards can see to that."""
+        value = self.builder.rely(self.atom)
+        if value is None:
+            raise self._refuse(what)
+        return value
+
     def _refuse(self, what: str) -> JitadTypeError:
         return JitadTypeError(
             f"a traced number can't become {what} here: its value is not known while tracing",
             self.builder.pos,
-            "Keep it traced (jitad follows if, while, for and arithmetic), or mark it static.",
+            "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
         )
 
     def __bool__(self) -> bool:
-        raise self._refuse("a bool")
+        return bool(self.known("a bool"))
+
+    def __str__(self) -> str:
+        raise self._refuse("a text")
+
+    def __format__(self, spec: str) -> str:
+        raise self._refuse("a text")
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(self.known("a key of a dict or an element of a set"))
 
     def __float__(self) -> float:
-        raise self._refuse("a float")
+        return float(self.known("a float"))
 
     def __int__(self) -> int:
-        raise self._refuse("an int")
+        return int(self.known("an int"))
 
     def __index__(self) -> int:
-        raise self._refuse("an index")
+        if self.type not in _INTEGERS:
+            raise self._refuse("an index")
+        return int(self.known("an index"))
 
     def __complex__(self) -> complex:
-        raise self._refuse("a complex")
+        return complex(self.known("a complex"))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise self._refuse("a NumPy array")
+
+
+_INTEGERS = tuple(Scalar(d, py) for d in ("i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
+                  for py in (True, False))  # fmt: skip
 
 
 # -- simplification -------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         case FunctionType():
             return _function(trace, f, args, kwargs)
         case MethodType():
-            return call(f.__func__, f.__self__, *args, **kwargs)
+            return call(_read(trace, f, "__func__"), _read(trace, f, "__self__"), *args, **kwargs)
         case functools.partial():
             return call(_read(trace, f, "func"), *_read(trace, f, "args"), *args,
                         **{**_read(trace, f, "keywords"), **kwargs})  # fmt: skip

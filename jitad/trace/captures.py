@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
+from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
@@ -57,7 +57,12 @@ class Path:
     def __str__(self) -> str:
         out = {"attr": ".{}", "item": "[{!r}]"}
         text = "".join(out.get(k, " {}").format(key) for k, key in self.steps)
-        return text.strip().lstrip(".") or str(self.root)
+        match self.root:
+            case ("arg", k):
+                return f"argument {k}{text}"
+            case ("kwarg", name):
+                return f"argument {name}{text}"
+        return text.strip().lstrip(".") or "the function"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,12 +224,16 @@ class Captures:
             case np.ndarray():
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
-                return self._input(path, type_of_constant(value))
+                return self._input(path, type_of_constant(value), value=value)
             case bool() | int() | np.generic() | complex() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case FunctionType():
                 self.guards.append(Guard(path, "code", value.__code__))
+                self.register(value, path)
+                return value
+            case MethodType():  # its function and its object are read when it is called
+                self.guards.append(Guard(path, "type", MethodType))
                 self.register(value, path)
                 return value
             case type() | ModuleType():
@@ -310,6 +319,7 @@ class Captures:
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)
+        found(handle)
         self._arrays[id(value)] = handle
         self._handles[id(handle)] = (path, value)
         self.register(handle, path)
@@ -317,10 +327,14 @@ class Captures:
 
     # -- inputs -------------------------------------------------------------------------------
 
-    def _input(self, path: Path, type: Scalar | Array, extents: Any = None) -> Leaf:
+    def _input(
+        self, path: Path, type: Scalar | Array, extents: Any = None, value: Any = None
+    ) -> Leaf:
         name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
         var = self.add_input(type, name, extents)
         self.inputs.append(Capture(path, type, var))
+        if isinstance(value, (int, np.integer, np.bool_)):
+            self.builder.examples[var] = value
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:

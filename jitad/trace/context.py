@@ -17,6 +17,7 @@ from jitad.errors import JitadError
 from jitad.tape.build import Builder
 from jitad.tape.ir import Block, Pos, Var
 from jitad.trace.join import Snapshot, snapshot
+from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
@@ -47,7 +48,7 @@ class Trace:
 
     def step(self, frame: FrameType) -> None:
         """Note the user's position; every hook of a traced operation calls this."""
-        self.builder.pos = position(frame)
+        self.builder.pos = position(frame) or self.builder.pos
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise JitadError(
@@ -77,18 +78,23 @@ def leave() -> None:
     journals.pop()
 
 
-_positions: dict[CodeType, list[tuple[int, int]]] = {}
+_positions: dict[int, tuple[CodeType, list[Pos] | None]] = {}  # by id: hashing code is slow
 
 
-def position(frame: FrameType) -> Pos:
-    """Where in the user's source a frame of rewritten code is."""
+def position(frame: FrameType) -> Pos | None:
+    """Where in the user's source a frame is; None of one that is not rewritten code."""
     code = frame.f_code
-    known = _positions.get(code)
+    known = _positions.get(id(code))
     if known is None:
-        known = [(p[0] or code.co_firstlineno, p[2] or 0) for p in code.co_positions()]
-        _positions[code] = known
-    line, column = known[max(frame.f_lasti, 0) // 2]
-    return Pos(code.co_filename, line, column)
+        places = None
+        if is_rewritten_code(code):
+            places = [
+                Pos(code.co_filename, p[0] or code.co_firstlineno, p[2] or 0)
+                for p in code.co_positions()
+            ]
+        known = _positions[id(code)] = (code, places)
+    places = known[1]
+    return None if places is None else places[max(frame.f_lasti, 0) // 2]
 
 
 @dataclass(eq=False)

@@ -13,7 +13,13 @@ from collections.abc import Callable
 from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from jitad.errors import JitadError
+from jitad.errors import (
+    JitadAttributeError,
+    JitadError,
+    JitadIndexError,
+    JitadUnboundLocalError,
+    JitadValueError,
+)
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
 from jitad.trace.branches import MARK, both, choose, either, if_, truth
@@ -25,9 +31,10 @@ from jitad.trace.iterables import Counted, pick
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.extents import as_int
 from jitad.values.journal import MISSING, record
 from jitad.values.journal import made as note_made
-from jitad.values.kind import require
+from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
 
 for_, while_ = loops.for_, loops.while_
@@ -170,14 +177,10 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
-        text = f"local variable '{value.name}' has no value on this path"
-        require(value.flag, _Unbound, text)
+        text = f"cannot access local variable '{value.name}' where it is not associated with a value"
+        require(value.flag, JitadUnboundLocalError, text)
         return value.value
     return value
-
-
-class _Unbound(JitadError, UnboundLocalError):
-    """A name is read on a path where nothing was assigned to it."""
 
 
 def free(value: Any, thunk: Any, whole: bool = True) -> Any:
@@ -280,9 +283,11 @@ def append(target: Any, item: Any) -> None:
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
-    if trace is None or isinstance(owner, (Number, ArrayHandle)):
+    if isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
             trace.step(sys._getframe(1))
+        return _attribute_of_number(owner, name)
+    if trace is None:
         return getattr(owner, name)
     trace.step(sys._getframe(1))
     prop = getattr(type(owner), name, None)
@@ -299,6 +304,18 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value
     return captures.read(path.then("attr", name), value, whole)
+
+
+def _attribute_of_number(owner: Any, name: str) -> Any:
+    try:
+        return getattr(owner, name)
+    except AttributeError as e:
+        if isinstance(e, JitadError):
+            raise
+        python = isinstance(owner, Number) and is_python(owner)
+        kinds = {"f": "float", "i": "int", "b": "bool"}
+        kind = kinds[type_of(owner).dtype[0]] if python else "NumPy array or number"
+        raise JitadAttributeError(f"a {kind} has no attribute {name!r} that jitad knows") from None
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
@@ -344,12 +361,14 @@ def _note_attr(owner: Any, name: str) -> None:
 
 
 def get_item(owner: Any, index: Any) -> Any:
+    if isinstance(owner, Number) and isinstance(index, tuple) and not index:
+        return owner  # as of a NumPy scalar
     trace = current()
     if trace is None:
         return owner[index]
     trace.step(sys._getframe(1))
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
-        return _traced_item(owner, index)
+        return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) not in (list, tuple, dict, ArrayHandle):
         found = special(owner, "__getitem__")
         if found is not None:
@@ -363,8 +382,6 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
     n = len(owner)
     positive = bind("where", bind("lt", index, 0), bind("add", index, n), index)
     inside = bind("logical_and", bind("ge", positive, 0), bind("lt", positive, n))
-    from jitad.errors import JitadIndexError
-
     require(inside, JitadIndexError, f"{type(owner).__name__} index out of range")
     return pick(owner, positive)
 
@@ -398,13 +415,9 @@ def unpack(value: Any, count: int | None) -> Any:
     if isinstance(value, ArrayHandle) and count is not None:
         n = value.shape[0]
         if isinstance(n, Leaf):
-            require(bind("eq", n, count), _Unpack, f"expected {count} values to unpack")
+            require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
             return [value.row(k) for k in range(count)]
     return value
-
-
-class _Unpack(JitadError, ValueError):
-    """The number of values differs from the number of targets."""
 
 
 def made(thing: Any) -> Any:

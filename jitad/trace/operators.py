@@ -1,9 +1,9 @@
 """What do derivative operators do inside a traced function?  They are recorded.
 
 The function is traced into a block with parameters of its own, one for every real leaf of the
-differentiated arguments; the block becomes a `vjp` or `jvp` equation under a fresh tag.  Arrays
-come in as new handles, so that nothing the function writes to its arguments reaches the caller's;
-what else it writes lives on with its primal value.
+differentiated arguments; the block becomes a `vjp` or `jvp` equation under a fresh tag.  What
+it writes to arrays ends with it: a derivative changes no array of its caller.  What else it writes
+(a counter, an attribute) lives on with its primal value.
 """
 
 from __future__ import annotations
@@ -138,6 +138,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     region.close()
     writes = []
     for w in region.written:
+        if w.write.slot in ("content", "_lost"):
+            continue  # a derivative changes no array of its caller
         match w.value:
             case Num(value) if isinstance(value, Leaf):
                 writes.append((w.write, len(atoms), None))

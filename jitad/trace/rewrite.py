@@ -57,6 +57,10 @@ def is_rewritten(f: FunctionType) -> bool:
     return f.__code__ in _rewritten
 
 
+def is_rewritten_code(code: CodeType) -> bool:
+    return code in _rewritten
+
+
 _library = tuple(
     {p for k in ("stdlib", "platstdlib", "purelib", "platlib") if (p := sysconfig.get_path(k))}
     | {__file__.rsplit("/trace/", 1)[0]}
@@ -107,10 +111,7 @@ def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
             "Split the function: it nests too deeply.",
         ) from e  # fmt: skip
     made_code = next(c for c in nested_codes(compiled) if c.co_name == node.name)
-    code = made_code.replace(
-        co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname,
-        co_firstlineno=f.__code__.co_firstlineno,
-    )  # fmt: skip
+    code = made_code.replace(co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname)
     _rewritten.add(code)
     _rewritten.update(nested_codes(made_code))
     return code, unit.sites

@@ -45,6 +45,7 @@ from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
+from jitad.where import caller
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,14 @@ class Shaped:
 
     type: Array
     extents: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Valued:
+    """A number argument with its value in the call that is traced for, should it be needed."""
+
+    type: Scalar
+    value: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +149,6 @@ class Traced:
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
-    lost: tuple[Path, ...] = ()  # arrays whose writes can't be told, a swap having hidden them
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
@@ -165,6 +173,7 @@ def trace(
     been seen to change.
     """
     builder = Builder()
+    builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic)
     builder._constant = captures.constant
     running = Trace(builder, captures)
@@ -188,7 +197,7 @@ def trace(
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = _output(builder, snapshot(result), outputs)
-            commits, lost = _commits(running, outputs)
+            commits = _commits(running, outputs)
     finally:
         while len(running.journal.frames) > 1:
             running.journal.close()
@@ -201,7 +210,7 @@ def trace(
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
     return Traced(
         Tape(_name(f), body, pos), tuple(inputs), tuple(captures.inputs), tuple(captures.guards),
-        output, tuple(commits), tuple(lost),
+        output, tuple(commits),
     )  # fmt: skip
 
 
@@ -218,7 +227,7 @@ def _python_function(f: Any) -> FunctionType | None:
 
 def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     """An argument with its abstract leaves as inputs."""
-    if isinstance(a, (Scalar, Array, Shaped)):
+    if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
     if isinstance(a, (list, tuple)):
         parts = [_argument(captures, inputs, x, path.then("item", k)) for k, x in enumerate(a)]
@@ -242,13 +251,16 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
 
 
 def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
-    t, extents = (a.type, a.extents) if isinstance(a, Shaped) else (a, None)
+    t = a.type if isinstance(a, (Shaped, Valued)) else a
+    extents = a.extents if isinstance(a, Shaped) else None
     name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
     if not name:
         name = path.root[1] if isinstance(path.root[1], str) else f"x{path.root[1]}"
     var = captures.add_input(t, name, extents)
     inputs.append(Input(path, t, var))
     leaf = Leaf(captures.builder, var)
+    if isinstance(a, Valued):
+        captures.builder.examples[var] = a.value
     if isinstance(t, Scalar):
         return leaf
     handle = ArrayHandle(leaf)
@@ -310,24 +322,34 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
     return out
 
 
-def _commits(running: Trace, outputs: list[Atom]) -> tuple[list[Commit], list[Path]]:
+def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
     """Writes to things that are found from outside."""
     commits: list[Commit] = []
-    lost: list[Path] = []
     for w in list(running.journal.frames[-1].values()):
         path = running.captures.path_of(w.target)
         if path is None:
             continue
         if w.slot == "_lost":
-            lost.append(path)
-            continue
+            raise JitadError(
+                f"{_shown(path)} may have been written to under another name: a branch or a loop "
+                "chose between it and another array", running.builder.pos,
+                "Copy the arrays before they change places.",
+            )  # fmt: skip
         value = w.read()
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
         output = _output(running.builder, snapshot(value), outputs)
         commits.append(Commit(path, w.slot, output))
-    return commits, lost
+    return commits
+
+
+def _shown(path: Path) -> str:
+    """A path in the user's words."""
+    match path.root:
+        case ("arg", k):
+            return f"the array in argument {k}" + (f" at {path}" if path.steps else "")
+    return f"the array {path}"
 
 
 # -- blocks ---------------------------------------------------------------------------------------

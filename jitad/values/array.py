@@ -47,6 +47,7 @@ class ArrayHandle(Surface):
         self._parent: ArrayHandle | None = None
         self._view: View | None = None
         self._lost = ""
+        journal.made(self)
 
     @classmethod
     def _onto(cls, parent: ArrayHandle, view: View) -> ArrayHandle:

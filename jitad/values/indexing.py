@@ -26,6 +26,7 @@ from jitad.values.extents import (
     smallest,
     sub,
 )
+from jitad.tape.build import Leaf
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Entry, New, Range
@@ -119,9 +120,8 @@ def wrap(i: Int, n: Int) -> Int:
 def slice_range(item: slice, n: Int) -> Range:
     """A slice of an axis of extent n; bounds beyond the ends are clipped, as in Python."""
     step = 1 if item.step is None else as_int(item.step, "the step of a slice")
-    if isinstance(step, Number):
-        raise fail(JitadTypeError, "the step of a slice must be known while tracing",
-                   "Use a literal step, or a loop over the elements.")  # fmt: skip
+    if isinstance(step, Leaf):
+        step = step.known("the step of a slice")
     if step == 0:
         raise fail(JitadValueError, "slice step cannot be zero")
     start = None if item.start is None else as_int(item.start, "the start of a slice")

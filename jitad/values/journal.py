@@ -143,6 +143,10 @@ class Journal:
         """Note an object made just now: writes to it in this frame are nobody else's business."""
         self.fresh[-1][id(thing)] = thing
 
+    def found(self, thing: object) -> None:
+        """Note that an object, made just now, stands for one that was there before."""
+        self.fresh[-1].pop(id(thing), None)
+
     def is_fresh(self, thing: object) -> bool:
         """True where the thing was made in the innermost frame."""
         return id(thing) in self.fresh[-1]
@@ -187,3 +191,10 @@ def made(thing: object) -> None:
     journal = active()
     if journal is not None:
         journal.made(thing)
+
+
+def found(thing: object) -> None:
+    """Note, if a trace is running, that an object made just now stands for one from outside."""
+    journal = active()
+    if journal is not None:
+        journal.found(thing)

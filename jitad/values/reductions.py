@@ -18,6 +18,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int
+from jitad.tape.build import Leaf
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
@@ -33,8 +34,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     out = []
     for k in given:
         k = extents.as_int(k, "an axis")
-        if isinstance(k, Number):
-            raise fail(JitadTypeError, "axis= must be known while tracing")
+        if isinstance(k, Leaf):
+            k = k.known("an axis")
         if not -ndim <= k < ndim:
             raise fail(JitadValueError, f"axis {k} is out of bounds for array of dimension {ndim}")
         out.append(k % ndim)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadTypeError
+from jitad.tape.build import Leaf
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
@@ -119,10 +120,7 @@ class Surface:
         return self._static(self.shape[0], "len() of an array")
 
     def _static(self, n: Any, what: str) -> int:
-        if isinstance(n, Number):
-            raise fail(JitadTypeError, f"{what} of traced length is not known while tracing",
-                       "Use len(a) or a loop in code that jitad traces.")  # fmt: skip
-        return int(n)
+        return n.known(what) if isinstance(n, Leaf) else int(n)
 
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:

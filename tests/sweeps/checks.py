@@ -5,7 +5,8 @@ For results y = f(x), a random direction v and random seeds w, all of these are 
     vjp                 w' J, dotted with v     against the same
     ff, fr, rf, rr      second derivatives      against the complex step of the vjp tape
 Every tape that a sweep makes is verified as it comes and once simplified, and both forms are
-interpreted: so simplification and dead-code removal are checked on all of them as well.
+interpreted: so simplification and dead-code removal are checked on all of them as well.  What a
+program prints, all of its sweeps print, once and in the same order.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from jitad.specialise.dead import remove_dead
+from jitad.specialise.pipeline import stages
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
@@ -40,20 +42,20 @@ def check(
     """All of the above for one program at one point; the last `zeros` results are zero."""
     args = list(args)
     rng = np.random.default_rng(1)
-    values = interpret(block, args)
+    values, said = run(block, args)
     _bounded(values)
     agree("zeros", [*values[len(values) - zeros :], 0.0], [0.0] * (zeros + 1))
-    same_meaning(block, args, values)
+    same_meaning(block, args, values, said)
     floats = [k for k, r in enumerate(block.results) if is_float(r.type)]
     v = [_like(rng, args[k]) for k in active]
     w = [_like(rng, values[k]) for k in floats]
     slopes = [truth.along(block, args, _spread(v, active, len(args)))[k] for k in floats]
     _bounded(slopes)
 
-    forward, tangents = swept(jvp_block, block, active, [*args, *v], "jvp")
+    forward, tangents = swept(jvp_block, block, active, [*args, *v], said, "jvp")
     agree("jvp: values", tangents[: len(values)], values)
     agree("jvp", tangents[len(values) :], slopes)
-    reverse, adjoints = swept(vjp_block, block, active, [*args, *w], "vjp")
+    reverse, adjoints = swept(vjp_block, block, active, [*args, *w], said, "vjp")
     agree("vjp: values", adjoints[: len(values)], values)
     adjoints = adjoints[len(values) :]
     _bounded(adjoints)
@@ -67,34 +69,71 @@ def check(
     point = [*args, *w]
     bend = truth.along(reverse, point, _spread(v, active, len(point)))[len(values) :]
     _bounded(bend)
-    _, fr = swept(jvp_block, reverse, active, [*point, *v], "fr")
+    _, fr = swept(jvp_block, reverse, active, [*point, *v], said, "fr")
     agree("fr", fr[-len(active) :], bend)
     none = [np.zeros(np.shape(r)) for r in w]
-    _, rr = swept(vjp_block, reverse, active, [*point, *none, *v], "rr")
+    _, rr = swept(vjp_block, reverse, active, [*point, *none, *v], said, "rr")
     agree("rr", rr[-len(active) :], bend)
-    _, rf = swept(vjp_block, forward, active, [*args, *v, *none, *w], "rf")
+    _, rf = swept(vjp_block, forward, active, [*args, *v, *none, *w], said, "rf")
     agree("rf", rf[-len(active) :], bend)
-    _, ff = swept(jvp_block, forward, active, [*args, *v, *v], "ff")
+    _, ff = swept(jvp_block, forward, active, [*args, *v, *v], said, "ff")
     agree("ff", [_dot(w, ff[-len(w) :])], [_dot(bend, v)])
 
 
 def swept(
-    sweep: Callable[..., Block], block: Block, active: Sequence[int], args: list[Any], name: str
+    sweep: Callable[..., Block],
+    block: Block,
+    active: Sequence[int],
+    args: list[Any],
+    said: list[Any],
+    name: str,
 ) -> tuple[Block, list[Any]]:
     """A sweep's tape, simplified, and its results, checked to be those of the raw one."""
     raw = verify(Tape(name, sweep(block, active)), "the sweep").body
-    results = interpret(raw, args)
+    results, printed = run(raw, args)
+    agree(f"{name}: printed", printed, said)
     simple = verify(Tape(name, simplify_block(raw)), "simplification").body
-    agree(f"{name}: simplified", interpret(simple, args), results)
+    agree_both(f"{name}: simplified", run(simple, args), (results, said))
     return simple, results
 
 
-def same_meaning(block: Block, args: Sequence[Any], values: Sequence[Any]) -> None:
+def run(block: Block, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The results of a block, and what it prints."""
+    said: list[Any] = []
+    with truth.evaluating({"print": lambda *values, parts: said.extend(values)}):
+        return interpret(block, list(args)), said
+
+
+def same_meaning(
+    block: Block, args: Sequence[Any], values: Sequence[Any], said: Sequence[Any]
+) -> None:
     """Simplification and dead-code removal keep what a block computes."""
     simple = verify(Tape("simple", simplify_block(block)), "simplification").body
-    agree("simplify", interpret(simple, list(args)), values)
+    agree_both("simplify", run(simple, args), (values, said))
     bare = verify(Tape("bare", remove_dead(copy.deepcopy(block))), "dead code").body
-    agree("remove_dead", interpret(bare, list(args)), values)
+    agree_both("remove_dead", run(bare, args), (values, said))
+
+
+def pipeline_keeps_meaning(block: Block, args: Sequence[Any], active: Sequence[int]) -> None:
+    """Every pass keeps what a block computes, and what its reverse sweep computes."""
+    args = list(args)
+    rng = np.random.default_rng(1)
+    values, _ = run(block, args)
+    seeds = [_like(rng, x) for x, r in zip(values, block.results, strict=True) if is_float(r.type)]
+    for tape, point in (
+        (Tape("primal", copy.deepcopy(block)), args),
+        (Tape("vjp", vjp_block(block, active)), [*args, *seeds]),
+    ):
+        wanted = run(tape.body, point)
+        _bounded(wanted[0])
+        for name, after in stages(tape):
+            agree_both(f"{tape.name} after {name}", run(after.body, point), wanted)
+
+
+def agree_both(what: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """Results agree, and so does what is printed."""
+    agree(what, got[0], wanted[0])
+    agree(f"{what}: printed", got[1], wanted[1])
 
 
 def agree(what: str, got: Sequence[Any], wanted: Sequence[Any]) -> None:

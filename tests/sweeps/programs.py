@@ -74,6 +74,12 @@ def whole_arrays(b: Builder | None, x: Any, y: Any) -> Any:
     return o.sum(o.sin(x) * y + x / y, axes=(0,)) * o.amax(x, axes=(0,)) + o.matmul(x, y)
 
 
+@_program(lambda n: [_vector(5)], x=VECTOR)
+def elements(b: Builder | None, x: Any) -> Any:
+    """Two elements, no more: their adjoints meet in one array."""
+    return o.load(x, 1) * o.sin(o.load(x, 3))
+
+
 @_program(lambda n: [np.random.default_rng(2).normal(size=(n, n)), _vector(n)], a=MATRIX, x=VECTOR)
 def layer(b: Builder | None, a: Any, x: Any) -> Any:
     hidden = o.tanh(o.matmul(a, x))
@@ -104,6 +110,19 @@ def log_sum_exp(b: Builder | None, x: Any) -> Any:
     m = o.amax(x, axes=(0,))
     total = for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [s + o.exp(o.load(x, i) - m)])[0]
     return o.log(total) + m
+
+
+@_program(lambda n: [_vector(n)], x=VECTOR)
+def smoothed(b: Builder | None, x: Any) -> Any:
+    """Linear, so nothing is recorded; but the order of the iterations matters."""
+    return for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [0.8 * s + 0.2 * o.load(x, i)])[0]
+
+
+@_program(lambda n: [_vector(n), 0.7], x=VECTOR, c=REAL)
+def weighted_sum(b: Builder | None, x: Any, c: Any) -> Any:
+    """The sum's factor meets the sum again, whose adjoint needs the sum."""
+    total = for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: [s + c * o.load(x, i)])[0]
+    return total * c
 
 
 @_program(lambda n: [2.0], x=REAL)
@@ -189,6 +208,69 @@ def fill_in_place(b: Builder | None, x: Any) -> Any:
     a = for_(b, 1, 1, n - 1, [a],
              lambda i, a: [o.store(a, o.load(a, i) * o.load(a, i - 1), i)])[0]  # fmt: skip
     return for_(b, 0, 1, n, [0.0], lambda i, s: [s + o.load(a, i) * o.load(a, i)])[0]
+
+
+@_program(lambda n: [_vector(n)], x=VECTOR)
+def every_second(b: Builder | None, x: Any) -> Any:
+    """The counter is the user's own, with a step of two."""
+    n = x.shape[0]
+    s, _ = while_(
+        b,
+        [1.0, 0],
+        lambda s, i: o.lt(i, n),
+        lambda s, i: [s * o.cos(o.load(x, i)) + 0.1 * s * s, i + 2],
+    )
+    return s
+
+
+@_program(lambda n: [_vector(n), 0, 0], x=VECTOR, i=INT, j=INT)
+def equal_indices(b: Builder | None, x: Any, i: Any, j: Any) -> Any:
+    """Two variables, one place."""
+    first = o.load(x, i)
+    a = o.store(o.copy(x), first * first, i)
+    return o.load(a, j) * o.sin(first)
+
+
+@_program(lambda n: [_vector(n), 0.8], x=VECTOR, c=REAL)
+def scalar_among_arrays(b: Builder | None, x: Any, c: Any) -> Any:
+    return o.sum(o.pow(x * c + 1.0, c) / (x + c), axes=(0,))
+
+
+@_program(lambda n: [_vector(n), _vector(n, 1)], x=VECTOR, y=VECTOR)
+def chosen_elements(b: Builder | None, x: Any, y: Any) -> Any:
+    return o.sum(o.where(o.gt(x, y), x * y, o.sin(y)), axes=(0,))
+
+
+@_program(lambda n: [_vector(n + 2), 0.6], x=VECTOR, c=REAL)
+def overwritten_slice(b: Builder | None, x: Any, c: Any) -> Any:
+    """What is read before counts, what is overwritten does not."""
+    n = x.shape[0]
+    head = o.slice(x, 0, 1, n - 1, kinds="r")
+    y = o.store_slice(x, o.sin(head), 1, 1, n - 1, kinds="r")
+    y = o.store_slice(y, c, 0, 1, 2, kinds="r")
+    return o.sum(y * y, axes=(0,)) + o.load(x, 1)
+
+
+@_program(lambda n: [_vector(n), 1.5], x=VECTOR, c=REAL)
+def loop_in_a_branch(b: Builder | None, x: Any, c: Any) -> Any:
+    """Only one branch has anything to record."""
+
+    def looped() -> list[Any]:
+        step = lambda i, s: [o.sin(s * o.load(x, i)) + c]
+        return for_(b, 0, 1, x.shape[0], [c], step)
+
+    def body(i: Any, s: Any) -> list[Any]:
+        return if_(b, o.gt(o.load(x, i), 1.0), looped, lambda: [s * c])
+
+    return for_(b, 0, 1, x.shape[0], [c], body)[0]
+
+
+@_program(lambda n: [_vector(n)], x=VECTOR)
+def written_twice(b: Builder | None, x: Any) -> Any:
+    """Of two stores at one place the last wins."""
+    n = x.shape[0]
+    a = o.full(0.1, n, dtype="f8")
+    return for_(b, 0, 1, n, [a], lambda i, a: [o.store(a, o.sin(o.load(x, i)), i // 2)])[0]
 
 
 @_program(lambda n: [_vector(n), 4], u=VECTOR, steps=INT)

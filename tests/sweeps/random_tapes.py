@@ -1,7 +1,7 @@
 """How are random tapes drawn?
 
-A `Maker` writes one tape through a `Builder`, drawing every choice from hypothesis, so that a
-failure shrinks.  It keeps the values that are in scope by kind:
+A `Maker` writes one tape through a `Builder`, asking for every choice (hypothesis makes them, so
+that a failure shrinks; or a seed does, which is faster).  It keeps the values in scope by kind:
 
     f   scalar float        n, m   vectors of extents n, m        nm, mn   matrices
     i   integer             c      bool
@@ -54,10 +54,20 @@ class Case:
         printer.text(f"active={self.active} args={self.args}\n{show(Tape('random', self.block))}")
 
 
+Choose = Callable[[int, int], int]  # a number from ... to
+
+
 @st.composite
-def cases(draw: Callable[..., Any], statements: int = 6, depth: int = 3) -> Case:
-    n, m = draw(st.integers(1, 3)), draw(st.integers(1, 3))
-    rng = np.random.default_rng(draw(st.integers(0, 5)))
+def cases(draw: Callable[..., Any]) -> Case:
+    """Cases whose every choice is hypothesis's, so that failures shrink."""
+    return make(lambda low, high: draw(st.integers(low, high)))
+
+
+def make(choose: Choose) -> Case:
+    """A case by these choices."""
+    statements, depth = choose(2, 6), choose(1, 3)
+    n, m = choose(1, 3), choose(1, 3)
+    rng = np.random.default_rng(choose(0, 5))
     args = [
         float(rng.uniform(-1.5, 1.5)),
         float(rng.uniform(-1.5, 1.5)),
@@ -65,40 +75,59 @@ def cases(draw: Callable[..., Any], statements: int = 6, depth: int = 3) -> Case
         rng.uniform(-1.5, 1.5, n),
         rng.uniform(-1.5, 1.5, m),
         rng.uniform(-1.5, 1.5, (n, m)),
-        draw(st.integers(-1, 3)),
+        choose(-1, 3),
     ]
     features: Counter[str] = Counter()
+    zeros: list[int] = []
 
     def function(b: Builder, *inputs: Any) -> Any:
-        maker = Maker(b, draw, features)
+        maker = Maker(b, choose, features)
         results = maker.program(inputs, statements, depth)
         zeros.append(len(maker.zeros))
         return (*results, *maker.zeros)
 
-    zeros: list[int] = []
     with np.errstate(all="ignore"):  # constants are computed at once, poles among them
         block = resolve(Tape("random", tape_of(INPUTS, function))).body
-    active = draw(st.sampled_from([list(ACTIVE), [0], [2], [0, 2, 5], [2, 3]]))
+    active = (list(ACTIVE), [0], [2], [0, 2, 5], [2, 3])[choose(0, 4)]
     return Case(block, args, active, zeros[0], features)
 
 
 class Maker:
-    def __init__(self, b: Builder, draw: Callable[..., Any], features: Counter[str]) -> None:
-        self.b, self.draw, self.features = b, draw, features
+    def __init__(self, b: Builder, choose: Choose, features: Counter[str]) -> None:
+        self.b, self.choose, self.features = b, choose, features
         self.values: dict[str, list[Any]] = {}
         self.zeros: list[Any] = []
-        self.open = 0  # scopes
+        self.talkative = self.chance(5)  # prints keep some loops from being fused
+        self.marks: list[dict[str, int]] = [{}]  # how many values there were, per open scope
 
     # -- choices --------------------------------------------------------------------------------
 
     def chance(self, one_in: int) -> bool:
-        return self.draw(st.integers(0, one_in - 1)) == one_in - 1
+        return self.choose(0, one_in - 1) == one_in - 1
 
     def pick(self, kind: str) -> Any:
-        """A value in scope, recent ones first."""
+        """A value in scope, mostly a recent one: so most of the tape leads to its results."""
         have = self.values[kind]
-        back = self.draw(st.integers(0, len(have) - 1))
-        return have[-1 - back]
+        back = (0, 0, 1, 0, 2, len(have) - 1)[self.choose(0, 5)]
+        if back > 2:
+            back = self.choose(0, back)
+        return have[-1 - min(back, len(have) - 1)]
+
+    def new(self, kind: str) -> list[Any]:
+        """What the innermost scope has made."""
+        return self.values[kind][self.marks[-1].get(kind, 0) :]
+
+    def outcome(self, kind: str) -> Any:
+        """What a block hands on: for a scalar often something of all that it has computed."""
+        if kind != "f" or self.chance(3):
+            return self.pick(kind)
+        total = self.pick("f")
+        for v in self.new("f")[-4:]:
+            total = total + v * 0.5
+        for array in ARRAYS:
+            for v in self.new(array)[-1:]:
+                total = total + o.sum(o.sin(v), axes=tuple(range(len(array))))
+        return total
 
     def add(self, kind: str, value: Any) -> None:
         self.values[kind].append(value)
@@ -109,18 +138,18 @@ class Maker:
     def index(self, axis: str) -> Any:
         """An integer in 0 ... extent-1."""
         extent = self.extent(axis)
-        match self.draw(st.integers(0, 4)):
+        match self.choose(0, 4):
             case 0:
                 return 0
             case 1:
                 return extent - 1
             case 2:
-                return o.mod(self.pick("i") + self.draw(st.integers(0, 2)), extent)
+                return o.mod(self.pick("i") + self.choose(0, 2), extent)
             case 3:
                 return o.mod(self.pick("i") * 2, extent)
             case _:
                 inside = self.inside[axis]
-                return inside[self.draw(st.integers(0, len(inside) - 1))] if inside else 0
+                return inside[self.choose(0, len(inside) - 1)] if inside else 0
 
     # -- programs -------------------------------------------------------------------------------
 
@@ -138,20 +167,13 @@ class Maker:
             "c": [o.gt(x, y)],
         }
         self.statements(statements, depth)
-        results = [self.scalar_of(kind) for kind in ("f", "f", "n", "m", "nm")]
-        total = results[0]
-        for r in results[1 : self.draw(st.integers(1, 5))]:
-            total = total + r
+        total = self.outcome("f")
         if self.chance(2):
             return (total,)
         return (total, self.pick("n"), self.pick("i"), self.pick("f"))
 
-    def scalar_of(self, kind: str) -> Any:
-        value = self.pick(kind)
-        return value if kind == "f" else o.sum(o.sin(value), axes=tuple(range(len(kind))))
-
     def statements(self, count: int, depth: int) -> None:
-        for _ in range(self.draw(st.integers(1, count))):
+        for _ in range(self.choose(min(2, count), count)):
             self.statement(count, depth)
 
     def statement(self, count: int, depth: int) -> None:
@@ -159,10 +181,12 @@ class Maker:
             self.unary, self.binary, self.load, self.store, self.elementwise, self.slices,
             self.whole, self.integer, self.comparison, self.guarded,
         ]  # fmt: skip
+        if self.talkative:
+            kinds += [self.report, self.report]
         if depth > 0:
             kinds += [self.for_loop, self.for_loop, self.while_loop, self.branch, self.branch]
             kinds += [self.derivative]
-        statement = kinds[self.draw(st.integers(0, len(kinds) - 1))]
+        statement = kinds[self.choose(0, len(kinds) - 1)]
         self.features[statement.__name__] += 1
         if statement in (self.for_loop, self.while_loop, self.branch, self.derivative):
             statement(max(count - 2, 1), depth - 1)
@@ -173,17 +197,17 @@ class Maker:
         """Run `body`; what it defines goes out of scope again."""
         kept = {kind: list(have) for kind, have in self.values.items()}
         inside = {axis: list(have) for axis, have in self.inside.items()}
-        self.open += 1
+        self.marks.append({kind: len(have) for kind, have in kept.items()})
         try:
             return body()
         finally:
             self.values, self.inside = kept, inside
-            self.open -= 1
+            self.marks.pop()
 
     # -- straight-line statements ---------------------------------------------------------------
 
     def unary_of(self, p: Any) -> Any:
-        match self.draw(st.integers(0, 8)):
+        match self.choose(0, 8):
             case 0:
                 return o.sin(p)
             case 1:
@@ -204,7 +228,7 @@ class Maker:
                 return o.floor(p) + 0.3 * p
 
     def binary_of(self, p: Any, q: Any) -> Any:
-        match self.draw(st.integers(0, 7)):
+        match self.choose(0, 7):
             case 0:
                 return p + q
             case 1:
@@ -231,7 +255,7 @@ class Maker:
     def elementwise(self) -> None:
         kind = self.array_kind()
         p = self.pick(kind)
-        match self.draw(st.integers(0, 2)):
+        match self.choose(0, 2):
             case 0:
                 self.add(kind, self.unary_of(p))
             case 1:
@@ -240,7 +264,7 @@ class Maker:
                 self.add(kind, self.binary_of(p, self.pick("f")))
 
     def array_kind(self) -> str:
-        return ARRAYS[self.draw(st.integers(0, len(ARRAYS) - 1))]
+        return ARRAYS[self.choose(0, len(ARRAYS) - 1)]
 
     def load(self) -> None:
         kind = self.array_kind()
@@ -252,7 +276,7 @@ class Maker:
         self.add(kind, op(self.pick(kind), self.pick("f"), *map(self.index, kind)))
 
     def slices(self) -> None:
-        vector = VECTORS[self.draw(st.integers(0, 1))]
+        vector = VECTORS[self.choose(0, 1)]
         extent = self.extent(vector)
         base = self.pick(vector)
         first, step = (0, 1) if self.chance(2) else (extent - 1, -1)
@@ -262,7 +286,7 @@ class Maker:
         i, j = self.index("n"), self.index("m")
         row, column = (i, 0, 1, self.m), (0, 1, self.n, j)
         op = o.accum_slice if self.chance(3) else o.store_slice
-        match self.draw(st.integers(0, 7)):
+        match self.choose(0, 7):
             case 0:
                 self.add(vector, o.slice(base, *window, kinds="r"))
             case 1:
@@ -284,7 +308,7 @@ class Maker:
 
     def whole(self) -> None:
         n, m = self.n, self.m
-        match self.draw(st.integers(0, 14)):
+        match self.choose(0, 14):
             case 0:
                 self.add("f", o.sum(self.pick("n"), axes=(0,)))
             case 1:
@@ -323,7 +347,7 @@ class Maker:
 
     def integer(self) -> None:
         p, q = self.pick("i"), self.pick("i")
-        match self.draw(st.integers(0, 3)):
+        match self.choose(0, 3):
             case 0:
                 self.add("i", o.mod(p + q, 5))
             case 1:
@@ -334,7 +358,7 @@ class Maker:
                 self.add("f", o.cast(o.mod(p, 3), dtype="f8") * 0.3)
 
     def comparison(self) -> None:
-        match self.draw(st.integers(0, 3)):
+        match self.choose(0, 3):
             case 0:
                 self.add("c", o.gt(self.pick("f"), 0.1))
             case 1:
@@ -356,6 +380,9 @@ class Maker:
         )
         self.add("f", out)
 
+    def report(self) -> None:
+        self.b.emit("print", self.b.atom(self.pick("f")), parts=(None,))
+
     # -- structured statements ------------------------------------------------------------------
 
     def branch(self, count: int, depth: int) -> None:
@@ -363,14 +390,14 @@ class Maker:
 
         def one() -> Any:
             self.statements(count, depth)
-            return [self.pick(kind) for kind in kinds]
+            return [self.outcome(kind) for kind in kinds]
 
         outs = if_(self.b, self.pick("c"), lambda: self.scope(one), lambda: self.scope(one))
         self.enter(kinds, outs)
 
     def result_kinds(self) -> list[str]:
-        count = self.draw(st.integers(1, 3))
-        return [CARRIED[self.draw(st.integers(0, len(CARRIED) - 1))] for _ in range(count)]
+        count = self.choose(1, 3)
+        return [CARRIED[self.choose(0, len(CARRIED) - 1)] for _ in range(count)]
 
     def enter(self, kinds: list[str], values: list[Any]) -> None:
         for kind, value in zip(kinds, values, strict=True):
@@ -380,7 +407,7 @@ class Maker:
         kinds = self.result_kinds()
         init = [self.pick(kind) for kind in kinds]
         over = ""
-        match self.draw(st.integers(0, 7)):
+        match self.choose(0, 7):
             case 0:
                 start, step, trips = 0, 1, self.pick("i")
             case 1:
@@ -415,19 +442,19 @@ class Maker:
     def next_values(self, kinds: list[str], carried: list[Any]) -> list[Any]:
         """What a body hands on: new values, often its own parameters in another order."""
         return [
-            self.pick(kind) if not self.chance(4) else self.swapped(k, kinds, carried)
+            self.outcome(kind) if not self.chance(4) else self.swapped(k, kinds, carried)
             for k, kind in enumerate(kinds)
         ]
 
     def swapped(self, k: int, kinds: list[str], carried: list[Any]) -> Any:
         self.features["swap"] += 1
         same = [c for kind, c in zip(kinds, carried, strict=True) if kind == kinds[k]]
-        return same[self.draw(st.integers(0, len(same) - 1))]
+        return same[self.choose(0, len(same) - 1)]
 
     def while_loop(self, count: int, depth: int) -> None:
         kinds = self.result_kinds()
         init = [self.pick(kind) for kind in kinds]
-        limit = self.draw(st.integers(0, 3))
+        limit = self.choose(0, 3)
         watched = kinds.index("f") if "f" in kinds and self.chance(2) else None
 
         def cond(trips: Any, *carried: Any) -> Any:
@@ -461,7 +488,7 @@ class Maker:
                 self.add("n", q)
                 self.add("f", p)
                 self.statements(count, depth)
-                return [self.pick("f")]
+                return [self.outcome("f")]
 
             return self.scope(inner)
 
@@ -474,7 +501,7 @@ class Maker:
 
         along = [self.pick("f"), self.pick("n")]
         _, (slope,) = jvp_(b, again, point, along)
-        if not self.open:
+        if len(self.marks) == 1:
             self.zeros.append(slope - (p_bar * along[0] + o.matmul(q_bar, along[1])))
         for v in (p_bar, slope, value):
             self.add("f", o.tanh(v))

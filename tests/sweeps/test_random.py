@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, reject, settings
 
-from tests.sweeps.checks import Unsuitable, check
+from tests.sweeps.checks import Unsuitable, check, pipeline_keeps_meaning
 from tests.sweeps.random_tapes import Case, cases
 from tests.sweeps.truth import AtKink
 
@@ -16,6 +16,15 @@ SETTINGS = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
                            HealthCheck.large_base_example],
 )  # fmt: skip
+
+
+@SETTINGS
+@given(case=cases())
+def test_passes_keep_the_meaning_of_random_tapes(case: Case) -> None:
+    try:
+        pipeline_keeps_meaning(case.block, case.args, case.active)
+    except Unsuitable:
+        reject()
 
 
 @SETTINGS

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import sysconfig
 from types import FrameType
 
-import jitad
 from jitad.tape.ir import Pos
 
-_OWN = os.path.dirname(jitad.__file__ or "") + os.sep
+_OWN = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_STANDARD = tuple({sysconfig.get_path(k) + os.sep for k in ("stdlib", "platstdlib")})
 
 
 def caller() -> Pos | None:
@@ -26,4 +27,4 @@ def caller() -> Pos | None:
 
 
 def _ours(file: str) -> bool:
-    return file.startswith(_OWN) or "site-packages" in file or file.startswith("<frozen")
+    return file.startswith((_OWN, "<frozen", "<jitad", *_STANDARD)) or "site-packages" in file

@@ -1,0 +1,499 @@
+"""What may a random program be?  Source text of Python functions that run without errors.
+
+`program(choices)` gives the text of a module with a function `program(x, y, a, b, m, n)` of two
+floats, two vectors, a matrix and an int, the helpers it calls, and the set of features it uses.
+Names first assigned inside a branch or loop body are forgotten after it, so that no name is ever
+unbound; loops are bounded by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.properties.choices import Choices
+from tests.properties.expressions import VECTOR, Expressions, Scope
+
+MATRIX = (2, VECTOR)
+HEAD = "import math\n\nimport numpy as np\n\n\n"
+
+
+@dataclass(frozen=True)
+class Generated:
+    source: str
+    features: frozenset[str]
+    made: tuple[int, ...]
+
+
+def program(choices: Choices) -> Generated:
+    return Statements(choices).module()
+
+
+class Statements(Expressions):
+    """Random statements; lines are collected as text."""
+
+    def __init__(self, choices: Choices) -> None:
+        super().__init__(choices)
+        self.lines: list[str] = []
+        self.indent = 0
+        self.count = 0
+        self.left = 14  # statements that may still be made
+        self.loops: list[str] = []  # of the loops around: "for" or "while"
+        self.conditional = 0  # branches and loops around
+        self.in_function = False
+
+    # -- text -----------------------------------------------------------------------------------
+
+    def say(self, text: str) -> None:
+        self.lines.append("    " * self.indent + text)
+
+    def new(self, letter: str) -> str:
+        self.count += 1
+        return f"{letter}{self.count}"
+
+    def module(self) -> Generated:
+        for _ in range(self.c.below(3)):
+            self.helper()
+        functions = {**self.scope.functions}
+        self.scope = Scope(
+            floats=["x", "y"], ints=["n"], arrays={"a": (VECTOR,), "b": (VECTOR,), "m": MATRIX},
+            functions=functions,
+        )  # fmt: skip
+        self.say("def program(x, y, a, b, m, n):")
+        self.indent += 1
+        self.statements(3 + self.c.below(5))
+        self.say(f"return {self.result()}")
+        return Generated(
+            HEAD + "\n".join(self.lines) + "\n", frozenset(self.features), tuple(self.c.made)
+        )
+
+    def result(self) -> str:
+        parts = ["x", "y"] if self.in_function is False else []
+        parts += [name for name in self.scope.floats if name not in parts][-3:]
+        for name, shape in sorted(self.scope.arrays.items()):
+            weights = "" if len(shape) != 1 or self.c.below(2) else f" * np.arange(1.0, {shape[0]}.5)"
+            parts.append(f"np.sum({name}{weights})")
+        return " + ".join(parts) if parts else self.bounded(1)
+
+    def helper(self) -> None:
+        self.use("helper function")
+        name = self.new("helper")
+        kinds = self.c.pick(["f", "ff", "fa"])
+        names = {"f": "p", "a": "v"}
+        parameters = [names[k] + str(i) for i, k in enumerate(kinds)]
+        outer, self.scope = self.scope, Scope(functions={**self.scope.functions})
+        for parameter, kind in zip(parameters, kinds, strict=True):
+            if kind == "f":
+                self.scope.floats.append(parameter)
+            else:
+                self.scope.arrays[parameter] = (VECTOR,)
+        default = " = 0.5" if kinds == "ff" and self.c.below(2) else ""
+        self.say(f"def {name}({', '.join(parameters)}{default}):")
+        self.body(lambda: self.statements(1 + self.c.below(2)), end=True)
+        self.scope = outer
+        self.scope.functions[name] = "f" if default and self.c.below(2) else kinds
+        self.say("")
+        self.say("")
+
+    def body(self, fill: Callable[[], None], end: bool = False) -> None:
+        """An indented block in a scope of its own; `end`: of a function, with a return."""
+        outer = self.scope
+        self.scope = outer.copy()
+        self.indent += 1
+        before = len(self.lines)
+        loops, in_function, left = self.loops, self.in_function, self.left
+        if end:
+            self.loops, self.in_function, self.left = [], True, 4
+        fill()
+        if end:
+            self.say(f"return {self.bounded(1)}")
+            self.loops, self.in_function, self.left = loops, in_function, left
+        elif len(self.lines) == before:
+            self.say("pass")
+        self.indent -= 1
+        self.scope = outer
+
+    # -- statements -----------------------------------------------------------------------------
+
+    def statements(self, count: int) -> None:
+        for _ in range(count):
+            if self.left > 0:
+                self.left -= 1
+                if not self.statement():
+                    return
+
+    def statement(self) -> bool:
+        """False where nothing after it would run."""
+        simple: dict[str, int] = {
+            "assign": 5, "augment": 3, "store": 4, "store augmented": 3, "array": 3, "slice": 3,
+            "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 1,
+            "dict": 1, "closure": 1, "out": 1, "alias": 1,
+        }  # fmt: skip
+        nested = {"if": 5, "for": 6, "while": 3, "branch value": 2}
+        jumps = {"break": 2, "continue": 2} if self.loops else {}
+        if self.conditional:
+            jumps["return"] = 1
+        if self.indent > 4 or self.left <= 0:
+            nested = {}
+        kind = self.c.weighted({**simple, **nested, **jumps})
+        if kind in ("break", "continue", "return"):
+            return self.jump(kind)
+        getattr(self, "do_" + kind.replace(" ", "_"))()
+        return True
+
+    def jump(self, kind: str) -> bool:
+        """Mostly under a condition of its own."""
+        self.use("early return" if kind == "return" else kind)
+        text = kind if kind != "return" else f"return {self.bounded(1)}"
+        if self.c.below(4):
+            self.say(f"if {self.condition()}:")
+            self.indent += 1
+            self.say(text)
+            self.indent -= 1
+            return True
+        self.say(text)
+        return False
+
+    def assigned(self, text: str) -> None:
+        """A float variable gets a value: a new one, or one that exists."""
+        if self.scope.floats and self.c.below(3):
+            self.say(f"{self.c.pick(self.scope.floats)} = {text}")
+            return
+        name = self.new("t")
+        self.say(f"{name} = {text}")
+        self.scope.floats.append(name)
+
+    def do_assign(self) -> None:
+        self.assigned(self.bounded(3))
+
+    def do_augment(self) -> None:
+        self.use("augmented assignment")
+        if not self.scope.floats:
+            return
+        name = self.c.pick(self.scope.floats)
+        if self.c.below(3) == 0:
+            self.say(f"{name} *= math.cos({self.float(1)[0]})")
+        else:
+            self.say(f"{name} {self.c.pick(['+=', '-='])} 0.3 * {self.bounded(2)}")
+
+    def do_store(self) -> None:
+        if self.scope.arrays:
+            self.use("element store")
+            place = self.element()
+            self.say(f"{place} = {self.bounded(2)}")
+
+    def do_store_augmented(self) -> None:
+        if self.scope.arrays:
+            self.use("augmented element store")
+            place = self.element()
+            if self.c.below(3):
+                self.say(f"{place} {self.c.pick(['+=', '-='])} 0.3 * {self.bounded(2)}")
+            else:
+                self.say(f"{place} *= math.sin({self.float(1)[0]})")
+
+    def shape(self) -> tuple[int, ...]:
+        return MATRIX if self.c.below(5) == 4 else (VECTOR,)
+
+    def do_array(self) -> None:
+        shape = self.shape()
+        name = self.new("z")
+        text = f"({shape[0]},)" if len(shape) == 1 else str(shape)
+        sources = [v for v, s in sorted(self.scope.arrays.items()) if s == shape]
+        match self.c.below(6):
+            case 0:
+                self.say(f"{name} = np.zeros({text})")
+            case 1 if sources:
+                self.say(f"{name} = {self.c.pick(sources)}.copy()")
+            case 2 if sources:
+                self.use("empty_like")
+                self.say(f"{name} = np.empty_like({self.c.pick(sources)})")
+                self.say(f"{name}[:] = {self.array(shape)}")
+            case 3 if len(shape) == 1:
+                parts = ", ".join(self.bounded(1) for _ in range(shape[0]))
+                self.say(f"{name} = np.array([{parts}], dtype=float)")
+            case 4:
+                self.say(f"{name} = np.full({text}, {self.bounded(1)}, dtype=float)")
+            case _:
+                self.use("array expression")
+                self.say(f"{name} = {self.array(shape, 2)}")
+        self.scope.arrays[name] = shape
+
+    def span(self, length: int, size: int) -> str:
+        """A slice of `size` out of `length`, forwards or backwards."""
+        start = self.c.below(length - size + 1)
+        if self.c.below(4) == 3:
+            first, last = start + size - 1, start - 1
+            return f"{first}:{last if last >= 0 else ''}:-1"
+        if 2 * size - 1 <= length and self.c.below(4) == 3:
+            return f"{(low := self.c.below(length - 2 * size + 2))}:{low + 2 * size - 1}:2"
+        stop = start + size
+        if stop == length and self.c.below(2):
+            return f"{start or ''}:"
+        return f"{start}:{stop if self.c.below(2) else stop - length or length}"
+
+    def do_slice(self) -> None:
+        vectors = self.scope.vectors()
+        if not vectors:
+            return
+        self.use("slice store")
+        target, source = self.c.pick(sorted(vectors)), self.c.pick(sorted(vectors))
+        size = 1 + self.c.below(min(vectors[target], vectors[source]))
+        left = f"{target}[{self.span(vectors[target], size)}]"
+        right = f"{source}[{self.span(vectors[source], size)}]"
+        match self.c.below(4):
+            case 0:
+                self.say(f"{left} = {right}")
+            case 1:
+                self.say(f"{left} = np.sin({right} * {self.bounded(1)})")
+            case 2:
+                self.say(f"{left} += 0.2 * {right}")
+            case _:
+                self.say(f"{left} = {self.bounded(1)}")
+
+    def do_view(self) -> None:
+        self.use("view")
+        matrices = self.scope.matrices()
+        if matrices and self.c.below(3) == 2:
+            name, base = self.new("r"), self.c.pick(matrices)
+            if self.c.below(2):
+                self.say(f"{name} = {base}[{self.index(MATRIX[0])}]")
+                self.scope.arrays[name] = (MATRIX[1],)
+            else:
+                self.say(f"{name} = {base}[:, {self.index(MATRIX[1])}]")
+                self.scope.arrays[name] = (MATRIX[0],)
+            return
+        vectors = self.scope.vectors()
+        if vectors:
+            name, base = self.new("v"), self.c.pick(sorted(vectors))
+            size = 1 + self.c.below(vectors[base])
+            self.say(f"{name} = {base}[{self.span(vectors[base], size)}]")
+            self.scope.arrays[name] = (size,)
+
+    def do_alias(self) -> None:
+        if self.scope.arrays:
+            self.use("alias")
+            base = self.c.pick(sorted(self.scope.arrays))
+            name = self.new("z")
+            self.say(f"{name} = {base}")
+            self.scope.arrays[name] = self.scope.arrays[base]
+
+    def do_int(self) -> None:
+        assignable = [i for i in self.scope.ints if i not in self.scope.fixed]
+        text = f"{self.int(2)} % 7"
+        if assignable and self.c.below(2):
+            self.say(f"{self.c.pick(assignable)} = {text}")
+            return
+        name = self.new("i")
+        self.say(f"{name} = {text}")
+        self.scope.ints.append(name)
+
+    def do_swap(self) -> None:
+        same = sorted(v for v, s in self.scope.arrays.items() if s == (VECTOR,))
+        if self.c.below(2) and len(same) > 1:
+            self.use("array swap")
+            p, q = self.c.pick(same), self.c.pick(same)
+        elif len(self.scope.floats) > 1:
+            self.use("swap")
+            p, q = self.c.pick(self.scope.floats), self.c.pick(self.scope.floats)
+        else:
+            return
+        self.say(f"{p}, {q} = {q}, {p}")
+
+    def do_swap_elements(self) -> None:
+        if self.scope.arrays:
+            self.use("element swap")
+            p, q = self.element(), self.element()
+            self.say(f"{p}, {q} = {q}, {p}")
+
+    def do_bool(self) -> None:
+        self.use("bool variable")
+        name = self.new("ok")
+        self.say(f"{name} = {self.condition()}")
+        self.scope.bools.append(name)
+
+    def do_tuple(self) -> None:
+        self.use("tuple")
+        p, q = self.new("t"), self.new("t")
+        pair = self.new("pair")
+        self.say(f"{pair} = ({self.bounded(1)}, {self.bounded(1)})")
+        self.say(f"{p}, {q} = {pair}" if self.c.below(2) else f"{p}, {q} = {pair}[1], {pair}[0]")
+        self.scope.floats += [p, q]
+
+    def do_list(self) -> None:
+        self.use("list")
+        if self.scope.lists and self.c.below(2):
+            name = self.c.pick(sorted(self.scope.lists))
+            if self.conditional or self.c.below(2):
+                place = self.c.below(self.scope.lists[name])
+                self.say(f"{name}[{place}] = {self.bounded(1)}")
+            else:
+                self.use("list append")
+                self.say(f"{name}.append({self.bounded(1)})")
+                self.scope.lists[name] += 1
+            return
+        name = self.new("items")
+        parts = [self.bounded(1) for _ in range(1 + self.c.below(3))]
+        self.say(f"{name} = [{', '.join(parts)}]")
+        self.scope.lists[name] = len(parts)
+
+    def do_dict(self) -> None:
+        self.use("dict")
+        if self.scope.dicts and self.c.below(2):
+            self.say(f'{self.c.pick(self.scope.dicts)}["v"] = {self.bounded(1)}')
+            return
+        name = self.new("d")
+        self.say(f'{name} = {{"v": {self.bounded(1)}}}')
+        self.scope.dicts.append(name)
+
+    def do_closure(self) -> None:
+        if self.loops or self.in_function or self.indent > 2:
+            return  # one made in a loop would capture names that change
+        self.use("closure")
+        name, parameter = self.new("inner"), self.new("p")
+        self.say(f"def {name}({parameter}):")
+
+        def fill() -> None:
+            captured = sorted(set(self.scope.floats))
+            self.scope.floats.append(parameter)
+            if captured and self.c.below(3) == 2:
+                self.use("nonlocal")
+                target = self.c.pick(captured)
+                self.say(f"nonlocal {target}")
+                self.say(f"{target} = {self.bounded(1)}")
+            else:
+                # names assigned here would be local: only arrays may be written to
+                self.scope.floats = [parameter]
+                if self.scope.arrays and self.c.below(2):
+                    self.say(f"{self.element()} = {parameter} * 0.5")
+                self.scope.floats += captured
+
+        outer = dict(self.scope.functions)
+        self.body(fill, end=True)
+        self.scope.functions = {**outer, name: "f"}
+
+    def do_out(self) -> None:
+        vectors = sorted(v for v, n in self.scope.vectors().items() if n == VECTOR)
+        if vectors:
+            self.use("array in place")
+            name = self.c.pick(vectors)
+            match self.c.below(3):
+                case 0:
+                    self.say(f"{name} *= {self.c.pick(['0.5', '-0.7', 'np.cos(' + name + ')'])}")
+                case 1:
+                    self.say(f"{name} += 0.2 * {self.array((VECTOR,), 1)}")
+                case _:
+                    self.say(f"np.sin({self.array((VECTOR,), 1)}, out={name})")
+
+    # -- blocks ---------------------------------------------------------------------------------
+
+    def guarded(self, fill: Callable[[], None]) -> None:
+        self.conditional += 1
+        self.body(fill)
+        self.conditional -= 1
+
+    def do_if(self) -> None:
+        self.use("if")
+        self.say(f"if {self.condition()}:")
+        self.guarded(lambda: self.statements(1 + self.c.below(3)))
+        if self.c.below(3) == 2:
+            self.use("elif")
+            self.say(f"elif {self.condition()}:")
+            self.guarded(lambda: self.statements(1 + self.c.below(2)))
+        if self.c.below(2):
+            self.use("else")
+            self.say("else:")
+            self.guarded(lambda: self.statements(1 + self.c.below(2)))
+
+    def do_branch_value(self) -> None:
+        """Both branches assign the same new name."""
+        self.use("value of branches")
+        name = self.new("t")
+        self.say(f"if {self.condition()}:")
+        self.guarded(lambda: self.say(f"{name} = {self.bounded(1)}"))
+        self.say("else:")
+        self.guarded(lambda: self.say(f"{name} = {self.bounded(1)}"))
+        self.scope.floats.append(name)
+
+    def do_for(self) -> None:
+        self.use("for")
+        index, item = self.new("i"), self.new("e")
+        vectors = sorted(self.scope.vectors())
+        kind = self.c.weighted({"range": 5, "array": 2, "enumerate": 2, "zip": 2, "reversed": 1,
+                                "list": 1})  # fmt: skip
+        ints, floats = [], []
+        if kind == "range" or not vectors:
+            self.say(f"for {index} in {self.range()}:")
+            ints = [index]
+        elif kind == "list":
+            self.use("for over a tuple")
+            self.say(f"for {item} in ({self.bounded(1)}, {self.bounded(1)}):")
+            floats = [item]
+        else:
+            self.use(f"for over {kind}")
+            v = self.c.pick(vectors)
+            match kind:
+                case "array":
+                    self.say(f"for {item} in {v}:")
+                    floats = [item]
+                case "enumerate":
+                    start = self.c.pick(["", ", 2"])
+                    self.say(f"for {index}, {item} in enumerate({v}{start}):")
+                    ints, floats = [index], [item]
+                case "zip":
+                    other = self.new("e")
+                    self.say(f"for {item}, {other} in zip({v}, {self.c.pick(vectors)}):")
+                    floats = [item, other]
+                case _:
+                    self.say(f"for {item} in reversed({v}):")
+                    floats = [item]
+        self.loop("for", ints, floats)
+
+    def range(self) -> str:
+        match self.c.below(7):
+            case 0:
+                return f"range({1 + self.c.below(5)})"
+            case 1:
+                self.use("negative step")
+                return f"range({3 + self.c.below(3)}, {self.c.below(2) - 1}, {-1 - self.c.below(2)})"
+            case 2:
+                self.use("step")
+                return f"range({self.c.below(2)}, {5 + self.c.below(3)}, {2 + self.c.below(2)})"
+            case 3:
+                self.use("data-dependent step")
+                return f"range({self.c.below(3)}, 7, 1 + {self.int()} % 3)"
+            case 4:
+                self.use("data-dependent step")
+                return f"range(6, {self.c.below(2)}, -1 - {self.int()} % 2)"
+            case 5:
+                self.use("maybe empty range")
+                return f"range({self.int()} % 5, {self.int()} % 6)"
+        self.use("data-dependent range")
+        return f"range({self.int()} % 5)"
+
+    def loop(self, kind: str, ints: list[str], floats: list[str], first: str = "") -> None:
+        def fill() -> None:
+            self.scope.ints += ints
+            self.scope.floats += floats
+            self.scope.fixed |= set(ints)
+            if first:
+                self.say(first)
+            self.statements(1 + self.c.below(3))
+
+        if self.loops:
+            self.use("nested loops")
+        self.loops.append(kind)
+        self.guarded(fill)
+        self.loops.pop()
+        if self.c.below(6) == 5:
+            self.use("else of a loop")
+            self.say("else:")
+            self.guarded(lambda: self.statements(1))
+
+    def do_while(self) -> None:
+        self.use("while")
+        counter = self.new("k")
+        self.say(f"{counter} = 0")
+        bound = f"{counter} < {1 + self.c.below(5)}"
+        also = f" and {self.condition()}" if self.c.below(2) else ""
+        self.say(f"while {bound}{also}:")
+        self.loop("while", [counter], [], first=f"{counter} += 1")

@@ -1,0 +1,156 @@
+"""Which random programs fail?  Many of them, outside the test-suite.
+
+    python -m tests.properties.search
+    --count 20000 --seed 0      program k of a seed is always the same one
+    --native 25 --second 10     every so-manieth program as a native kernel, to second order
+    --log FILE                  what was done; a search with the same log goes on where it stopped
+
+Failures are grouped by what they look like; the first ones of a group are shrunk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import multiprocessing
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+CHUNK = 20
+
+
+def ways_of(number: int, native: int, second: int) -> tuple[str, ...]:
+    ways = ["eager", "tape"]
+    if native and number % native == 0:
+        ways.append("native")
+    if second and number % second == 0:
+        ways.append("second order")
+    return tuple(ways)
+
+
+def run_one(seed: int, number: int, ways: tuple[str, ...]) -> dict[str, Any]:
+    from tests.properties.check import check
+    from tests.properties.choices import Choices, Seeded
+    from tests.properties.generate import program
+
+    made = program(Choices(Seeded(seed, number)))
+    outcome = check(made.source, number, f"random_{seed}_{number}", ways)
+    return {
+        "number": number, "status": outcome.status, "group": outcome.group,
+        "detail": outcome.detail[-3000:], "ran": outcome.ran, "features": sorted(made.features),
+        "lines": made.source.count("\n"),
+    }  # fmt: skip
+
+
+def shrunk(seed: int, number: int, ways: tuple[str, ...], group: str, seconds: float = 90) -> str:
+    """The source of a smaller program that fails alike."""
+    from tests.properties.check import check
+    from tests.properties.choices import Choices, Replayed, Seeded, shrink
+    from tests.properties.generate import program
+
+    end = time.monotonic() + seconds
+    way = tuple(w for w in ways if group.startswith(w)) or ways[:1]
+
+    def fails(made: list[int]) -> bool:
+        if time.monotonic() > end:
+            return False
+        source = program(Choices(Replayed(made))).source
+        return check(source, number, f"shrink_{number}", way).group == group
+
+    first = program(Choices(Seeded(seed, number)))
+    small = shrink(list(first.made), fails)
+    return program(Choices(Replayed(small))).source
+
+
+def _chunk(work: tuple[int, list[int], int, int]) -> list[dict[str, Any]]:
+    seed, numbers, native, second = work
+    return [run_one(seed, k, ways_of(k, native, second)) for k in numbers]
+
+
+def _quiet() -> None:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+class Report:
+    """What was found so far."""
+
+    def __init__(self) -> None:
+        self.status: collections.Counter[str] = collections.Counter()
+        self.ran: collections.Counter[str] = collections.Counter()
+        self.features: collections.Counter[str] = collections.Counter()
+        self.refused: collections.Counter[str] = collections.Counter()
+        self.failed: dict[str, list[int]] = collections.defaultdict(list)
+        self.detail: dict[str, str] = {}
+        self.done: set[int] = set()
+
+    def add(self, result: dict[str, Any]) -> None:
+        self.done.add(result["number"])
+        self.status[result["status"]] += 1
+        self.ran.update(result["ran"])
+        if result["status"] != "rejected":
+            self.features.update(result["features"])
+        if result["status"] == "refused":
+            self.refused[result["group"]] += 1
+        if result["status"] == "failed":
+            self.failed[result["group"]].append(result["number"])
+            self.detail.setdefault(result["group"], result["detail"])
+
+    def show(self) -> str:
+        total = sum(self.status.values())
+        rows = [f"{total} programs: " + ", ".join(f"{n} {s}" for s, n in self.status.items())]
+        rows.append("ran clean: " + ", ".join(f"{n} {way}" for way, n in self.ran.items()))
+        kept = max(total - self.status["rejected"], 1)
+        rows += [f"  {100 * n / kept:5.1f} %  {name}" for name, n in self.features.most_common()]
+        rows += [f"  {n:5d} x refused: {g}" for g, n in self.refused.most_common()]
+        rows += [f"  {len(ks):5d} x {g}" for g, ks in
+                 sorted(self.failed.items(), key=lambda item: -len(item[1]))]  # fmt: skip
+        return "\n".join(rows)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--native", type=int, default=25)
+    parser.add_argument("--second", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--shrink", type=int, default=5, help="groups to shrink")
+    parser.add_argument("--log", type=Path, default=None)
+    options = parser.parse_args()
+    report = Report()
+    if options.log and options.log.exists():
+        for line in options.log.read_text().splitlines():
+            report.add(json.loads(line))
+    todo = [k for k in range(options.count) if k not in report.done]
+    work = [(options.seed, todo[i : i + CHUNK], options.native, options.second)
+            for i in range(0, len(todo), CHUNK)]  # fmt: skip
+    log = options.log.open("a") if options.log else None
+    # Fresh processes now and then: kernels and rewritten code of dead programs take memory.
+    context = multiprocessing.get_context("spawn")
+    start = time.monotonic()
+    with context.Pool(options.jobs, _quiet, maxtasksperchild=25) as pool:
+        for n, results in enumerate(pool.imap_unordered(_chunk, work)):
+            for result in results:
+                report.add(result)
+                if log:
+                    log.write(json.dumps(result) + "\n")
+                    log.flush()
+            if sys.stderr.isatty() or n % 10 == 9:
+                failed = report.status["failed"]
+                rate = len(report.done) / (time.monotonic() - start)
+                print(f"{len(report.done)}/{options.count}  {failed} failed  {rate:.1f}/s",
+                      file=sys.stderr, flush=True)  # fmt: skip
+    print(report.show())
+    for group, numbers in list(report.failed.items())[: options.shrink]:
+        ways = ways_of(numbers[0], options.native, options.second)
+        print(f"\n== {group}: programs {numbers[:8]}\n{report.detail[group].strip()[-1200:]}\n")
+        print(shrunk(options.seed, min(numbers), ways, group))
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,70 @@
+"""Do programs that once failed, found by the random search, work now?  Each as small as it got."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.properties.check import check
+
+_BODIES: dict[str, str] = {
+    "a store to an array that a branch made": """
+        if x > 3.0:
+            z = np.full((4,), x)
+            z[0] *= 2.0
+        return x + np.sum(a)
+    """,
+    "an array made in a loop with an exit": """
+        for i in range(n):
+            for j in range(i + 1):
+                if x * j > 0.5:
+                    break
+                z = np.full((4,), x)
+                z[0] *= math.sin(y)
+                x = x + 0.1 * z[0]
+        return x + np.sum(a)
+    """,
+    "elements that the loop over them changes": """
+        for i, e in enumerate(a):
+            x *= math.cos(e)
+            a[2:-1] = a[0:-3]
+        return x + np.sum(a * b)
+    """,
+    "a scalar is indexed by an empty tuple": """
+        z = np.where(x < y, x * 0.5, x)[()]
+        return z * y
+    """,
+    "a branch stores into an array that the loop reads": """
+        for e in a:
+            if n > 0:
+                m[0] += 0.3 * x * a[0]
+                if e < x:
+                    a[0:1] = a[2:3] * x
+        return x + np.sum(a) + np.sum(m)
+    """,
+    "a literal factor in forward mode": """
+        p = np.maximum(np.cos(0.1), 0.2)
+        a[0:-1] = np.sin(a[2::-1] * p)
+        return x + np.sum(a)
+    """,
+    "a branch in a loop restores a slice": """
+        for e in a:
+            if e < x:
+                a[0:1] = a[2:3] * x
+        return x + np.sum(a)
+    """,
+}
+
+
+def _source(body: str) -> str:
+    lines = [line[4:] for line in body.strip("\n").splitlines()]
+    text = "\n".join(lines).rstrip()
+    return f"import math\n\nimport numpy as np\n\n\ndef program(x, y, a, b, m, n):\n{text}\n"
+
+
+@pytest.mark.parametrize("name", _BODIES)
+def test_program(name: str) -> None:
+    source = _source(_BODIES[name])
+    outcomes = [check(source, k, f"found_{k}", ("eager", "tape")) for k in range(8)]
+    for outcome in outcomes:
+        assert outcome.status in ("ok", "rejected"), f"{outcome.group}\n{outcome.detail}"
+    assert sum(o.status == "ok" for o in outcomes) >= 5
