@@ -196,7 +196,7 @@ def _print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
 def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if trace is not None and f is print:
         return lambda *a, **k: _print(trace, a, k)
-    if isinstance(f, type) and f in _HERE or f in (zip,):
+    if (isinstance(f, type) and f in _HERE) or f in (zip,):
         return _HERE[f]
     found = implementation(f)
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
@@ -230,7 +230,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if type(out) in (list, dict, set) and isinstance(f, type) or hasattr(out, "__next__"):
+    if (type(out) in (list, dict, set) and isinstance(f, type)) or hasattr(out, "__next__"):
         made(out)
     return out
 

@@ -264,7 +264,9 @@ class Expressions:
         """An array expression of this shape, its elements within the limit."""
         same = sorted(name for name, s in self.scope.arrays.items() if s == shape)
         if depth <= 0:
-            return self.c.pick(same) if same else f"np.full({shape}, {self.bounded(0)}, dtype=float)"
+            if same:
+                return self.c.pick(same)
+            return f"np.full({shape}, {self.bounded(0)}, dtype=float)"
         p = self.array(shape, depth - 1)
         match self.c.below(8):
             case 0:
