@@ -256,7 +256,8 @@ class Expressions:
                 return f"(not {self.condition(depth - 1)})"
             case "bool" if s.bools:
                 return self.c.pick(s.bools)
-        return f"{self.float(1)[0]} {self.c.pick(['<', '>', '<=', '>='])} {self.float(1)[0]}"
+        left, sign, right = self.float(1)[0], self.c.pick(["<", ">", "<=", ">="]), self.float(1)[0]
+        return f"{left} {sign} {right}"
 
     # -- arrays ---------------------------------------------------------------------------------
 
