@@ -242,7 +242,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if type(out) in (*WRITING, *OTHERS) and isinstance(f, type) or hasattr(out, "__next__"):
+    if (type(out) in (*WRITING, *OTHERS) and isinstance(f, type)) or hasattr(out, "__next__"):
         made(out)
     return out
 

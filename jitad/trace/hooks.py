@@ -132,7 +132,7 @@ for _name, (_plain, _method) in _UNARY.items():
 Is, IsNot = operator.is_, operator.is_not
 
 
-def In(a: Any, b: Any) -> Any:  # noqa: N802
+def In(a: Any, b: Any) -> Any:
     if isinstance(a, Leaf) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
@@ -142,11 +142,11 @@ def In(a: Any, b: Any) -> Any:  # noqa: N802
     return (a in b) if found is None else call(found, b, a)
 
 
-def NotIn(a: Any, b: Any) -> Any:  # noqa: N802
+def NotIn(a: Any, b: Any) -> Any:
     return Not(In(a, b))
 
 
-def Not(a: Any) -> Any:  # noqa: N802
+def Not(a: Any) -> Any:
     known = truth(_boolean(a))
     return not known if isinstance(known, bool) else bind("logical_not", known)
 
@@ -177,7 +177,8 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
-        text = f"cannot access local variable '{value.name}' where it is not associated with a value"
+        name = f"local variable '{value.name}'"
+        text = f"cannot access {name} where it is not associated with a value"
         require(value.flag, JitadUnboundLocalError, text)
         return value.value
     return value
@@ -485,7 +486,7 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
     trace.builder.emit("check", known.atom, exception=AssertionError, message=what)
 
 
-class trying:  # noqa: N801
+class trying:
     """The body of a `try` with handlers: a check in it must not be one that they would catch."""
 
     def __init__(self, types: Callable[[], tuple[type, ...]]) -> None:
