@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
-from jitad.where import caller
 from jitad.tape.ir import Pos
 from jitad.values.number import Number, bind
+from jitad.where import caller
 
 
 class Tagged(Number):
