@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types as numba_types
+from numba import types as numba_types
 
 from jitad.emit import capi
 from jitad.emit.callable import register

@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from numba import types
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.tape.types import FLOAT, Array, Scalar, Type
