@@ -21,7 +21,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jitad.errors import GuardMiss, JitadError
-from jitad.errors import JitadError
 from jitad.primitives import TABLE
 from jitad.specialise.conditions import COMPARISONS, compared, facts, proved
 from jitad.specialise.invariant import move_invariants
