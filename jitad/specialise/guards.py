@@ -28,7 +28,9 @@ def apply_guards(tape: Tape) -> Tape:
     for old in tape.body.params:
         var = env[old]
         assert isinstance(var, Var)
-        var.shape = tuple(known.get(d, read(d, env)) for d in old.shape)
+        var.shape = tuple(
+            known[d] if isinstance(d, Var) and d in known else read(d, env) for d in old.shape
+        )
     env.update(known)
     new.results = copy_block(b, Block([], rest, tape.body.results), env)
     return Tape(tape.name, remove_dead(new), tape.pos)

@@ -168,7 +168,9 @@ class Builder:
                     self.emit("check", test, exception=GuardMiss, message=what)
         return value
 
-    def _example(self, atom: Atom, origins: dict[Atom, Any], seen: dict[Atom, Any], depth: int):
+    def _example(
+        self, atom: Atom, origins: dict[Atom, Any], seen: dict[Atom, Any], depth: int
+    ) -> Any:
         if isinstance(atom, Lit):
             return atom.value
         if atom in self.examples:
@@ -209,9 +211,9 @@ class Builder:
         dtype, dims = value.dtype.str[1:], tuple(map(lit, value.shape))
         first = value.flat[0] if value.size else value.dtype.type(0)
         if np.all(value == first):
-            return self.emit("full", lit(first), *dims, dtype=dtype)  # type: ignore[no-any-return]
+            return self.emit("full", lit(first), *dims, dtype=dtype)
         if value.ndim == 1 and np.array_equal(value, np.arange(len(value))):
-            return self.emit("iota", *dims, dtype=dtype)  # type: ignore[no-any-return]
+            return self.emit("iota", *dims, dtype=dtype)
         raise JitadTypeError("an array constant can't be used here")
 
     def leaf(self, atom: Atom) -> Any:
@@ -324,7 +326,7 @@ def _simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[st
         case "sub" if _is(ins[1], 0) and _same_result(row, ins, ins[0]):
             return ins[0]
         case "sub" if ins[0] is ins[1] and ins[0].type in (Scalar("i8", True), Scalar("i8")):
-            return Lit(0, ins[0].type)  # type: ignore[arg-type]
+            return Lit(0, ins[0].type)
         case "add":
             for x, y in (ins, ins[::-1]):
                 if _is(y, 0) and x.type.dtype[0] in "iu" and _same_result(row, ins, x):  # type: ignore[union-attr]

@@ -136,7 +136,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         region.drop()
         raise
     region.close()
-    writes = []
+    writes: list[tuple[Any, int | None, Any]] = []
     for w in region.written:
         if w.write.slot in ("content", "_lost"):
             continue  # a derivative changes no array of its caller
@@ -221,8 +221,7 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
         what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
         raise _not_scalar(f, what, b)
     if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
-        outs = run.block.results and _inline(run)
-        return run.value(tuple(outs)), _gradients(run, argnums, None)
+        return run.value(tuple(_inline(run))), _gradients(run, argnums, None)
     seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
     outs = _operator(run, "vjp", seeds, run.block)
     count = len(run.block.results)
@@ -342,9 +341,9 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
     tangent_of = dict(zip(floats, outs[count:], strict=True))
     flat: list[Any] = []
-    for leaf, k in zip(run.results, run.places, strict=True):
-        if k in tangent_of:
-            flat.append(dress(b, tangent_of[k], leaf))
+    for leaf, at in zip(run.results, run.places, strict=True):
+        if at is not None and at in tangent_of:
+            flat.append(dress(b, tangent_of[at], leaf))
         elif callable(leaf):
             raise JitadError(
                 "jvp: a compiled function can't return a function to be differentiated yet",
