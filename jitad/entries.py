@@ -19,20 +19,49 @@ import numpy as np
 from numba.core import types
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.tape.types import Array, Scalar, Type
+from jitad.tape.types import FLOAT, Array, Scalar, Type
 from jitad.trace.captures import Guard, Path, cell_of
 from jitad.trace.join import Form, Handle, Number, Record
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()
+_ABSENT = object()
+LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 
 def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwargs: Any) -> Any:
     """The user's result; what the call writes is written now, the kernel having succeeded."""
+    if traced.commits:
+        _check_overlap(traced, function, args, kwargs)
     result = traced.output.rebuild(flat)
     for c in traced.commits:
         c.apply(flat, function, args, kwargs)
     return result
+
+
+def _check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None:
+    """An array that is written shares no memory with another one that the kernel was given."""
+    written = [c.path for c in traced.commits if c.slot == "content"]
+    given = [i.path for i in (*traced.inputs, *traced.captures) if isinstance(i.type, Array)]
+    for path in written:
+        array = path.get(function, args, kwargs)
+        for other in given:
+            if other == path or not isinstance(array, np.ndarray):
+                continue
+            if _share_memory(array, other.get(function, args, kwargs)):
+                raise JitadError(
+                    f"{traced.tape.name} writes to {path}, which shares memory with {other}",
+                    traced.tape.pos, "Pass a copy of one of them.",
+                )  # fmt: skip
+
+
+def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=10_000)
+    except np.exceptions.TooHardError:
+        return True
 
 
 class _Source:
@@ -67,7 +96,8 @@ class _Source:
                     text, known = self.name("cell", cell_of(known, key)) + ".cell_contents", None
                     continue
                 owner = text or self.name("thing", known)
-                text, known = f"{self.name('cell_of', cell_of)}({owner}, {key!r}).cell_contents", None
+                text = f"{self.name('cell_of', cell_of)}({owner}, {key!r}).cell_contents"
+                known = None
                 continue
             owner = text or self.name("thing", known)
             known = None
@@ -86,6 +116,12 @@ class _Source:
 
     def test(self, guard: Guard) -> str:
         """An expression that is true where a guard holds."""
+        if guard.kind in ("same", "apart"):
+            negation = "" if guard.kind == "same" else "not "
+            return f"{self.at(guard.path)} is {negation}{self.at(guard.expected)}"
+        if guard.kind == "dtype" and guard.expected in (FLOAT, Scalar("f8", py=True)):
+            kind = self.name("kind", float if guard.expected.py else np.float64)
+            return f"type({self.at(guard.path)}) is {kind}"
         if guard.kind in ("value", "code", "is", "type"):
             now, expected = self.at(guard.path), self.name("expected", guard.expected)
             match guard.kind:
@@ -119,7 +155,7 @@ def python_entry(
 ) -> Callable[..., Any]:
     """A function for arguments of exactly these types; all others it hands to `slow`."""
     s = _Source(function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
-                finish=finish, traced=traced, F=function)  # fmt: skip
+                absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function)  # fmt: skip
     names = [f"a{k}" for k in range(len(args))]
     tests = []
     for name, a in zip(names, args, strict=True):
@@ -135,27 +171,24 @@ def python_entry(
     simple = None if traced.commits else result_expression(traced.output.form)
     everything = f"({''.join(n + ', ' for n in names)})"
     needs_args = any("args)" in t for t in tests)
+    optional = [f"{name}=absent" for name in names]  # a call may give fewer of them
+    run = f"finish(traced, {call}, F, {everything}, {{}})"
     lines = [
-        f"def entry({', '.join([*names, '*more'])}):",
+        f"def entry({', '.join([*optional, '*more'])}):",
         "    try:",
         *([f"        args = {everything}"] if needs_args else []),
-        f"        if not more and {' and '.join(tests) or 'True'}:",
-    ]
-    if simple is None:
-        lines.append(f"            return finish(traced, {call}, F, {everything}, {{}})")
-    else:
-        lines += [f"            r = {call}", f"            return {simple}"]
-    # what a guard looks for may be gone altogether
-    lines += [
-        "    except GuardMiss:",
-        "        pass",
-        *(_LOOKUP if traced.guards or traced.captures else ()),
-        f"    return slow({', '.join([*names, '*more'])})",
-    ]
+        f"        known = not more and {' and '.join(tests) or 'True'}",
+        "    except LOOKUP:",  # what a guard looks for may be gone altogether
+        "        known = False",
+        "    if known:",
+        "        try:",
+        *([f"            return {run}"] if simple is None
+          else [f"            r = {call}", f"            return {simple}"]),
+        "        except GuardMiss:",
+        "            pass",
+        f"    return slow(*[a for a in {everything} if a is not absent], *more)",
+    ]  # fmt: skip
     return s.run(lines, traced.tape.name)  # type: ignore[no-any-return]
-
-
-_LOOKUP: tuple[str, ...] = ()
 
 
 def parameters(traced: Traced) -> list[Path]:
@@ -236,11 +269,16 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
             flat.append(reads[-1][0])
         else:
             flat.append(s.at(path) if not path.steps else _nested(path))
-    if reads or traced.guards:
+    outside = [
+        g for g in traced.guards
+        if not isinstance(g.path.root, tuple)
+        and not (g.kind == "code" and _is_fixed(g.path, function))
+    ]  # fmt: skip
+    if reads or outside:
         # What was captured is read as it is now: never stale, at the price of entering Python.
         kinds = ", ".join(f"{c}='{_numba_name(t)}'" for c, _, t in reads)
         lines.append(f"    with objmode({kinds}):")
-        lines.append(f"        {s.name('holds', _checked(traced, function))}()")
+        lines.append(f"        {s.name('holds', _checked(traced, outside, function))}()")
         for c, path, _ in reads:
             lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
@@ -255,9 +293,17 @@ def _reader(path: Path, function: Any) -> Callable[[], Any]:
     return lambda: path.get(function)
 
 
-def _checked(traced: Traced, function: Any) -> Callable[[], None]:
-    outside = [g for g in traced.guards if not isinstance(g.path.root, tuple)]
+def _is_fixed(path: Path, function: Any) -> bool:
+    """Is it the compiled function itself?  Native callers take its code to stay what it is."""
+    at = function
+    for kind, key in path.steps:
+        if not _is_constant(at, kind, key):
+            return False
+        at = getattr(at, key)
+    return path.root == "function"
 
+
+def _checked(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], None]:
     def holds() -> None:
         if not all(g.holds(function) for g in outside):
             raise JitadError(

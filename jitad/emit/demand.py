@@ -284,7 +284,10 @@ def _loose_sums(out: Analysis, e: Equation) -> None:
         at: Atom = p
         while len(uses[at]) == 1 and results[at] == 0:
             q = uses[at][0]
-            if q.op not in ("add", "sub") or q.ins[0] is q.ins[1] or q.outs[0].type.dtype != p.type.dtype:
+            if q.op not in ("add", "sub") or q.ins[0] is q.ins[1]:
+                break
+            result = q.outs[0].type
+            if not (isinstance(result, Scalar) and result.dtype == p.type.dtype):
                 break
             if q.op == "sub" and q.ins[0] is not at:
                 break

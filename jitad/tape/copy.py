@@ -6,6 +6,7 @@ The target builder folds and shares as it goes, so copying is also the simplific
 
 from __future__ import annotations
 
+from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var, lit
 from jitad.tape.types import Array
@@ -50,10 +51,15 @@ def begin(b: Builder, block: Block) -> Env:
     env: Env = {}
     for p in block.params:
         env[p] = new = b.input(p.type, p.name)
-        # an extent that is known to be a literal stays one
-        new.shape = tuple(
-            d if isinstance(d, Lit) else n for d, n in zip(p.shape, new.shape, strict=False)
-        ) or new.shape
+        shape = list(new.shape)
+        for k, d in enumerate(p.shape):
+            if isinstance(d, Lit):
+                # A literal extent stays one; what it is taken on trust from folds away, hence
+                # the guard goes along.
+                test = b.emit("eq", shape[k], d)
+                b.emit("check", test, exception=GuardMiss, message=f"an extent of {p.name}")
+                shape[k] = d
+        new.shape = tuple(shape)
     return env
 
 

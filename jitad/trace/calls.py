@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import functools
 import sys
-from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,10 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
-from jitad.trace.containers import WRITING, note
+from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Trace, current
 from jitad.trace.iterables import Counted
-from jitad.trace.refused import UNREPEATABLE
+from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
@@ -48,9 +48,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                         **{**_read(trace, f, "keywords"), **kwargs})  # fmt: skip
         case type():
             return _instance(trace, f, args, kwargs)
-        case BuiltinMethodType() if type(f.__self__) in WRITING:
-            if f.__name__ in WRITING[type(f.__self__)]:
-                note(f.__self__)
+        case BuiltinMethodType() if isinstance(f.__self__, (list, dict, set, *OTHERS)):
+            method_called(f.__self__, f.__name__)
             return f(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
@@ -163,7 +162,8 @@ def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
 
 # -- the others -----------------------------------------------------------------------------------
 
-_HERE: dict[Any, Any] = {
+WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that `hooks` adds: getattr and the like
+HERE: dict[Any, Any] = {
     enumerate: iterables.enumerate_,
     zip: iterables.zip_,
     reversed: iterables.reversed_,
@@ -175,8 +175,10 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
         from jitad.trace.effects import record_print  # results may hold functions
 
         return lambda *a, **k: record_print(trace, a, k)
-    if (isinstance(f, type) and f in _HERE) or f in (zip,):
-        return _HERE[f]
+    if _hashable(f) and f in HERE:
+        return HERE[f]
+    if trace is not None and _hashable(f) and f in WHILE_TRACING:
+        return WHILE_TRACING[f]
     found = implementation(f)
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
         return found
@@ -187,12 +189,20 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     return found
 
 
+def _hashable(f: Any) -> bool:
+    return isinstance(f, (type, BuiltinMethodType, WrapperDescriptorType))
+
+
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:
         return f(*args, **kwargs)
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
-    if _unrepeatable(f, module):
+    if _is_from(ACTING, f, module):
+        name = getattr(f, "__qualname__", repr(f))
+        raise JitadError(f"{name} acts on the world, which a trace can't", trace.builder.pos,
+                         "Use print(), or do it outside.")  # fmt: skip
+    if _is_from(UNREPEATABLE, f, module):
         name = getattr(f, "__qualname__", repr(f))
         raise JitadError(
             f"{name} gives something else at every call, which a trace can't", trace.builder.pos,
@@ -204,12 +214,14 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     method = None if not args else _NATIVE_SPECIAL.get(f) and special(args[0], _NATIVE_SPECIAL[f])
     if method:
         return call(method, *args, **kwargs)
+    if f in WRITERS:
+        note(args[0])
     args = tuple(map(_callback, args))
     kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if (type(out) in (list, dict, set) and isinstance(f, type)) or hasattr(out, "__next__"):
+    if (type(out) in (*WRITING, *OTHERS) and isinstance(f, type)) or hasattr(out, "__next__"):
         made(out)
     return out
 
@@ -220,14 +232,14 @@ _NATIVE_SPECIAL: dict[Any, str] = {
 }  # fmt: skip
 
 
-def _unrepeatable(f: Any, module: str) -> bool:
+def _is_from(modules: frozenset[str], f: Any, module: str) -> bool:
     if isinstance(f, type) or isinstance(f, ModuleType):
         return False
     owner = type(getattr(f, "__self__", None)).__module__
     return any(
         m == name or m.startswith(name + ".")
         for m in (module, owner)
-        for name in UNREPEATABLE
+        for name in modules
         if m
     )
 

@@ -9,7 +9,9 @@ kernel.  Lists and dicts from outside have their elements replaced by inputs whi
 
 from __future__ import annotations
 
+import copy
 import sys
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CellType, FunctionType, MethodType, ModuleType
@@ -26,6 +28,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
+PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
 
 
@@ -110,8 +113,8 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    kind: str  # "value", "code", "is", "type", "keys", "missing"
-    expected: Any
+    kind: str  # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing"
+    expected: Any  # "same" and "apart": the path of the other thing
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
         try:
@@ -127,8 +130,25 @@ class Guard:
                 return now is self.expected
             case "type":
                 return type(now) is self.expected
+            case "dtype":
+                return of_type(now, self.expected)
+            case "same" | "apart":
+                other = self.expected.get(function, args, kwargs)
+                return (now is other) == (self.kind == "same")
             case "keys":
                 return _shape_of(now) == self.expected
+        return False
+
+
+def of_type(value: Any, expected: Scalar | Array) -> bool:
+    """True of a number or an array whose type is the one that the tape was made for."""
+    if isinstance(expected, Array):
+        if type(value) not in PLAIN_ARRAYS or value.ndim != expected.ndim:
+            return False
+        return bool(value.dtype == np.dtype(expected.dtype))
+    try:
+        return type_of_constant(value) == expected
+    except TypeError:
         return False
 
 
@@ -229,34 +249,58 @@ class Captures:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case FunctionType():
-                self.guards.append(Guard(path, "code", value.__code__))
-                self.register(value, path)
-                return value
+                return self._thing(path, value, Guard(path, "code", value.__code__))
             case MethodType():  # its function and its object are read when it is called
-                self.guards.append(Guard(path, "type", MethodType))
-                self.register(value, path)
-                return value
+                return self._thing(path, value, Guard(path, "type", MethodType))
             case type() | ModuleType():
                 self.guards.append(Guard(path, "is", value))
-                if isinstance(value, ModuleType) and not is_library_module(value):
+                if not is_library_thing(value):
                     self.register(value, path)
                 return value
             case tuple():
                 return self._tuple(path, value)
             case list() | dict() if type(value) in (list, dict):
                 return self._container(path, value)
+            case list() | dict() | set() | frozenset() | deque():
+                return self._copied(path, value)
         if isinstance(getattr(value, "py_func", None), FunctionType):
-            self.register(value, path)
-            self.guards.append(Guard(path.then("attr", "py_func"), "code", value.py_func.__code__))
-            self.register(value.py_func, path.then("attr", "py_func"))
+            inner = path.then("attr", "py_func")
+            self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
+            self.register(value.py_func, inner)
             return value
         if callable(value) and type(value).__module__ == "builtins":
             self.guards.append(Guard(path, "is", value))
             return value
         kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
-        self.guards.append(Guard(path, kind, type(value) if kind == "type" else value))
+        return self._thing(path, value, Guard(path, kind, type(value) if kind == "type" else value))
+
+    def _thing(self, path: Path, value: Any, guard: Guard) -> Any:
+        """An object whose parts are found through one path: what is read at another is the same."""
+        known = self.path_of(value)
+        if known is not None and known != path:
+            self.guards.append(Guard(path, "same", known))
+            return value
+        self.guards.append(guard)
         self.register(value, path)
         return value
+
+    def _copied(self, path: Path, value: Any) -> Any:
+        """A container that is not taken apart: it has to stay as it is."""
+        parts = [*value.items()] if isinstance(value, dict) else [*value]
+        if not all(map(_is_frozen, parts)):
+            raise JitadTypeError(
+                f"{path} is a {type(value).__name__} of more than numbers and texts",
+                self.builder.pos, "Make it a list or a dict.",
+            )  # fmt: skip
+        self.guards.append(Guard(path, "value", copy.copy(value)))
+        return value
+
+    def apart(self, written: Any) -> None:
+        """What was written must go on to be another object than those known by other paths."""
+        path = self.path_of(written)
+        for thing, other in list(self._paths.values()):
+            if path is not None and thing is not written and type(thing) is type(written):
+                self.guards.append(Guard(path, "apart", other))
 
     def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
         self.guards.append(Guard(path, "keys", _shape_of(value)))
@@ -269,6 +313,8 @@ class Captures:
     def _container(self, path: Path, value: Any) -> Any:
         known = self.path_of(value)
         if known is not None and (id(value) in self._looked_into or known != path):
+            if known != path:
+                self.guards.append(Guard(path, "same", known))
             self.guards.append(Guard(path, "keys", _shape_of(value)))
             return value
         if id(value) in self._lengths:
@@ -312,10 +358,15 @@ class Captures:
             if here != path:  # the two names must go on to mean one array
                 self.guards.append(Guard(path, "is", value))
             return known
-        if value.dtype.kind not in "biufc":
+        if type(value) not in PLAIN_ARRAYS:
+            raise JitadTypeError(
+                f"{path} is a {type(value).__name__}, whose arithmetic is its own",
+                self.builder.pos, "Make it an ordinary array: np.asarray(a).",
+            )  # fmt: skip
+        if value.dtype.kind not in "biufc" or not value.dtype.isnative:
             raise JitadTypeError(
                 f"{path} is an array of {value.dtype}", self.builder.pos,
-                "Only arrays of numbers can be traced.",
+                "Only arrays of numbers, in the machine's byte order, can be traced.",
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)
@@ -333,6 +384,7 @@ class Captures:
         name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
         var = self.add_input(type, name, extents)
         self.inputs.append(Capture(path, type, var))
+        self.guards.append(Guard(path, "dtype", type))
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
         return Leaf(self.builder, var)
@@ -362,6 +414,20 @@ class Captures:
         self.constants.append((var, array))
         self.inputs.append(Capture(Path(Root(array)), var.type, var))  # type: ignore[arg-type]
         return var
+
+
+def is_library_thing(thing: type | ModuleType) -> bool:
+    """True of modules, and of classes defined in them, that are not the user's."""
+    if isinstance(thing, ModuleType):
+        return is_library_module(thing)
+    module = sys.modules.get(thing.__module__)
+    return module is not None and is_library_module(module)
+
+
+def _is_frozen(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_frozen, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
 
 
 def is_library_module(module: ModuleType) -> bool:

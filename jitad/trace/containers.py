@@ -5,9 +5,14 @@ A list, dict or set is one place of the journal; its old value is a copy, made o
 
 from __future__ import annotations
 
+import bisect
+import heapq
+from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
+from jitad.errors import JitadError
 from jitad.values.journal import active, record
+from jitad.values.kind import fail
 
 # methods that change the container
 WRITING: dict[type, frozenset[str]] = {
@@ -20,12 +25,38 @@ WRITING: dict[type, frozenset[str]] = {
          "intersection_update", "symmetric_difference_update"}
     ),
 }  # fmt: skip
+# library functions that change their first argument
+WRITERS = frozenset({
+    heapq.heappush, heapq.heappop, heapq.heapify, heapq.heapreplace, heapq.heappushpop,
+    bisect.insort, bisect.insort_left, bisect.insort_right,
+})  # fmt: skip
+
+# containers whose writes can't be undone here, and their methods that only read
+OTHERS = (deque, OrderedDict, defaultdict, Counter, bytearray)
+_READING = frozenset(
+    {"get", "keys", "values", "items", "copy", "count", "index", "most_common", "total",
+     "elements", "__contains__", "__getitem__", "__len__", "__iter__"}
+)  # fmt: skip
+
+
+def method_called(container: Any, name: str) -> None:
+    """A method of a built-in container is about to run."""
+    if name in WRITING.get(type(container), ()):
+        note(container)
+    elif isinstance(container, OTHERS) and name not in _READING:
+        note(container)
 
 
 def note(container: Any) -> None:
     """The container is about to change."""
     journal = active()
     if journal is None or journal.noted(container, "items"):
+        return
+    if type(container) not in WRITING:
+        if isinstance(container, OTHERS) and not journal.is_fresh(container):
+            kind = type(container).__name__
+            raise fail(JitadError, f"a {kind} made elsewhere is written here, which can't be traced",
+                       "Use a list or a dict.")  # fmt: skip
         return
 
     def assign(content: Any) -> None:

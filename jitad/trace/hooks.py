@@ -23,8 +23,8 @@ from jitad.errors import (
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
 from jitad.trace.branches import both, choose, either, if_, truth
-from jitad.trace.calls import call, special
-from jitad.trace.captures import is_library_module
+from jitad.trace.calls import WHILE_TRACING, call, special
+from jitad.trace.captures import Guard, is_library_module
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
 from jitad.trace.iterables import Counted, pick
@@ -178,7 +178,8 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
-        text = f"cannot access local variable '{value.name}' where it is not associated with a value"
+        name = f"local variable '{value.name}'"
+        text = f"cannot access {name} where it is not associated with a value"
         require(value.flag, JitadUnboundLocalError, text)
         return value.value
     return value
@@ -336,6 +337,48 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
 def del_attr(owner: Any, name: str) -> None:
     _note_attr(owner, name)
     delattr(owner, name)
+
+
+_REQUIRED = object()
+
+
+def _getattr(owner: Any, name: str, default: Any = _REQUIRED) -> Any:
+    """The builtin getattr."""
+    try:
+        return get_attr(owner, name)
+    except AttributeError:
+        if default is _REQUIRED:
+            raise
+        trace = current()
+        path = trace.captures.path_of(owner) if trace is not None else None
+        if trace is not None and path is not None:
+            trace.captures.guards.append(Guard(path.then("attr", name), "missing", None))
+        return default
+
+
+def _hasattr(owner: Any, name: str) -> bool:
+    found = object()
+    return _getattr(owner, name, found) is not found
+
+
+def _setattr(owner: Any, name: str, value: Any) -> None:
+    set_attr(value, owner, name)
+
+
+def _set_past(owner: Any, name: str, value: Any) -> None:
+    """object.__setattr__, which frozen dataclasses need."""
+    _note_attr(owner, name)
+    object.__setattr__(owner, name, value)
+
+
+WHILE_TRACING.update({
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    delattr: lambda owner, name: del_attr(owner, name),
+    vars: lambda owner: get_attr(owner, "__dict__"),
+    object.__setattr__: _set_past,
+})  # fmt: skip
 
 
 def _note_attr(owner: Any, name: str) -> None:

@@ -18,6 +18,7 @@ REFUSED: dict[type[ast.AST], tuple[str, str]] = {
 
 # builtins that look at the frame that calls them, which tracing has changed
 REFUSED_CALLS: dict[str, str] = {
+    "globals": "Name the variables.",
     "locals": "Name the variables.",
     "vars": "Name the attributes, or pass the object: vars(obj).",
     "eval": "Write the expression out.",
@@ -27,6 +28,9 @@ REFUSED_CALLS: dict[str, str] = {
 
 # modules whose functions give something else at every call: a trace would freeze the first answer
 UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "datetime", "numpy.random"})
+
+# modules whose functions act on the world: a trace would act once, and a kernel never
+ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket"})
 
 
 def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:

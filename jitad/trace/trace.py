@@ -264,6 +264,7 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
                 "chose between it and another array", running.builder.pos,
                 "Copy the arrays before they change places.",
             )  # fmt: skip
+        running.captures.apart(w.target)
         value = w.read()
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))

@@ -145,7 +145,7 @@ def test_unrepeatable_functions():
         return x * random.random()
 
     def g(x):
-        return x + np.random.rand()
+        return x + np.random.rand()  # noqa: NPY002
 
     def h(x):
         return x + time.time()
