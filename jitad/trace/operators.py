@@ -21,8 +21,10 @@ from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.join import Num, Obj
+from jitad.trace.join import Form, Snapshot, build, extract, snapshot
+from jitad.trace.results import result_form
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import Write
 
 _tags = itertools.count(1)
 
@@ -41,7 +43,8 @@ class _Application:
     structure: Structure  # of the result
     results: tuple[Any, ...]  # its leaves, as the function gave them
     places: tuple[int | None, ...]  # per leaf of the result: which result of the block it is
-    writes: tuple[tuple[Any, int | None, Any], ...]  # (write, result of the block or None, value)
+    writes: tuple[tuple[Write, Form], ...]  # what else it wrote; the block's results from `own` on
+    own: int
 
     def value(self, outs: tuple[Atom, ...]) -> Any:
         """The function's result, given the block's results in the surrounding tape."""
@@ -50,8 +53,10 @@ class _Application:
             given if k is None else dress(b, outs[k], given)
             for given, k in zip(self.results, self.places, strict=True)
         ]
-        for write, k, value in self.writes:
-            assign(write, value if k is None else b.leaf(outs[k]))
+        supply = iter(outs[self.own :])
+        made: dict[int, Any] = {}
+        for write, form in self.writes:
+            assign(write, build(b, form, supply, made, lambda new, old: None))
         return unflatten(self.structure, leaves)
 
 
@@ -132,29 +137,23 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 atoms.append(b.atom(content))
             else:
                 places.append(None)
+        own = len(atoms)
+        writes = []
+        seen: dict[int, Snapshot] = {}
+        for w in trace.journal.written():
+            if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
+                written = snapshot(w.read(), seen)
+                writes.append((w, result_form(written)))
+                extract(b, writes[-1][1], written, atoms)
     except BaseException:
         region.drop()
         raise
     region.close()
-    writes: list[tuple[Any, int | None, Any]] = []
-    for w in region.written:
-        if w.write.slot in ("content", "_lost"):
-            continue  # a derivative changes no array of its caller
-        match w.value:
-            case Num(value) if isinstance(value, Leaf):
-                writes.append((w.write, len(atoms), None))
-                atoms.append(value.atom)
-            case Num(value) | Obj(value):
-                writes.append((w.write, None, value))
-            case _:
-                raise JitadError(
-                    f"{operator}: the function writes a container of traced values to "
-                    "something outside it", b.pos, "Return the values instead.",
-                )  # fmt: skip
     b.pos = outer_pos
     region.block.results = atoms
     return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),
-                        structure, tuple(leaves), tuple(places), tuple(writes))  # fmt: skip
+                        structure, tuple(leaves), tuple(places), tuple(writes),
+                        own)  # fmt: skip
 
 
 def _check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
