@@ -9,9 +9,9 @@ literal, so that small arrays are seen to be small.
 from __future__ import annotations
 
 from jitad.errors import GuardMiss
-from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, read
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Block, Equation, Lit, Tape, Var
 
 

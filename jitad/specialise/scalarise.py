@@ -17,9 +17,9 @@ import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.primitives.array import slice_extents
-from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import Array, Scalar, Type
 
