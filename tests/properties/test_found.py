@@ -50,6 +50,13 @@ _BODIES: dict[str, str] = {
         z = np.where(x < 2, 2, x * 0.5)[()]
         return z / 3 + x * y
     """,
+    "a list that some iterations of a short loop append to": """
+        values = [x**k for k in range(1, 6) if k != 3]
+        for k in range(6):
+            if k % 2:
+                values.append(y * k)
+        return sum(values)
+    """,
     "a branch in a loop restores a slice": """
         for e in a:
             if e < x:
