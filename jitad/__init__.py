@@ -36,7 +36,7 @@ _PUBLIC = {
     "vjp": "jitad.api",
 }
 
-__all__ = sorted(_PUBLIC)  # noqa: PLE0605
+__all__ = sorted(_PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

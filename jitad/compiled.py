@@ -271,7 +271,7 @@ def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -
         else:
             continue
         remedy = "Kernels take floats, ints, bools and arrays of them."
-        if dtype is not None and dtype.kind == "c" or isinstance(leaf, complex):
+        if (dtype is not None and dtype.kind == "c") or isinstance(leaf, complex):
             remedy = "Pass the real and the imaginary part: kernels compute with real numbers."
         raise JitadTypeError(f"{_place(f, structure, k)} is {what}", None, remedy)
     return list(map(_abstract, leaves))

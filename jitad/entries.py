@@ -96,7 +96,8 @@ class _Source:
                     text, known = self.name("cell", cell_of(known, key)) + ".cell_contents", None
                     continue
                 owner = text or self.name("thing", known)
-                text, known = f"{self.name('cell_of', cell_of)}({owner}, {key!r}).cell_contents", None
+                text = f"{self.name('cell_of', cell_of)}({owner}, {key!r}).cell_contents"
+                known = None
                 continue
             owner = text or self.name("thing", known)
             known = None

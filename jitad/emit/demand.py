@@ -243,7 +243,7 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             locals_(e.ins[1:], k)
         case "pack" | "check" | "print":
             for a in e.ins:
-                need(a, k)
+                need(a, k, memory=is_array(a))
         case "dim":
             need(e.ins[0], k)
         case _ if e.op in REDUCTIONS or e.op == "copy":
@@ -284,7 +284,10 @@ def _loose_sums(out: Analysis, e: Equation) -> None:
         at: Atom = p
         while len(uses[at]) == 1 and results[at] == 0:
             q = uses[at][0]
-            if q.op not in ("add", "sub") or q.ins[0] is q.ins[1] or q.outs[0].type.dtype != p.type.dtype:
+            if q.op not in ("add", "sub") or q.ins[0] is q.ins[1]:
+                break
+            result = q.outs[0].type
+            if not (isinstance(result, Scalar) and result.dtype == p.type.dtype):
                 break
             if q.op == "sub" and q.ins[0] is not at:
                 break

@@ -14,8 +14,8 @@ from jitad.primitives import Primitive
 from jitad.runtime.rules import factors_of, without_rule
 from jitad.runtime.tagged import Tagged, fit, is_floating, shape_of, zeros_like
 from jitad.runtime.tags import LIVE, alive
-from jitad.where import caller
 from jitad.values.number import apply, in_rules, o, update
+from jitad.where import caller
 
 Params = dict[str, Any]
 
@@ -23,7 +23,7 @@ Params = dict[str, Any]
 class Bundle(Tagged):
     """A primal with its tangent."""
 
-    __slots__ = ("tag", "primal", "tangent")
+    __slots__ = ("primal", "tag", "tangent")
 
     def __init__(self, tag: int, primal: Any, tangent: Any) -> None:
         self.tag = tag

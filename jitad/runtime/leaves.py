@@ -17,9 +17,9 @@ import jitad.values.functions  # noqa: F401  handles find NumPy's functions in i
 from jitad.errors import JitadTypeError
 from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
-from jitad.where import caller
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number, bind
+from jitad.where import caller
 
 _CONTAINERS = (list, dict, set, frozenset)  # subclasses too: they may hide numbers
 

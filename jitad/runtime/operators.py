@@ -20,9 +20,9 @@ from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
-from jitad.where import caller
 from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
+from jitad.where import caller
 
 Argnums = int | tuple[int, ...]
 Function = Callable[..., Any]

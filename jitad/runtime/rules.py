@@ -14,8 +14,8 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.primitives import Primitive
 from jitad.runtime.tagged import dtype_of
-from jitad.where import caller
 from jitad.values.number import Number, Operations, o
+from jitad.where import caller
 
 _float64 = np.float64
 _TOTAL = frozenset(("add", "sub", "mul", "neg", "where"))  # rules without such arithmetic

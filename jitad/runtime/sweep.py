@@ -20,8 +20,8 @@ from jitad.primitives import TABLE, Into
 from jitad.runtime.reverse import Cell
 from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
-from jitad.where import caller
 from jitad.values.number import Operations, bind, update
+from jitad.where import caller
 
 
 class _Updates(Operations):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
-from jitad.where import caller
 from jitad.tape.ir import Pos
 from jitad.values.number import Number, bind
+from jitad.where import caller
 
 
 class Tagged(Number):
@@ -82,13 +82,13 @@ class Tagged(Number):
         return bind("rint", self * scale) / scale
 
     def __floor__(self) -> int:
-        return int(math.floor(self.base))
+        return math.floor(self.base)
 
     def __ceil__(self) -> int:
-        return int(math.ceil(self.base))
+        return math.ceil(self.base)
 
     def __trunc__(self) -> int:
-        return int(math.trunc(self.base))
+        return math.trunc(self.base)
 
     # -- what it refuses --------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ def _fresh(a: Atom, equations: list[Equation]) -> bool:
 
 
 def _covers(e: Equation, k: int, outer: tuple[Var, ...]) -> bool:
-    """Does the loop store to every element of carried array k, whose leading indices are `outer`?"""
+    """Does the loop store to every element of carried array k, the leading indices being outer?"""
     body = e.blocks[0]
     start, step, count = e.ins[:3]
     init = e.ins[3 + k]

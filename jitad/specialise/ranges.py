@@ -44,10 +44,15 @@ def _effects(e: Equation) -> set[object]:
     """What an equation and those inside it may do: raise a class, or (None) something else."""
     inside = [e] if not e.blocks else [x for b in e.blocks for x in walk(b)]
     return {
-        x.params["exception"] if x.op == "check" else None
+        _raised(x) if x.op == "check" else None
         for x in inside
         if x.op not in STRUCTURED and TABLE[x.op].effect
     }
+
+
+def _raised(check: Equation) -> type:
+    raised = check.params["exception"]
+    return JitadError if issubclass(raised, JitadError) else raised
 
 
 def _alike(kinds: set[object]) -> bool:

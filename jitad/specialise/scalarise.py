@@ -241,7 +241,9 @@ class _Scalarise:
                 return self.multiplied(e)
             case _ if e.op in _UPDATES:
                 return self.updated(e)
-        operands = [self.elements(a, out.shape) if a.shape else [self.read(a)] * size for a in e.ins]
+        operands = [
+            self.elements(a, out.shape) if a.shape else [self.read(a)] * size for a in e.ins
+        ]
         return [b.emit(e.op, *xs, **e.params) for xs in zip(*operands, strict=True)]
 
     def sliced(self, e: Equation) -> list[Atom]:

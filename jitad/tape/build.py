@@ -20,7 +20,6 @@ from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
 from jitad.values.number import Number
 
-
 _FAR = 200  # operations between an input and a value that must be known
 
 

@@ -2,8 +2,8 @@
 
 One walk gives for every variable its predecessors: the operands of its equation; for a loop's
 parameter its initial value and the value at the end of the body; for a loop's result the
-parameter; for an `if` result those of both branches.  Everything that asks "what reaches what" (activity,
-dead code, recomputation) is a closure over these edges, linear in the tape.
+parameter; for an `if` result those of both branches.  Everything that asks "what reaches what"
+(activity, dead code, recomputation) is a closure over these edges, linear in the tape.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A last-in-first-out store of equal records: what a forward sweep keeps for the reverse one."""
+    """A last-in-first-out store of equal records: what a forward sweep keeps for the reverse."""
 
     element: Scalar | Array
 

@@ -146,10 +146,11 @@ class Branches:
         b.pos = self.site.pos
         block = self.regions[k].block
         *before, last = block.equations
-        if last.op == "check" and isinstance(last.ins[0], Lit) and all(map(_is_pure, before)):
+        plain = last.op == "check" and isinstance(last.ins[0], Lit)
+        if plain and all(map(_is_pure, before)) and not (before and last.ins[1:]):
             ok = self.test if k else bind("logical_not", self.test)
             b.pos = last.pos
-            b.emit("check", b.atom(ok), **last.params)
+            b.emit("check", b.atom(ok), *last.ins[1:], **last.params)
             b.pos = self.site.pos
         else:
             other = Block()
@@ -345,14 +346,23 @@ def _raised_by_statement(error: BaseException) -> bool:
     return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
 
 
-MARK = "\u2063"  # invisible: a text has the name of a traced value in place of its digits
-
-
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
     """The exception, as a check that fails."""
     refuse_if_caught(trace, type(error), pos)
-    message = str(error.args[0] if len(error.args) == 1 else error).replace(MARK, "")
-    trace.builder.emit("check", lit(False), exception=type(error), message=message)
+    from jitad.trace.effects import record_raise  # results are joined values
+
+    record_raise(trace.builder, lit(False), error)
+
+
+def require_or_raise(trace: Trace, ok: Leaf, args: Callable[[], tuple[Any, ...]]) -> None:
+    """assert ok, *args()"""
+    assert trace.builder.pos is not None
+    session = Branches(trace, ok, (), Site(trace.builder.pos, ()))
+    with session:
+        pass
+    with session:
+        raise AssertionError(*args())
+    session.joined()
 
 
 def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:

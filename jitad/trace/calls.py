@@ -18,7 +18,6 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
-from jitad.trace.branches import MARK
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Trace, current
 from jitad.trace.iterables import Counted
@@ -171,31 +170,11 @@ HERE: dict[Any, Any] = {
 }
 
 
-def _print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Prints happen when the kernel runs."""
-    b = trace.builder
-    if kwargs:
-        raise JitadError("print() with keywords can't be traced", b.pos, "Print plainly.")
-    parts: list[Any] = []
-    values = []
-    for a in args:
-        if isinstance(a, ArrayHandle):
-            a = a.content
-        if isinstance(a, (Leaf, np.ndarray)):
-            parts.append(None)
-            values.append(b.atom(a))
-        else:
-            text = str(a)
-            if "<traced" in text or MARK in text:
-                raise JitadError("a traced value inside a text can't be printed", b.pos,
-                                 "Pass it to print() as an argument of its own.")  # fmt: skip
-            parts.append(text)
-    b.emit("print", *values, parts=tuple(parts))
-
-
 def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if trace is not None and f is print:
-        return lambda *a, **k: _print(trace, a, k)
+        from jitad.trace.effects import record_print  # results may hold functions
+
+        return lambda *a, **k: record_print(trace, a, k)
     if _hashable(f) and f in HERE:
         return HERE[f]
     if trace is not None and _hashable(f) and f in WHILE_TRACING:
@@ -249,7 +228,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if type(out) in (*WRITING, *OTHERS) and isinstance(f, type) or hasattr(out, "__next__"):
+    if (type(out) in (*WRITING, *OTHERS) and isinstance(f, type)) or hasattr(out, "__next__"):
         made(out)
     return out
 

@@ -22,12 +22,13 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops
-from jitad.trace.branches import MARK, both, choose, either, if_, truth
+from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.captures import Guard, is_library_module
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.texts import text
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -40,7 +41,7 @@ from jitad.values.number import Number, bind
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 
-__all__ = ["And", "Or", "call", "choose", "for_", "if_", "while_"]
+__all__ = ["And", "Or", "call", "choose", "for_", "if_", "text", "while_"]
 
 # -- operators ------------------------------------------------------------------------------------
 
@@ -132,7 +133,7 @@ for _name, (_plain, _method) in _UNARY.items():
 Is, IsNot = operator.is_, operator.is_not
 
 
-def In(a: Any, b: Any) -> Any:  # noqa: N802
+def In(a: Any, b: Any) -> Any:
     if isinstance(a, Leaf) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
@@ -142,11 +143,11 @@ def In(a: Any, b: Any) -> Any:  # noqa: N802
     return (a in b) if found is None else call(found, b, a)
 
 
-def NotIn(a: Any, b: Any) -> Any:  # noqa: N802
+def NotIn(a: Any, b: Any) -> Any:
     return Not(In(a, b))
 
 
-def Not(a: Any) -> Any:  # noqa: N802
+def Not(a: Any) -> Any:
     known = truth(_boolean(a))
     return not known if isinstance(known, bool) else bind("logical_not", known)
 
@@ -177,7 +178,8 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
-        text = f"cannot access local variable '{value.name}' where it is not associated with a value"
+        name = f"local variable '{value.name}'"
+        text = f"cannot access {name} where it is not associated with a value"
         require(value.flag, JitadUnboundLocalError, text)
         return value.value
     return value
@@ -480,12 +482,10 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
     trace = current()
     assert trace is not None
     trace.step(sys._getframe(1))
-    branches.refuse_if_caught(trace, AssertionError, trace.builder.pos)
-    what = "" if text is None else str(text()).replace(MARK, "")
-    trace.builder.emit("check", known.atom, exception=AssertionError, message=what)
+    branches.require_or_raise(trace, known, lambda: () if text is None else (text(),))
 
 
-class trying:  # noqa: N801
+class trying:
     """The body of a `try` with handlers: a check in it must not be one that they would catch."""
 
     def __init__(self, types: Callable[[], tuple[type, ...]]) -> None:
@@ -516,19 +516,6 @@ class trying:  # noqa: N801
                     "an exception that depends on traced values can't be caught", e.pos,
                     "Test the condition with `if` instead of `try`.",
                 )  # fmt: skip
-
-
-def shown(value: Any, text: str) -> Any:
-    """A value inside an f-string: a traced one shows as its name."""
-    return _Shown(text) if isinstance(value, Number) and isinstance(value, Leaf) else value
-
-
-class _Shown(str):
-    def __format__(self, spec: str) -> str:
-        return MARK + "<" + str(self) + ">"
-
-    def __repr__(self) -> str:
-        return MARK + "<" + str(self) + ">"
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

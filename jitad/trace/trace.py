@@ -26,21 +26,15 @@ from jitad.trace.join import (
     Arr,
     Form,
     Handle,
-    Keep,
-    Maybe,
-    Num,
-    Number,
-    Per,
     Rec,
     Record,
     Snapshot,
-    Unifier,
-    _container,
     build,
     extract,
     kinds,
     snapshot,
 )
+from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
@@ -74,20 +68,6 @@ class Input:
 
     def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
         return self.path.get(function, args, kwargs)
-
-
-@dataclass(frozen=True, eq=False)
-class Output:
-    """How a Python value is made of results of the tape."""
-
-    form: Form
-    first: int
-    count: int
-
-    def rebuild(self, flat: Sequence[Any]) -> Any:
-        """The value, given all results of the tape as plain numbers and arrays."""
-        supply = iter(flat[self.first : self.first + self.count])
-        return _assemble(self.form, supply, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +176,7 @@ def trace(
                 ) from None
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
-            output = _output(builder, snapshot(result), outputs)
+            output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
     finally:
         while len(running.journal.frames) > 1:
@@ -271,57 +251,6 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
 # -- results --------------------------------------------------------------------------------------
 
 
-def _output(builder: Builder, s: Snapshot, outputs: list[Atom]) -> Output:
-    first = len(outputs)
-    form = _result_form(s)
-    extract(builder, form, s, outputs)
-    return Output(form, first, len(outputs) - first)
-
-
-def _result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
-    """Numbers that are traced, floats and arrays are results; the rest is static."""
-    seen = {} if seen is None else seen
-    if id(s) in seen:
-        return seen[id(s)]
-    out: Form
-    match s:
-        case Num(value) if isinstance(value, (Leaf, float)) or hasattr(value, "ndim"):
-            out = Unifier().alone(s, "")
-        case Arr():
-            out = Unifier().alone(s, "")
-        case Rec():
-            out = seen[id(s)] = Record(s, ())
-            out.parts = tuple(_result_form(p, seen) for p in s.parts)
-        case Per(_, part) if part is not None:
-            out = Maybe(_result_form(part, seen), s.name)
-        case Per():
-            raise JitadError("a value that is bound on some paths only is stored or returned")
-        case _:
-            out = Keep(s)
-    seen[id(s)] = out
-    return out
-
-
-def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
-    if id(f) in made:
-        return made[id(f)]
-    match f:
-        case Number() | Handle():
-            out = next(supply)
-        case Record():
-            out = _container(f, [_assemble(p, supply, made) for p in f.parts])
-        case Maybe(part):
-            flag = next(supply)
-            out = _assemble(part, supply, made)
-            out = out if flag else UNSET
-        case Keep(s):
-            out = s.value  # type: ignore[union-attr]
-        case _:
-            raise AssertionError(f)
-    made[id(f)] = out
-    return out
-
-
 def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
     """Writes to things that are found from outside."""
     commits: list[Commit] = []
@@ -340,7 +269,7 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
-        output = _output(running.builder, snapshot(value), outputs)
+        output = output_of(running.builder, snapshot(value), outputs)
         commits.append(Commit(path, w.slot, output))
     return commits
 
@@ -405,11 +334,11 @@ def trace_block(
         result = local(call(f, *given))
         results: list[Atom] = []
         end = snapshot(result)
-        output = _result_form(end)
+        output = result_form(end)
         extract(b, output, end, results)
         own = len(results)
         written = [Written(w, snapshot(w.read())) for w in running.journal.written()]
-        place_forms = [_result_form(w.value) for w in written]
+        place_forms = [result_form(w.value) for w in written]
         for w, pf in zip(written, place_forms, strict=True):
             extract(b, pf, w.value, results)
     except BaseException:
@@ -429,7 +358,7 @@ def leaves(args: Sequence[Any]) -> list[Atom]:
 
 
 def _parameter_form(s: Snapshot) -> Form:
-    """As `_result_form`, with extents: a parameter's are those of its argument."""
+    """As `result_form`, with extents: a parameter's are those of its argument."""
     from jitad.trace.join import _shape
 
     match s:
@@ -437,4 +366,4 @@ def _parameter_form(s: Snapshot) -> Form:
             return Handle(h.type, _shape(s), (h,))
         case Rec():
             return Record(s, tuple(map(_parameter_form, s.parts)))
-    return _result_form(s)
+    return result_form(s)

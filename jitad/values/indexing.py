@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
+from jitad.tape.build import Leaf
 from jitad.values.extents import (
     Int,
     add,
@@ -26,7 +27,6 @@ from jitad.values.extents import (
     smallest,
     sub,
 )
-from jitad.tape.build import Leaf
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Entry, New, Range

@@ -7,6 +7,7 @@ writes along that axis.  A mask stands for the indices at which it is true.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
     """(view by the basic entries, axis and number of axes picked, flat indices, their shape)."""
     places = [k for k, e in enumerate(entries) if isinstance(e, Pick)]
     advanced = [k for k, e in enumerate(entries) if isinstance(e, (Pick, At))]
-    together = all(j - i == 1 for i, j in zip(places, places[1:], strict=False))
+    together = all(j - i == 1 for i, j in pairwise(places))
     plain_before = not any(isinstance(e, (Pick, At)) is False for e in entries[: places[0]])
     neighbours = advanced[-1] - advanced[0] + 1 == len(advanced)
     if not together or not (neighbours or plain_before):

@@ -14,11 +14,11 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int
-from jitad.tape.build import Leaf
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind

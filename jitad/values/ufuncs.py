@@ -15,6 +15,7 @@ import scipy.special as sp
 
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE
+from jitad.tape.types import promote
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number
@@ -165,7 +166,10 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
         raise fail(JitadTypeError, "np.where with one argument is not supported on traced values",
                    "Give both branches, or loop over the elements.")  # fmt: skip
-    return numpy_number(elementwise("where", condition, x, y))
+    result = numpy_number(elementwise("where", condition, x, y))
+    if isinstance(result, (bool, int, float)):  # of two kinds, the common one as in NumPy
+        return np.dtype(promote(type_of(x), type_of(y))[0]).type(result)
+    return result
 
 
 @replaces(np.clip)

@@ -23,7 +23,7 @@ def r(*shape: int) -> np.ndarray:
     return RNG.normal(size=shape)
 
 
-I = np.array([2, 0, 2])  # noqa: E741
+I = np.array([2, 0, 2])
 SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "load": [((r(4), 2), {}), ((r(3, 4), 1, 3), {})],
     "store": [((r(4), 1.5, 2), {}), ((r(3, 4), 1.5, 0, 1), {})],

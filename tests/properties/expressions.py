@@ -256,7 +256,8 @@ class Expressions:
                 return f"(not {self.condition(depth - 1)})"
             case "bool" if s.bools:
                 return self.c.pick(s.bools)
-        return f"{self.float(1)[0]} {self.c.pick(['<', '>', '<=', '>='])} {self.float(1)[0]}"
+        left, sign, right = self.float(1)[0], self.c.pick(["<", ">", "<=", ">="]), self.float(1)[0]
+        return f"{left} {sign} {right}"
 
     # -- arrays ---------------------------------------------------------------------------------
 
@@ -264,7 +265,9 @@ class Expressions:
         """An array expression of this shape, its elements within the limit."""
         same = sorted(name for name, s in self.scope.arrays.items() if s == shape)
         if depth <= 0:
-            return self.c.pick(same) if same else f"np.full({shape}, {self.bounded(0)}, dtype=float)"
+            if same:
+                return self.c.pick(same)
+            return f"np.full({shape}, {self.bounded(0)}, dtype=float)"
         p = self.array(shape, depth - 1)
         match self.c.below(8):
             case 0:

@@ -71,7 +71,8 @@ class Statements(Expressions):
         parts = ["x", "y"] if self.in_function is False else []
         parts += [name for name in self.scope.floats if name not in parts][-3:]
         for name, shape in sorted(self.scope.arrays.items()):
-            weights = "" if len(shape) != 1 or self.c.below(2) else f" * np.arange(1.0, {shape[0]}.5)"
+            weighted = len(shape) == 1 and not self.c.below(2)
+            weights = f" * np.arange(1.0, {shape[0]}.5)" if weighted else ""
             parts.append(f"np.sum({name}{weights})")
         return " + ".join(parts) if parts else self.bounded(1)
 
@@ -454,7 +455,8 @@ class Statements(Expressions):
                 return f"range({1 + self.c.below(5)})"
             case 1:
                 self.use("negative step")
-                return f"range({3 + self.c.below(3)}, {self.c.below(2) - 1}, {-1 - self.c.below(2)})"
+                start, stop, step = 3 + self.c.below(3), self.c.below(2) - 1, -1 - self.c.below(2)
+                return f"range({start}, {stop}, {step})"
             case 2:
                 self.use("step")
                 return f"range({self.c.below(2)}, {5 + self.c.below(3)}, {2 + self.c.below(2)})"

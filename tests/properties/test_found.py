@@ -46,6 +46,10 @@ _BODIES: dict[str, str] = {
         a[0:-1] = np.sin(a[2::-1] * p)
         return x + np.sum(a)
     """,
+    "np.where gives a NumPy number of the common kind": """
+        z = np.where(x < 2, 2, x * 0.5)[()]
+        return z / 3 + x * y
+    """,
     "a branch in a loop restores a slice": """
         for e in a:
             if e < x:

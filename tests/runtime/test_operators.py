@@ -28,7 +28,7 @@ class Model:
 
 
 def test_argnums() -> None:
-    f = lambda x, y, z: x * y**2 + z  # noqa: E731
+    f = lambda x, y, z: x * y**2 + z
     assert grad(f)(2.0, 3.0, 5.0) == 9.0
     assert grad(f, 1)(2.0, 3.0, 5.0) == 12.0
     assert grad(f, -1)(2.0, 3.0, 5.0) == 1.0

@@ -105,7 +105,7 @@ def test_operators_match_python(operator: Any) -> None:
 
 @BOTH
 def test_numpy_functions_and_numbers(operator: Any) -> None:
-    f = lambda t: np.sin(t) * np.float64(3.0) + np.exp(t) / np.float64(2.0)  # noqa: E731
+    f = lambda t: np.sin(t) * np.float64(3.0) + np.exp(t) / np.float64(2.0)
     assert operator(f)(0.3) == pytest.approx(3.0 * math.cos(0.3) + math.exp(0.3) / 2, rel=1e-15)
     assert operator(lambda t: np.float64(3.0) ** t)(2.0) == pytest.approx(9 * math.log(3))
     assert operator(lambda t: np.power(t, 3.0) * (np.float64(1.0) < t))(2.0) == 12.0

@@ -51,9 +51,9 @@ def test_writes_through_a_chosen_name_reach_the_caller_or_are_refused():
         return u[0]
 
     u = np.array([1.0, 2.0])
-    with pytest.raises(jitad.JitadError, match="argument 0 may have been written"):
+    with pytest.raises(jitad.JitadError, match="argument 0 may have been written to under another"):
         jitad.jit(f)(u, np.array([3.0, 4.0]), 1.0)
-    with pytest.raises(jitad.JitadError, match="argument 0 may have been written"):
+    with pytest.raises(jitad.JitadError, match="argument 0 may have been written to under another"):
         jitad.jit(swap)(u, 3)
     assert u.tolist() == [1.0, 2.0]
     assert jitad.jit_grad(swap)(u, 3).tolist() == [0.0, 1.0]

@@ -48,7 +48,7 @@ def test_burgers_records_one_number_a_point_and_step() -> None:
     assert operations(block, args)["push"] * 8 <= 1.1 * steps * size * 8
 
 
-@pytest.mark.parametrize("name", ["rosenbrock", "logistic", "heat", "mlp",
+@pytest.mark.parametrize("name", ["rosenbrock", "logistic", "heat", "mlp", "black_scholes",
                                   "logsumexp", "newton_sqrt"])  # fmt: skip
 def test_no_check_of_bounds_is_left_in_loops(name: str) -> None:
     block, _ = plain(name, True)

@@ -111,18 +111,26 @@ def test_checks_of_a_loop_nest_leave_it_altogether():
         assert outcome(plain, x, m, k) == outcome(fast, x, m, k), (x, m, k)
 
 
-def test_a_check_behind_another_kind_of_check_stays():
+@pytest.mark.parametrize("first", [ValueError, JitadValueError])
+def test_a_check_behind_another_kind_of_check(first):
+    """Behind a user's raise it stays; the engine's own checks may overtake each other."""
     def loop(b, x, m):
         def body(i, s):
-            bind("check", o.lt(s, 3.0), exception=JitadValueError, message="large")
+            bind("check", o.lt(s, 3.0), exception=first, message="large")
             return [s + o.load(x, bounded(x, i))]
 
         return for_(b, 0, 1, m, [0.0], body)[0]
 
     plain, fast = both([("x", V), ("m", INT)], loop)
     for x, m in itertools.product(ARRAYS, range(-1, 7)):
-        assert outcome(plain, x, m) == outcome(fast, x, m)
-    assert outcome(fast, [5.0], 4) is JitadValueError
+        wanted, got = outcome(plain, x, m), outcome(fast, x, m)
+        if wanted is JitadValueError:
+            assert got in (JitadValueError, JitadIndexError)
+        else:
+            assert wanted == got
+    assert bool([e for e in in_loops(fast, "check") if e.params["message"] == "high"]) == (
+        first is ValueError
+    )
     assert outcome(fast, [1.0], 4) is JitadIndexError
 
 
@@ -237,7 +245,7 @@ def test_a_check_that_does_not_change_leaves_the_loop_in_its_order():
     """Each kind of failure is seen as before, whichever others would come after it."""
     def f(b, x, m, p, q):
         def body(i, s):
-            bind("check", o.lt(p, 3), exception=JitadValueError, message="p")
+            bind("check", o.lt(p, 3), exception=ValueError, message="p")
             bounded(x, q)
             bind("check", o.lt(s, 4.0), exception=ZeroDivisionError, message="s")
             bind("check", o.lt(q, 2), exception=OverflowError, message="q")

@@ -145,7 +145,7 @@ def test_unrepeatable_functions():
         return x * random.random()
 
     def g(x):
-        return x + np.random.rand()
+        return x + np.random.rand()  # noqa: NPY002
 
     def h(x):
         return x + time.time()
@@ -198,10 +198,9 @@ def test_advancing_an_iterator_under_a_traced_condition():
 
 def test_text_of_a_traced_value():
     def f(x):
-        print(f"x is {x:.3f}")
-        return x
+        return len(f"x is {x:.3f}")
 
-    assert "can't be printed" in refusal(f, 1.0)
+    assert "known only when the kernel runs" in refusal(f, 1.0)
 
     def g(x):
         if x > 2:
@@ -209,7 +208,7 @@ def test_text_of_a_traced_value():
         return x
 
     t = traced(g, 1.0)
-    with pytest.raises(ValueError, match="too large: <x> at 03"):
+    with pytest.raises(ValueError, match="too large: 3.0 at 03"):
         run(t, g, 3.0)
 
 

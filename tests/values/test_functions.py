@@ -26,7 +26,7 @@ def r(*shape: int) -> Any:
 
 V, W, M, N, T3 = r(5), r(5), r(3, 4), r(4, 2), r(2, 3, 4)
 S = numpy.array([[2.0, -1.0, 3.0], [0.5, 3.0, -2.0]])
-I = numpy.array([3, 1, 4, 1])  # noqa: E741
+I = numpy.array([3, 1, 4, 1])
 B = numpy.array([True, False, True, True, False])
 
 CASES = {
@@ -256,7 +256,7 @@ def test_scipy(name, way):
 
 
 def test_xlogy_at_zero():
-    f = lambda np, x, y: (ways.sp if np is ways.np else scipy.special).xlogy(x, y)  # noqa: E731
+    f = lambda np, x, y: (ways.sp if np is ways.np else scipy.special).xlogy(x, y)
     x, y = numpy.array([0.0, 0.0, 1.0]), numpy.array([0.0, 2.0, 3.0])
     for way in ways.WAYS.values():
         ways.assert_same(way(f, x, y), ways.on_ndarrays(f, x, y))

@@ -83,7 +83,7 @@ def test_position_is_the_users(tmp_path):
         text = check.params["message"]
         assert "index is out of bounds for axis 0" in text
         assert f'File "{source}", line 2' in text and "return a[i + 1]\n" in text and "^" in text
-        with pytest.raises(JitadTypeError, match="user.py"):
+        with pytest.raises(JitadTypeError, match=r"user.py"):
             a["x"] if False else a[1:2:i]
 
 
@@ -223,7 +223,7 @@ def test_slices_of_fixed_length_have_static_extents():
 
 def test_a_fixed_slice_is_guarded():
     """The extent is relied on where the example has it so, and the kernel checks it."""
-    tape, given = ways.record(lambda np, u: u[:3] * 1.0, V)
+    tape, _ = ways.record(lambda np, u: u[:3] * 1.0, V)
     assert tape.body.results[0].shape == (lit(3),)
     with pytest.raises(GuardMiss):
         interpret(tape.body, [V[:2]])
@@ -237,7 +237,7 @@ def test_small_arrays_are_held_by_element():
         a[0], a[1] = x, 2 * x
         return a[0] * a[1] + a[2] + b[0] * b[2]
 
-    tape, given = ways.record(f, 1.5)
+    tape, _ = ways.record(f, 1.5)
     assert not any(e.op == "load" for e in walk(tape.body))
     ways.assert_same(ways.on_tape(f, 1.5), ways.on_ndarrays(f, 1.5))
 
