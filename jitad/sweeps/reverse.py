@@ -23,7 +23,7 @@ from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.fuse import finish, independent
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
-from jitad.sweeps.rules import contributions
+from jitad.sweeps.rules import contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
@@ -95,7 +95,7 @@ class _Reverse:
             else:
                 scope.adjoints[v] = self.into(now, part)
             return
-        now = part if now is None else self.b.emit("add", now, part)
+        now = part if now is None else plus(self.b, now, part)
         for waiting in scope.pending.pop(v, ()):
             now = self.into(now, waiting)
         scope.adjoints[v] = now
@@ -346,7 +346,7 @@ class _Reverse:
             if e.outs[k] in scope.versions.current:
                 scope.versions.step(e.outs[k], init[k], out, scope.versions.region + 1)  # type: ignore[arg-type]
         for v, a in later:
-            scope.adjoints[v] = b.emit("add", a, scope.adjoints[v])
+            scope.adjoints[v] = plus(b, a, scope.adjoints[v])
         for k, out in zip(carried, outs, strict=False):
             self.contribute(scope, init[k], out)
 

@@ -216,9 +216,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         return call(method, *args, **kwargs)
     if f in WRITERS:
         note(args[0])
-    own = module is not None and module.partition(".")[0] == "jitad"
-    for a in (*args, *kwargs.values()):
-        if _is_outside(trace, a) and not own and f not in _BLIND:
+    ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
+    for a in () if ours or f in _BLIND else (*args, *kwargs.values()):
+        if _is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
                 f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
