@@ -21,7 +21,6 @@ from jitad.trace import context
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import DeadPath, Region, Trace, Written, assign
-from jitad.trace.hooks import local
 from jitad.trace.join import (
     Arr,
     Form,
@@ -34,6 +33,7 @@ from jitad.trace.join import (
     kinds,
     snapshot,
 )
+from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
