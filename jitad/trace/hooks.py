@@ -21,7 +21,7 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.build import Leaf
-from jitad.trace import branches, loops
+from jitad.trace import branches, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.captures import Guard, is_library_module
@@ -98,6 +98,10 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
     def hook(a: Any, b: Any) -> Any:
         trace = current()
         if trace is None:
+            if type(a) in (list, dict, set):
+                note(a)
+            else:
+                outside.check_writable(a)
             return plain(a, b)
         trace.step(sys._getframe(1))
         if type(a) in (list, dict, set):
@@ -189,7 +193,7 @@ def free(value: Any, thunk: Any, whole: bool = True) -> Any:
     """A variable of a function around this one."""
     trace = current()
     if trace is None:
-        return value
+        return outside.met(value)
     cell = thunk.__closure__[0]
     path = trace.captures.path_of(cell)
     if path is not None and not trace.journal.touched(cell, "cell"):
@@ -201,7 +205,7 @@ def glob(value: Any, name: str, whole: bool = True) -> Any:
     """A global variable, or a builtin."""
     trace = current()
     if trace is None:
-        return value
+        return outside.met(value)
     frame = sys._getframe(1)
     module = frame.f_globals
     if name not in module or trace.journal.touched(module, name):
@@ -252,6 +256,7 @@ def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> No
     """A place is about to be written; if it is outside, its old value becomes the trace's."""
     trace = current()
     if trace is None:
+        outside.note(target, slot, read, assign)
         return
     path = trace.captures.path_of(target)
     if path is not None and not trace.journal.touched(target, slot):
@@ -290,7 +295,7 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
             trace.step(sys._getframe(1))
         return _attribute_of_number(owner, name)
     if trace is None:
-        return getattr(owner, name)
+        return outside.met(getattr(owner, name))
     trace.step(sys._getframe(1))
     prop = getattr(type(owner), name, None)
     if isinstance(prop, property) and isinstance(prop.fget, FunctionType):
@@ -323,6 +328,7 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 def set_attr(value: Any, owner: Any, name: str) -> None:
     trace = current()
     if trace is None:
+        _note_attr(owner, name)
         setattr(owner, name, value)
         return
     trace.step(sys._getframe(1))
@@ -382,8 +388,7 @@ WHILE_TRACING.update({
 
 
 def _note_attr(owner: Any, name: str) -> None:
-    trace = current()
-    if trace is None or isinstance(owner, (Number, ArrayHandle)):
+    if isinstance(owner, (Number, ArrayHandle)):
         return
 
     def read() -> Any:
@@ -409,7 +414,7 @@ def get_item(owner: Any, index: Any) -> Any:
         return owner  # as of a NumPy scalar
     trace = current()
     if trace is None:
-        return owner[index]
+        return outside.met(owner[index]) if type(owner) in (list, tuple, dict) else owner[index]
     trace.step(sys._getframe(1))
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
@@ -441,6 +446,10 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             if found is not None:
                 call(found, owner, index, value)
                 return
+    elif type(owner) in (list, dict):
+        note(owner)
+    else:
+        outside.check_writable(owner)
     owner[index] = value
 
 
