@@ -169,6 +169,10 @@ class Builder:
                     self.emit("check", test, exception=GuardMiss, message=what)
         return value
 
+    def example(self, atom: Atom) -> Any:
+        """As `rely`, without relying on it."""
+        return self._example(atom, {}, {}, 0)
+
     def _example(
         self, atom: Atom, origins: dict[Atom, Any], seen: dict[Atom, Any], depth: int
     ) -> Any:

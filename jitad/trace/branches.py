@@ -44,6 +44,16 @@ from jitad.values.kind import primal
 from jitad.values.number import bind
 
 
+def decided(condition: Any, pos: Pos | None) -> Any:
+    """The truth of a condition; relied on where recursion would not end otherwise."""
+    known = truth(condition)
+    trace = current()
+    if isinstance(known, Leaf) and trace is not None and pos in trace.relied:
+        value = trace.builder.rely(known.atom)
+        return known if value is None else bool(value)
+    return known
+
+
 def truth(value: Any) -> Any:
     """The truth of a value as Python sees it: a bool, or a boolean leaf of the tape."""
     if isinstance(value, ArrayHandle):
@@ -82,7 +92,7 @@ class Decided:
 
 
 def if_(condition: Any, state: tuple[Any, ...], site: Site) -> Decided | Branches:
-    known = truth(condition)
+    known = decided(condition, site.pos)
     if isinstance(known, bool):
         return Decided(known, state)
     trace = current()
@@ -107,6 +117,7 @@ class Branches:
         self.inline = False  # the other branch raises, so this one needs no block
 
     def __enter__(self) -> None:
+        self.trace.conditions.append((self.site.pos, self.test))
         if not self.inline:
             self.regions.append(Region(self.trace))
             self.regions[-1].open()
@@ -115,6 +126,7 @@ class Branches:
         self.exit = state
 
     def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
+        self.trace.conditions.pop()
         if self.inline:
             return False
         region = self.regions[-1]
@@ -380,10 +392,10 @@ _THIS = ("this expression",)
 
 def choose(condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     """`then if condition else orelse`."""
-    known = truth(condition)
+    trace = current()
+    known = decided(condition, None if trace is None else trace.builder.pos)
     if isinstance(known, bool):
         return then() if known else orelse()
-    trace = current()
     assert trace is not None and trace.builder.pos is not None
     site = Site(trace.builder.pos, _THIS, (), frozenset(_THIS))
     session = Branches(trace, known, (UNSET,), site)

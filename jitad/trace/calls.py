@@ -19,7 +19,7 @@ from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Again, Trace, current
 from jitad.trace.iterables import Counted
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
@@ -104,24 +104,37 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
             for k, v in (f.__kwdefaults__ or {}).items()
         }
     key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
-    if trace.regions and key in trace.calls:
+    if key in trace.calls and len(trace.conditions) > trace.calls[key]:
+        _unfold(trace, trace.calls[key])
         raise JitadError(
             f"{f.__qualname__} calls itself under a traced condition", trace.builder.pos,
             "Write it as a loop; recursion on traced values is not supported yet.",
         )  # fmt: skip
-    if len(trace.calls) > MAX_DEPTH:
+    if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
             trace.builder.pos, "Write the recursion as a loop.",
         )  # fmt: skip
-    trace.calls.append(key)
+    again = key in trace.calls
+    trace.calls.setdefault(key, len(trace.conditions))
+    trace.depth += 1
     try:
         out = twin(*args, **kwargs)
     finally:
-        trace.calls.pop()
+        trace.depth -= 1
+        if not again:
+            del trace.calls[key]
     if hasattr(out, "gi_frame"):
         made(out)
     return out
+
+
+def _unfold(trace: Trace, since: int) -> None:
+    """Recursion ends where its conditions are decided by ints and extents: rely on those."""
+    example = trace.builder.example
+    found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
+    if not found <= trace.relied:
+        raise Again(trace.relied | found)
 
 
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:

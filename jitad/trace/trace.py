@@ -20,7 +20,7 @@ from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
-from jitad.trace.context import DeadPath, Region, Trace, Written, assign
+from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
 from jitad.trace.join import (
     Arr,
     Form,
@@ -140,17 +140,28 @@ def trace(
     `dynamic` are paths of ints that are inputs although they could be static, because they have
     been seen to change.
     """
+    relied: frozenset[Pos] = frozenset()
+    while True:
+        try:
+            return _trace(f, args, kwargs or {}, dynamic, relied)
+        except Again as again:
+            relied = again.places
+
+
+def _trace(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
+    dynamic: frozenset[Path], relied: frozenset[Pos],
+) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic)
     builder._constant = captures.constant
     running = Trace(builder, captures)
+    running.relied = relied
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
-    named = {
-        k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in (kwargs or {}).items()
-    }
+    named = {k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in kwargs.items()}
     python = _python_function(f)
     context.enter(running)
     try:
