@@ -20,9 +20,10 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
-from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.join import Num, Obj
+from jitad.trace.context import Region, Trace, assign, current, reopened
+from jitad.trace.join import Form, build, extract
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import Write
 
 _tags = itertools.count(1)
 
@@ -41,7 +42,7 @@ class _Application:
     structure: Structure  # of the result
     results: tuple[Any, ...]  # its leaves, as the function gave them
     places: tuple[int | None, ...]  # per leaf of the result: which result of the block it is
-    writes: tuple[tuple[Any, int | None, Any], ...]  # (write, result of the block or None, value)
+    writes: tuple[tuple[Write, Form, slice], ...]  # what is written: which results of the block
 
     def value(self, outs: tuple[Atom, ...]) -> Any:
         """The function's result, given the block's results in the surrounding tape."""
@@ -50,8 +51,8 @@ class _Application:
             given if k is None else dress(b, outs[k], given)
             for given, k in zip(self.results, self.places, strict=True)
         ]
-        for write, k, value in self.writes:
-            assign(write, value if k is None else b.leaf(outs[k]))
+        for write, form, part in self.writes:
+            assign(write, build(b, form, iter(outs[part]), {}, lambda new, sides: None))
         return unflatten(self.structure, leaves)
 
 
@@ -83,6 +84,7 @@ def _real(leaf: Any) -> bool:
 def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator: str,
            positions: tuple[int, ...], all_data: bool = False) -> _Application:  # fmt: skip
     from jitad.trace import hooks  # hooks know of operators through the call hook
+    from jitad.trace.results import result_form
 
     trace = current()
     assert trace is not None
@@ -137,20 +139,14 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         raise
     region.close()
     writes = []
-    for w in region.written:
-        if w.write.slot in ("content", "_lost"):
-            continue  # a derivative changes no array of its caller
-        match w.value:
-            case Num(value) if isinstance(value, Leaf):
-                writes.append((w.write, len(atoms), None))
-                atoms.append(value.atom)
-            case Num(value) | Obj(value):
-                writes.append((w.write, None, value))
-            case _:
-                raise JitadError(
-                    f"{operator}: the function writes a container of traced values to "
-                    "something outside it", b.pos, "Return the values instead.",
-                )  # fmt: skip
+    with reopened(trace, region.block):
+        for w in region.written:
+            if w.write.slot in ("content", "_lost"):
+                continue  # a derivative changes no array of its caller
+            form = result_form(w.value)
+            first = len(atoms)
+            extract(b, form, w.value, atoms)
+            writes.append((w.write, form, slice(first, len(atoms))))
     b.pos = outer_pos
     region.block.results = atoms
     return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),
