@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types as numba_types
+from numba import types as numba_types
 
 from jitad.emit import capi
 from jitad.emit.callable import register
@@ -115,8 +115,8 @@ class Compiled:
         why = "first call" if not self._all else (
             "other values of what the trace relied on" if tried else "other types"
         )
-        abstract = unflatten(structure, _abstracts(self.f, leaves, structure))
-        s = self._specialise(*abstract, why)
+        args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
+        s = self._specialise(args_, kwargs_, why)
         tried.append(s)
         return self._run(s, args, kwargs)
 

@@ -88,19 +88,19 @@ class _Reverse:
         if v not in self.active:
             return
         now = scope.adjoint(v)
-        if now is None and isinstance(part, Into):
-            # a whole adjoint may still come (the array's next version): then no zeros are needed
-            scope.pending.setdefault(v, []).append(part)
-            return
         if isinstance(part, Into):
-            scope.adjoints[v] = self.into(now, part)
+            if now is None:
+                # a whole one may still come (the array's next version): then no zeros are needed
+                scope.pending.setdefault(v, []).append(part)
+            else:
+                scope.adjoints[v] = self.into(now, part)
             return
         now = part if now is None else plus(self.b, now, part)
         for waiting in scope.pending.pop(v, ()):
             now = self.into(now, waiting)
         scope.adjoints[v] = now
 
-    def into(self, whole: Atom | None, part: Into) -> Atom:
+    def into(self, whole: Atom, part: Into) -> Atom:
         return self.b.emit(part.op, whole, *part.args, **part.params)
 
     def gather(self, v: Var, scope: Scope) -> None:

@@ -6,6 +6,7 @@ returned, stored and joined with other texts; whatever would look at the charact
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from jitad.tape.build import Leaf
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
 
-_CONVERSIONS = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Shown:
         return format(_CONVERSIONS[self.conversion](self.value), self.format)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Text:
     """A text of which some parts are known when the kernel runs."""
 
@@ -57,6 +58,30 @@ class Text:
 
     def __format__(self, form: str) -> str:
         return format(str(self), form)
+
+    def __len__(self) -> int:
+        return len(str(self))
+
+    def __bool__(self) -> bool:
+        return any(isinstance(p, str) for p in self.parts) or bool(str(self))
+
+    def __iter__(self) -> Any:
+        return iter(str(self))
+
+    def __getitem__(self, index: Any) -> str:
+        return str(self)[index]
+
+    def __contains__(self, other: Any) -> bool:
+        return other in str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == other
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __mod__(self, values: Any) -> str:
+        return str(self) % values
 
 
 def is_late(value: Any) -> bool:
