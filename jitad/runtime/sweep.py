@@ -126,7 +126,7 @@ class Adjoints:
                     self.add(j, fit(part, a.primal))
 
     def _mask(self, cell: Cell, mask: Any) -> None:
-        """A contribution that is zero outside the mask (None: anywhere not) is about to be added."""
+        """A contribution that is zero outside the mask (None: nowhere) is about to be added."""
         i = cell.id
         if mask is not None and np.shape(mask) not in ((), getattr(cell.primal, "shape", ())):
             mask = None

@@ -57,7 +57,7 @@ def plus(b: Builder, x: Atom, y: Atom) -> Atom:
     """The sum of two contributions; of two by the same choice it is chosen as well."""
     one, two = _chosen(b, b.leaf(x)), _chosen(b, b.leaf(y))
     if one is None or two is None or one[2] != two[2] or b.atom(one[0]) != b.atom(two[0]):
-        return b.emit("add", x, y)  # type: ignore[no-any-return]
+        return b.emit("add", x, y)
     total = one[1] + two[1]
     return b.atom(o.where(one[0], total, 0.0) if one[2] else o.where(one[0], 0.0, total))
 
