@@ -157,7 +157,8 @@ class _Work:
                 return v
             if isinstance(v, Lit):
                 return Lit(np.dtype(self.dtype).type(v.value), kind)
-            new.append(Equation("cast", (v,), (out := Var(kind),), {"dtype": self.dtype}, (), x.pos))
+            out = Var(kind)
+            new.append(Equation("cast", (v,), (out,), {"dtype": self.dtype}, (), x.pos))
             return out
 
         def total(start: Atom | None, distance: int) -> Atom:
