@@ -42,7 +42,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
         case "div" | "pow" if _is(ins[1], 1) and _same_result(row, ins, ins[0]):
             return ins[0]
         case "sub" if _is(ins[1], 0) and _same_result(row, ins, ins[0]):
-            return ins[0]
+            # x - 0.0 is x, but -0.0 - -0.0 is 0.0
+            return ins[0] if not np.signbit(ins[1].value) else None  # type: ignore[union-attr]
         case "sub" if ins[0] is ins[1] and ins[0].type in (Scalar("i8", True), Scalar("i8")):
             return Lit(0, ins[0].type)
         case "add":
