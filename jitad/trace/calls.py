@@ -229,6 +229,14 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         return call(method, *args, **kwargs)
     if f in WRITERS:
         note(args[0])
+    ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
+    for a in () if ours or f in _BLIND else (*args, *kwargs.values()):
+        if _is_outside(trace, a):
+            name = getattr(f, "__qualname__", type(f).__name__)
+            raise JitadError(
+                f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
+                trace.builder.pos, "Read its attributes in your own code.",
+            )  # fmt: skip
     args = tuple(map(_callback, args))
     kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs)
@@ -243,6 +251,19 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     len: "__len__", abs: "__abs__", iter: "__iter__", next: "__next__", bool: "__bool__",
     float: "__float__", int: "__int__", repr: "__repr__", str: "__str__",
 }  # fmt: skip
+
+
+# builtins that look at no attribute which the trace should hear of
+_BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
+
+
+def _is_outside(trace: Trace, value: Any) -> bool:
+    """True of an object from outside whose attributes are read one by one."""
+    if isinstance(value, (ArrayHandle, type, FunctionType, MethodType, ModuleType)):
+        return False
+    if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+        return False
+    return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
 
 
 def _is_from(modules: frozenset[str], f: Any, module: str) -> bool:

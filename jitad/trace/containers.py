@@ -59,8 +59,8 @@ def note(container: Any) -> None:
     if type(container) not in WRITING:
         if isinstance(container, OTHERS) and not journal.is_fresh(container):
             kind = type(container).__name__
-            raise fail(JitadError, f"a {kind} made elsewhere is written here, which can't be traced",
-                       "Use a list or a dict.")  # fmt: skip
+            what = f"a {kind} made elsewhere is written here, which can't be traced"
+            raise fail(JitadError, what, "Use a list or a dict.")
         return
 
     def assign(content: Any) -> None:

@@ -59,7 +59,7 @@ def record_raise(b: Builder, ok: Atom, error: BaseException) -> None:
         out.args = args
         vars(out).update(state)
         out.__cause__, out.__suppress_context__ = error.__cause__, error.__suppress_context__
-        return out  # type: ignore[no-any-return]
+        return out
 
     described = f"{kind.__qualname__}({', '.join(map(_described, args))})"
     found = late(described, (kind, {k: _described(v) for k, v in state.items()}), make)

@@ -14,7 +14,7 @@ import re
 from jitad.trace import names as of
 from jitad.trace.exits import _at
 
-_SPECIAL = frozenset({"super", "globals", "dir", "locals", "vars", "eval", "exec", "__import__"})
+_SPECIAL = frozenset({"super", "globals", "dir", "locals", "eval", "exec", "__import__"})
 
 # names that rewriting makes
 _OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|comp|lambda)\d+)")

@@ -220,8 +220,7 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
         what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
         raise _not_scalar(f, what, b)
     if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
-        outs = run.block.results and _inline(run)
-        return run.value(tuple(outs)), _gradients(run, argnums, None)
+        return run.value(tuple(_inline(run))), _gradients(run, argnums, None)
     seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
     outs = _operator(run, "vjp", seeds, run.block)
     count = len(run.block.results)
@@ -341,9 +340,9 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
     tangent_of = dict(zip(floats, outs[count:], strict=True))
     flat: list[Any] = []
-    for leaf, k in zip(run.results, run.places, strict=True):
-        if k in tangent_of:
-            flat.append(dress(b, tangent_of[k], leaf))
+    for leaf, at in zip(run.results, run.places, strict=True):
+        if at is not None and at in tangent_of:
+            flat.append(dress(b, tangent_of[at], leaf))
         elif callable(leaf):
             raise JitadError(
                 "jvp: a compiled function can't return a function to be differentiated yet",

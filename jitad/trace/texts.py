@@ -6,6 +6,7 @@ returned, stored and joined with other texts; whatever would look at the charact
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from jitad.tape.build import Leaf
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
 
-_CONVERSIONS = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
 
 
 @dataclass(frozen=True)

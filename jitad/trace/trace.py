@@ -19,9 +19,8 @@ from jitad.tape.ir import Atom, Block, Pos, Tape, Var
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context
 from jitad.trace.calls import call
-from jitad.trace.captures import Capture, Captures, Guard, Path
+from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
-from jitad.trace.hooks import local
 from jitad.trace.join import (
     Arr,
     Form,
@@ -34,6 +33,7 @@ from jitad.trace.join import (
     kinds,
     snapshot,
 )
+from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
@@ -56,18 +56,6 @@ class Valued:
 
     type: Scalar
     value: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Input:
-    """A parameter of the tape that comes from an argument."""
-
-    path: Path
-    type: Scalar | Array
-    var: Var
-
-    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self.path.get(function, args, kwargs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +113,7 @@ class Traced:
 
     tape: Tape
     inputs: tuple[Input, ...]
-    captures: tuple[Capture, ...]
+    captures: tuple[Input, ...]
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
