@@ -48,14 +48,14 @@ class Builder:
         inner = Block(list(params))
         self.blocks.append(inner)
         self._known.append({})
-        outer = self._known
+        outer, pos = self._known, self.pos
         if isolated:
             self._known = [{}]
         try:
             yield inner
         finally:
             popped = self.blocks.pop()
-            self._known = outer
+            self._known, self.pos = outer, pos  # what owns the block stands where it began
             self._known.pop()
             assert popped is inner
 
