@@ -15,6 +15,7 @@ from jitad import runtime
 from jitad.compiled import Compiled
 from jitad.errors import JitadTypeError
 from jitad.trace import context, hooks, operators
+from jitad.trace.outside import Outside
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
@@ -73,13 +74,14 @@ class Derivative:
                 case _:
                     return operators.value_and_grad(f, self.argnums, args, kwargs)
         prepared = _Prepared(self.f)
-        match self.operator:
-            case "derivative":
-                return runtime.derivative(prepared)(*args, **kwargs)
-            case "grad":
-                return runtime.grad(prepared, self.argnums)(*args, **kwargs)
-            case _:
-                return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
+        with Outside():
+            match self.operator:
+                case "derivative":
+                    return runtime.derivative(prepared)(*args, **kwargs)
+                case "grad":
+                    return runtime.grad(prepared, self.argnums)(*args, **kwargs)
+                case _:
+                    return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
 
 
 def _is_argnums(argnums: Any) -> bool:
@@ -158,7 +160,8 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     """
     if context.current() is not None:
         return operators.jvp(f, tuple(primals), tuple(tangents))
-    return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
+    with Outside():
+        return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
 
 
 def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
@@ -174,7 +177,8 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
     """
     if context.current() is not None:
         return operators.vjp(f, args)
-    return runtime.vjp(_Prepared(f), *args)
+    with Outside():
+        return runtime.vjp(_Prepared(f), *args)
 
 
 def jit(f: Function) -> Compiled:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from numba import types
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.tape.types import FLOAT, Array, Scalar, Type
@@ -59,7 +59,7 @@ def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
     except np.exceptions.TooHardError:
         return True
 
@@ -154,8 +154,10 @@ def python_entry(
     traced: Traced, kernel: Any, function: Any, args: tuple[Any, ...], slow: Callable[..., Any]
 ) -> Callable[..., Any]:
     """A function for arguments of exactly these types; all others it hands to `slow`."""
-    s = _Source(function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
-                absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function)  # fmt: skip
+    s = _Source(
+        function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
+        absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
+    )  # fmt: skip
     names = [f"a{k}" for k in range(len(args))]
     tests = []
     for name, a in zip(names, args, strict=True):
@@ -188,7 +190,7 @@ def python_entry(
         "            pass",
         f"    return slow(*[a for a in {everything} if a is not absent], *more)",
     ]  # fmt: skip
-    return s.run(lines, traced.tape.name)  # type: ignore[no-any-return]
+    return s.run(lines, traced.tape.name)
 
 
 def parameters(traced: Traced) -> list[Path]:
@@ -261,7 +263,7 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
     s = _Source(function, kernel=kernel, objmode=numba.objmode)
     lines = [f"def entry({', '.join(names)}):"]
     flat = []
-    reads = []
+    reads: list[tuple[str, Path, Type]] = []
     types_of = {c.var: c.type for c in traced.captures}
     for v, path in zip(traced.tape.body.params, parameters(traced), strict=True):
         if v in types_of:

@@ -80,7 +80,7 @@ class _Point:
     def directions(self, make: Callable[[Any], Any]) -> tuple[Any, ...]:
         """A tangent of the arguments, `make(leaf)` for the real ones."""
         parts = [make(leaf) if is_real(leaf) else leaf for leaf in self.leaves]
-        return unflatten(self.structure, parts)  # type: ignore[no-any-return]
+        return unflatten(self.structure, parts)
 
     def moved(self, k: int, index: tuple[int, ...], by: Any) -> tuple[Any, ...]:
         """The arguments with one element moved; float32 is widened so that differences resolve."""
@@ -90,7 +90,7 @@ class _Point:
             parts[k][index] += by
         else:
             parts[k] = parts[k] + by
-        return unflatten(self.structure, parts)  # type: ignore[no-any-return]
+        return unflatten(self.structure, parts)
 
 
 def is_real(leaf: Any) -> bool:
@@ -206,7 +206,7 @@ class _Check:
             parts[k][index] = 1.0
         else:
             parts[k] = 1.0 if not np.ndim(parts[k]) else np.ones_like(parts[k])
-        return unflatten(point.structure, parts)  # type: ignore[no-any-return]
+        return unflatten(point.structure, parts)
 
 
 def _dot(weights: Any, value: Any) -> Any:

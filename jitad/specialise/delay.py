@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from jitad.specialise.linear import Forms, Linear
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit
@@ -32,32 +34,21 @@ def _visit(block: Block, forms: Forms, outside: set[Var]) -> None:
     """`outside`: all variables defined so far, here and in the blocks around."""
     out: list[Equation] = []
     for e in block.equations:
+        after: list[Equation] = []
         if e.op == "for" and isinstance(e.ins[1], Lit) and e.ins[1].value in (1, -1):
             _learn(e.blocks[0], forms)
-            for k in range(len(e.ins) - 3):
-                if isinstance(e.ins[3 + k].type, Array):
-                    out_new = _change(e, k, forms, outside)
-                    if out_new:
-                        e, after = out_new
-                        for inner in e.blocks:
-                            _visit(inner, forms, outside | set(inner.params))
-                        out.append(e)
-                        out += after
-                        outside.update(v for x in (e, *after) for v in x.outs)
-                        break
-            else:
-                _inside(e, out, forms, outside)
-            continue
-        _inside(e, out, forms, outside)
+            for k, init in enumerate(e.ins[3:]):
+                changed = _change(e, k, forms, outside) if isinstance(init.type, Array) else None
+                if changed is not None:
+                    e = changed[0]
+                    after += changed[1]
+        for inner in e.blocks:
+            _visit(inner, forms, outside | set(inner.params))
+        for x in (e, *after):
+            out.append(x)
+            outside.update(x.outs)
+            _note(x, forms)
     block.equations = out
-
-
-def _inside(e: Equation, out: list[Equation], forms: Forms, outside: set[Var]) -> None:
-    for inner in e.blocks:
-        _visit(inner, forms, outside | set(inner.params))
-    out.append(e)
-    outside.update(e.outs)
-    _note(e, forms)
 
 
 def _learn(block: Block, forms: Forms) -> None:
@@ -159,15 +150,27 @@ class _Work:
         waiting = [Var(kind, (), "waiting") for _ in range(depth)]
         new: list[Equation] = []
 
+        def typed(x: Equation) -> Atom:
+            """What x adds, as an element of the array: it may have to wait alone."""
+            v = x.ins[1]
+            if v.type.dtype == self.dtype:  # type: ignore[union-attr]
+                return v
+            if isinstance(v, Lit):
+                return Lit(np.dtype(self.dtype).type(v.value), kind)
+            out = Var(kind)
+            new.append(Equation("cast", (v,), (out,), {"dtype": self.dtype}, (), x.pos))
+            return out
+
         def total(start: Atom | None, distance: int) -> Atom:
             now = start
             for x, c in group:
                 if abs(c - first) == distance:
+                    v = typed(x)
                     if now is None:
-                        now = x.ins[1]
+                        now = v
                     else:
                         out = Var(kind)
-                        new.append(Equation("add", (now, x.ins[1]), (out,), {}, (), x.pos))
+                        new.append(Equation("add", (now, v), (out,), {}, (), x.pos))
                         now = out
             return now if now is not None else lit_zero(self.dtype)
 
@@ -259,5 +262,3 @@ class _Work:
             else:
                 now = emit("add", now, emit("mul", a, lit(c)))
         return now
-
-

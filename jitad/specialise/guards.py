@@ -9,9 +9,9 @@ literal, so that small arrays are seen to be small.
 from __future__ import annotations
 
 from jitad.errors import GuardMiss
-from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, read
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Block, Equation, Lit, Tape, Var
 
 
@@ -28,7 +28,9 @@ def apply_guards(tape: Tape) -> Tape:
     for old in tape.body.params:
         var = env[old]
         assert isinstance(var, Var)
-        var.shape = tuple(known.get(d, read(d, env)) for d in old.shape)
+        var.shape = tuple(
+            known[d] if isinstance(d, Var) and d in known else read(d, env) for d in old.shape
+        )
     env.update(known)
     new.results = copy_block(b, Block([], rest, tape.body.results), env)
     return Tape(tape.name, remove_dead(new), tape.pos)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from jitad.primitives import TABLE
-from jitad.specialise.dead import remove_dead
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.fuse import finish
 from jitad.sweeps.scope import Scope, Thread
 from jitad.tape.build import Builder
 from jitad.tape.copy import lit_zero
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Equation, Var, free_vars
 from jitad.tape.types import Array, Scalar, Stack
 

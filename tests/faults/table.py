@@ -12,9 +12,9 @@ AGAIN, FUSE, CUT = "jitad/sweeps/again.py", "jitad/sweeps/fuse.py", "jitad/sweep
 RESTORE = "jitad/sweeps/restore.py"
 VERSIONS = "jitad/sweeps/versions.py"
 RULES = "jitad/sweeps/rules.py"
-FLOW, COPY, BUILD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/build.py"
+FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.py"
 INTERPRET = "jitad/tape/interpret.py"
-DEAD, RESOLVE = "jitad/specialise/dead.py", "jitad/specialise/resolve.py"
+DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
 ELEMENTWISE, ARRAY = "jitad/primitives/elementwise.py", "jitad/primitives/array.py"
 
 RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
@@ -151,9 +151,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(COPY, "return [p is r for p, r in zip(params, body.results, strict=True)]",
           "return [r in params for p, r in zip(params, body.results, strict=True)]",
           "swapped variables count as unchanged"),
-    Fault(BUILD, "isinstance(p, Lit) and isinstance(q, Lit) and p.value != q.value", "p is not q",
+    Fault(FOLD, "isinstance(p, Lit) and isinstance(q, Lit) and p.value != q.value", "p is not q",
           "a store at another index, not known to differ, is passed over"),
-    Fault(BUILD, "chosen = ins[1] if ins[0].value else ins[2]",
+    Fault(FOLD, "chosen = ins[1] if ins[0].value else ins[2]",
           "chosen = ins[2] if ins[0].value else ins[1]", "a known choice is taken wrongly"),
     Fault(INTERPRET, "[start + k * step, *carried]", "[start + k, *carried]",
           "the interpreter's loops take steps of one"),
