@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numba
@@ -26,6 +26,7 @@ from jitad.trace.trace import Traced
 
 _serial = itertools.count()
 _ABSENT = object()
+_LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 
@@ -275,6 +276,7 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
         g for g in traced.guards
         if not isinstance(g.path.root, tuple)
         and not (g.kind == "code" and _is_fixed(g.path, function))
+        and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
     ]  # fmt: skip
     if reads or outside:
         # What was captured is read as it is now: never stale, at the price of entering Python.
@@ -284,7 +286,9 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
         for c, path, _ in reads:
             lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
-    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+    return numba.njit(
+        s.run(lines, traced.tape.name), nogil=not (reads or outside), error_model="numpy"
+    )
 
 
 def _nested(path: Path) -> str:

@@ -50,6 +50,8 @@ UPWARDS = {
 LONGEST = 500
 LONG = {
     "tests/catalogue/numerics.py": "a catalogue: one function after the other",
+    "tests/properties/generate.py": "one method for every statement that programs have",
+    "tests/sweeps/random_tapes.py": "one function for every equation that tapes have",
     "tests/trace/test_arrays_and_objects.py": "one short program after the other",
 }
 

@@ -13,6 +13,7 @@ from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, read
 from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Block, Equation, Lit, Tape, Var
+from jitad.tape.types import is_float
 
 
 def apply_guards(tape: Tape) -> Tape:
@@ -61,6 +62,7 @@ def _known(guards: list[Equation]) -> dict[Var, Lit]:
         test = made.get(e.ins[0]) if e.op == "check" else None  # type: ignore[arg-type]
         if test is not None and test.op == "eq":
             n, k = test.ins
-            if isinstance(n, Var) and isinstance(k, Lit):
+            # a float that equals 0.0 may be -0.0
+            if isinstance(n, Var) and isinstance(k, Lit) and n.type == k.type and not is_float(n.type):
                 known[n] = k
     return known

@@ -74,12 +74,14 @@ def _covers(e: Equation, k: int, outer: tuple[Var, ...]) -> bool:
         return False
     if not covered:
         return False
-    # what is read after the store must not be an element that this loop has yet to write
-    return later is end and not _read(body, later)
+    # what is read after the store, or kept, must not be an element that this loop has yet to write
+    return later is end and _uses(body, later) == 1
 
 
-def _read(body: Block, a: Atom) -> bool:
-    return any(a in x.ins for x in walk(body))
+def _uses(body: Block, a: Atom) -> int:
+    """How often the body and the blocks in it mention a variable."""
+    inner = [x for e in walk(body) for x in (e.ins, *(b.results for b in e.blocks))]
+    return sum(a is one for atoms in (*inner, body.results) for one in atoms)
 
 
 def _is(a: Atom, value: int) -> bool:

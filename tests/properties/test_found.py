@@ -57,6 +57,15 @@ _BODIES: dict[str, str] = {
                 values.append(y * k)
         return sum(values)
     """,
+    "an array made in an iteration that is written out": """
+        if x < a[0]:
+            k = 0
+            while k < 1:
+                k += 1
+                z = np.zeros((4,))
+                z[0] = x
+        return x * y
+    """,
     "a branch in a loop restores a slice": """
         for e in a:
             if e < x:
