@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jitad.errors import (
-from jitad.late import late
     GuardMiss,
     JitadError,
     JitadIndexError,
     JitadValueError,
     JitadZeroDivisionError,
 )  # fmt: skip
+from jitad.late import late
 from jitad.specialise.gather import gather
 from jitad.specialise.pipeline import PIPELINE
 from jitad.tape.types import INT
