@@ -259,7 +259,8 @@ def test_powers_that_stay():
 def test_identities_are_exact_for_all_floats(v):
     def f(v, k):
         return (v * 1.0, 1 * v, v / 1, v - 0.0, v + 0.0, 0.0 + v, v - v, v * 0.0,
-                o.neg(o.neg(v)), o.pow(v, 1), v - (-0.0), o.where(o.gt(v, 0.0), v, v), k * 1, k + 0, k - k, k * 0, 0 * k, k - 0)
+                o.neg(o.neg(v)), o.pow(v, 1), v - (-0.0), o.where(o.gt(v, 0.0), v, v),
+                k * 1, k + 0, k - k, k * 0, 0 * k, k - 0)  # fmt: skip
 
     same([("v", F), ("k", INT)], f, (np.float64(v), 3), (np.float64(v), -1))
 
