@@ -185,7 +185,7 @@ def test_prints_keep_their_order_to_checks(capsys):
     def f(b, x, n):
         def body(i, s):
             check(o.gt(o.load(x, i), 0.0))
-            b.emit("print", b.atom(i), parts=(None,))
+            b.emit("print", b.atom(i))
             return [s + 1.0]
 
         return for_(b, 0, 1, n, [0.0], body)[0]
