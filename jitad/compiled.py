@@ -50,12 +50,28 @@ class Specialisation:
 class Compiled:
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
-    Call it as the function itself; call it from `@numba.njit` functions, too.
+    Call it as the function itself; call it from `@numba.njit` functions, too.  It takes
+    and gives the shapes and dtypes that the function takes and gives.
+
+    Parameters
+    ----------
+    f : the function, as for `jit`.
 
     Attributes
     ----------
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
+    tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
+    compile(*types) : compile ahead of time, for Numba types or for values of the types.
+    address(*types) : the address of a C function.
+
+    Raises
+    ------
+    JitadTypeError : `f` is not a function; when called: an argument that no kernel takes.
+    JitadError : what the function does can't be traced, or `source` before anything is compiled.
+
+    Source: `source` is compiled by Numba; Lam, Pitrou & Seibert, *Numba: a LLVM-based Python JIT
+    compiler*, LLVM-HPC 2015.
 
     >>> from jitad import jit_grad
     >>> g = jit_grad(lambda x: x * x * x)

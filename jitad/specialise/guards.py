@@ -62,7 +62,8 @@ def _known(guards: list[Equation]) -> dict[Var, Lit]:
         test = made.get(e.ins[0]) if e.op == "check" else None  # type: ignore[arg-type]
         if test is not None and test.op == "eq":
             n, k = test.ins
-            # a float that equals 0.0 may be -0.0
-            if isinstance(n, Var) and isinstance(k, Lit) and n.type == k.type and not is_float(n.type):
+            if not (isinstance(n, Var) and isinstance(k, Lit) and n.type == k.type):
+                continue
+            if not is_float(n.type):  # a float that equals 0.0 may be -0.0
                 known[n] = k
     return known
