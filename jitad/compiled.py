@@ -20,7 +20,7 @@ from numba import types as numba_types
 from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
-from jitad.entries import finish, native_entry, of_type, python_entry
+from jitad.entries import finish, native_entry, of_types, python_entry
 from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
@@ -163,28 +163,36 @@ class Compiled:
 
         `signature`: for every argument a Numba type (`numba.float64[:]`), or a value of the type.
         """
-        self.entry(tuple(map(_numba_type, signature)))
+        self.entry(tuple(map(_numba_type, signature)), signature)
         return self
 
     def address(self, *signature: Any) -> int:
         """The address of a C function for these argument types; see `jitad.emit.capi`."""
         kinds = tuple(map(_numba_type, signature))
-        return capi.address(self.entry(kinds), kinds)
+        return capi.address(self.entry(kinds, signature), kinds)
 
-    def entry(self, argument_types: tuple[Any, ...]) -> Any:
-        """The dispatcher that `@njit` callers with these Numba types are linked to."""
-        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
-        if kinds not in self._native:
-            args = tuple(map(of_type, kinds))
-            leaves, structure = flatten((args, {}))
+    def entry(self, argument_types: tuple[Any, ...], values: tuple[Any, ...] = ()) -> Any:
+        """The dispatcher that `@njit` callers with these Numba types are linked to.
+
+        What must be known of the arguments is taken from literal types, from `values`, or else
+        from the newest specialisation for such types.
+        """
+        if argument_types not in self._native:
+            kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+            leaves, structure = of_types(kinds)
+            args = unflatten(structure, leaves)[0]
             key = (structure, tuple(map(_key_of_type, leaves)))
-            known = [s for s in self._by_key.get(key, ()) if not s.traced.missed(self.f, args)]
+            given = (*values, *argument_types[len(values) :])
+            args = tuple(map(_with_value, args, given))
+            known = [s for s in self._by_key.get(key, ()) if _serves(s.traced, self.f, args)]
             s = known[-1] if known else self._specialise(args, {}, "a call from native code")
             if not known:
                 self._by_key.setdefault(key, []).append(s)
             s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
-            self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
-        return self._native[kinds]
+            made = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
+            self._native[argument_types] = made
+            self._native.setdefault(kinds, made)
+        return self._native[argument_types]
 
     # -- looking inside -------------------------------------------------------------------------
 
@@ -233,6 +241,26 @@ def _is_int(value: Any) -> bool:
 
 def _numba_type(a: Any) -> Any:
     return a if isinstance(a, NumbaType) else numba.typeof(a)
+
+
+def _with_value(t: Any, given: Any) -> Any:
+    """An abstract argument together with the value that a caller gives for it, if one does."""
+    if isinstance(given, numba_types.Literal):
+        given = given.literal_value
+    if isinstance(t, Scalar) and isinstance(given, (int, np.integer, np.bool_)):
+        return Valued(t, given)
+    if isinstance(t, Array) and isinstance(given, np.ndarray):
+        return Shaped(t, given.shape)
+    return t
+
+
+def _serves(traced: Traced, function: Any, args: tuple[Any, ...]) -> bool:
+    """May a caller with these arguments be linked to it?  The kernel checks what isn't known."""
+    known = {Path(("arg", k)): a.value for k, a in enumerate(args) if isinstance(a, Valued)}
+    outside = (g for g in traced.guards if not isinstance(g.path.root, tuple))
+    return all(known.get(path, v) == v for path, v in traced.relied) and all(
+        g.holds(function) for g in outside
+    )
 
 
 def _key(leaf: Any) -> Any:

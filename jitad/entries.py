@@ -18,7 +18,9 @@ import numba
 import numpy as np
 from numba import types
 
+from jitad.emit import numba_private
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.structures import Structure, flatten
 from jitad.tape.types import FLOAT, Array, Scalar, Type
 from jitad.trace.captures import Guard, Path, cell_of
 from jitad.trace.join import Form, Handle, Number, Record
@@ -224,13 +226,23 @@ def result_expression(form: Form) -> str | None:
 # -- native callers -------------------------------------------------------------------------------
 
 
-def of_type(t: Any) -> Any:
-    """The abstract argument for a Numba type: tuples of abstract types, as they are nested."""
-    match t:
-        case types.BaseTuple():
-            parts = [of_type(x) for x in t]
+def of_types(kinds: tuple[Any, ...]) -> tuple[list[Array | Scalar], Structure]:
+    """The abstract leaves of `(args, {})` for arguments of these Numba types, and its structure."""
+    leaves: list[Array | Scalar] = []
+
+    def part(t: Any) -> Any:
+        if isinstance(t, types.BaseTuple):
+            parts = [part(x) for x in t]
             made = getattr(t, "instance_class", None)
             return made(*parts) if made is not None else tuple(parts)
+        leaves.append(_of_type(t))
+        return 0.0
+
+    return leaves, flatten((tuple(map(part, kinds)), {}))[1]
+
+
+def _of_type(t: Any) -> Array | Scalar:
+    match t:
         case types.Array():
             return Array(np.dtype(str(t.dtype)).str[1:], t.ndim)
         case types.Boolean():
@@ -261,42 +273,58 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
             "Return tuples where @njit code is to call the function.",
         )  # fmt: skip
     names = [f"a{k}" for k in range(count)]
-    s = _Source(function, kernel=kernel, objmode=numba.objmode)
-    lines = [f"def entry({', '.join(names)}):"]
-    flat = []
-    reads: list[tuple[str, Path, Type]] = []
-    types_of = {c.var: c.type for c in traced.captures}
-    for v, path in zip(traced.tape.body.params, parameters(traced), strict=True):
-        if v in types_of:
-            reads.append((f"c{len(reads)}", path, types_of[v]))
-            flat.append(reads[-1][0])
-        else:
-            flat.append(s.at(path) if not path.steps else _nested(path))
     outside = [
         g for g in traced.guards
         if not isinstance(g.path.root, tuple)
         and not (g.kind == "code" and _is_fixed(g.path, function))
         and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
     ]  # fmt: skip
-    if reads or outside:
+    captured = {c.var: f"c[{k}]" for k, c in enumerate(traced.captures)}
+    flat = [
+        captured[v] if v in captured else _nested(path)
+        for v, path in zip(traced.tape.body.params, parameters(traced), strict=True)
+    ]
+    s = _Source(function, kernel=kernel)
+    lines = [f"def entry({', '.join(names)}):"]
+    if captured or outside:
         # What was captured is read as it is now: never stale, at the price of entering Python.
-        kinds = ", ".join(f"{c}='{_numba_name(t)}'" for c, _, t in reads)
-        lines.append(f"    with objmode({kinds}):")
-        lines.append(f"        {s.name('holds', _checked(traced, outside, function))}()")
-        for c, path, _ in reads:
-            lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
+        kinds = tuple(_numba_type(c.type) for c in traced.captures)
+        read = numba_private.reader(_present(traced, outside, function), kinds)
+        lines.append(f"    c = {s.name('read', read)}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
-    return numba.njit(
-        s.run(lines, traced.tape.name), nogil=not (reads or outside), error_model="numpy"
-    )
+    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+
+
+def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], tuple[Any, ...]]:
+    """A function that gives the captured values as they are now, if what is relied on holds."""
+
+    def changed() -> JitadError:
+        where = next((str(g.path) for g in outside if not g.holds(function)), "something")
+        return JitadError(
+            f"{traced.tape.name} relies on {where}, which has changed since it was compiled", None,
+            "Call it from Python once, then compile the @njit function that calls it anew.",
+        )  # fmt: skip
+
+    s = _Source(function, LOOKUP=LOOKUP, changed=changed, whole=np.ascontiguousarray, F=function)
+    tests = [s.test(g).replace("holds(F, args)", "holds(F)") for g in outside]
+    values = [
+        f"whole({s.at(c.path)})" if isinstance(c.type, Array) else s.at(c.path)
+        for c in traced.captures
+    ]
+    lines = [
+        "def entry():",
+        "    try:",
+        f"        if {' and '.join(tests) or 'True'}:",
+        f"            return ({''.join(f'{v}, ' for v in values)})",
+        "    except LOOKUP:",  # what is looked for may be gone altogether
+        "        pass",
+        "    raise changed()",
+    ]
+    return s.run(lines, traced.tape.name)
 
 
 def _nested(path: Path) -> str:
     return f"a{path.root[1]}" + "".join(f"[{key}]" for _, key in path.steps)
-
-
-def _reader(path: Path, function: Any) -> Callable[[], Any]:
-    return lambda: path.get(function)
 
 
 def _is_fixed(path: Path, function: Any) -> bool:
@@ -309,18 +337,7 @@ def _is_fixed(path: Path, function: Any) -> bool:
     return path.root == "function"
 
 
-def _checked(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], None]:
-    def holds() -> None:
-        if not all(g.holds(function) for g in outside):
-            raise JitadError(
-                f"{traced.tape.name} relied on values that have changed since it was compiled",
-                None, "Call it from Python once, then compile the caller again.",
-            )  # fmt: skip
-
-    return holds
-
-
-def _numba_name(t: Type) -> str:
+def _numba_type(t: Type) -> Any:
     assert isinstance(t, (Array, Scalar))
-    name = np.dtype(t.dtype).name
-    return f"{name}[{','.join(':' * t.ndim)}]" if isinstance(t, Array) else name
+    element = numba.from_dtype(np.dtype(t.dtype))
+    return types.Array(element, t.ndim, "C") if isinstance(t, Array) else element

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import message
+from jitad.errors import GuardMiss, message
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import Array, Scalar, type_of_constant
@@ -84,7 +84,8 @@ def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") ->
         builder = ok.builder
         # One check covers what comes after it: a repeated load is not checked again.
         if builder.first_time(("check", ok.atom, exception)):
-            text = message(what, builder.pos, remedy)
+            guard = exception is GuardMiss
+            text = what if guard else message(what, builder.pos, remedy)
             bind("check", ok, exception=exception, message=text)
     elif not ok:
         raise fail(exception, what, remedy)
