@@ -12,6 +12,7 @@ from typing import Any
 
 from jitad.specialise.linear import Forms, Linear
 from jitad.tape.build import Builder
+from jitad.tape.fold import as_element
 from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Scalar
 
@@ -20,6 +21,11 @@ _COMPARED = {
     "lt": lambda d: d < 0, "le": lambda d: d <= 0, "gt": lambda d: d > 0,
     "ge": lambda d: d >= 0, "eq": lambda d: d == 0, "ne": lambda d: d != 0,
 }  # fmt: skip
+
+
+def _fits(form: Linear) -> bool:
+    """Are the numbers in it machine integers?"""
+    return all(abs(c) < 2**63 for c in (form.constant, *(c for _, c in form.terms)))
 
 
 class AffineBuilder(Builder):
@@ -31,7 +37,7 @@ class AffineBuilder(Builder):
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
         form = self._forms.result(op, ins)
-        if form is not None and len(form.terms) <= _MOST_TERMS:
+        if form is not None and len(form.terms) <= _MOST_TERMS and _fits(form):
             return self._sum(form)
         if op in _COMPARED and all(a.type == Scalar("i8", True) for a in ins):
             difference = self._forms.of(ins[0]) - self._forms.of(ins[1])
@@ -89,8 +95,7 @@ class AffineBuilder(Builder):
                 return None
             base, v, *at = source.ins
             if at == index:
-                same = v.type.dtype == a.type.dtype  # type: ignore[union-attr]
-                return v if same and isinstance(v.type, Scalar) else None
+                return as_element(self, v, a.type.dtype)  # type: ignore[union-attr]
             if not any(map(self._apart, at, index)):
                 return None
             a = base

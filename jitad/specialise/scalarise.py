@@ -109,7 +109,18 @@ def _choose(block: Block) -> set[Var]:
 
 
 def _literal_places(e: Equation) -> bool:
-    return all(isinstance(a, Lit) for a in e.ins[2 if e.op in _UPDATES else 1 :])
+    """Are they literal, and inside?  What is behind a check that fails may not be."""
+    operands = e.ins[2 if e.op in _UPDATES else 1 :]
+    if not all(isinstance(a, Lit) for a in operands):
+        return False
+    numbers = [a.value for a in operands]  # type: ignore[union-attr]
+    for kind, extent in zip(e.params.get("kinds", "i" * len(numbers)), e.ins[0].shape, strict=True):
+        start, step, count = (numbers.pop(0), 0, 1) if kind == "i" else (
+            numbers.pop(0), numbers.pop(0), numbers.pop(0))  # fmt: skip
+        ends = (start, start + step * (count - 1)) if count > 0 else ()
+        if isinstance(extent, Lit) and not all(0 <= k < extent.value for k in ends):
+            return False
+    return True
 
 
 # -- how ------------------------------------------------------------------------------------------
@@ -277,8 +288,10 @@ class _Scalarise:
 
     def summed(self, e: Equation) -> list[Atom]:
         a, axes = e.ins[0], e.params["axes"]
+        dtype = e.outs[0].type.dtype  # type: ignore[union-attr]
         totals: dict[tuple[int, ...], Atom] = {}
         for k, x in zip(_indices(a), self.elements(a), strict=True):
+            x = self.typed(x, dtype)  # bools are counted, and small integers sum to int64
             kept = tuple(i for j, i in enumerate(k) if j not in axes)
             totals[kept] = self.b.emit("add", totals[kept], x) if kept in totals else x
         return list(totals.values())

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadTypeError
+from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.tape.fold import fold, simplify
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var, lit
@@ -48,14 +48,14 @@ class Builder:
         inner = Block(list(params))
         self.blocks.append(inner)
         self._known.append({})
-        outer = self._known
+        outer, pos = self._known, self.pos
         if isolated:
             self._known = [{}]
         try:
             yield inner
         finally:
             popped = self.blocks.pop()
-            self._known = outer
+            self._known, self.pos = outer, pos  # what owns the block stands where it began
             self._known.pop()
             assert popped is inner
 
@@ -205,7 +205,17 @@ class Builder:
             if value.ndim == 0:
                 return lit(value[()])
             return self._constant(value) if self._constant is not None else self._made(value)
-        if isinstance(value, (bool, int, float, complex, np.generic)):
+        if isinstance(value, (complex, np.complexfloating)):
+            raise JitadTypeError(
+                "a complex number can't take part in traced arithmetic", self.pos,
+                "Compute with the real and the imaginary part.",
+            )  # fmt: skip
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise JitadOverflowError(
+                "an int of more than 64 bits can't take part in traced arithmetic", self.pos,
+                "Make it a float: float(n).",
+            )  # fmt: skip
+        if isinstance(value, (bool, int, float, np.generic)):
             return lit(value)
         raise JitadTypeError(
             f"a {type(value).__name__} can't take part in traced arithmetic", self.pos

@@ -38,7 +38,7 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
                 if _is(y, 1) and _same_result(row, ins, x):
                     return x
                 if _is(y, 0) and x.type.dtype[0] in "iu" and y.type.dtype[0] == "i":  # type: ignore[union-attr]
-                    return lit(0) if isinstance(x.type, Scalar) else None
+                    return _zero(row, ins)
         case "div" | "pow" if _is(ins[1], 1) and _same_result(row, ins, ins[0]):
             return ins[0]
         case "sub" if _is(ins[1], 0) and _same_result(row, ins, ins[0]):
@@ -53,8 +53,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
             return _constant_sum(b, ins)
         case "neg":
             source = b.sources.get(ins[0])  # type: ignore[arg-type]
-            if source is not None and source.op == "neg":
-                return source.ins[0]
+            if source is not None and source.op == "neg" and source.ins[0].type == ins[0].type:
+                return source.ins[0]  # -(-True) is 1
         case "where" if isinstance(ins[0], Lit):
             chosen = ins[1] if ins[0].value else ins[2]
             return chosen if _same_result(row, ins, chosen) else None
@@ -92,6 +92,14 @@ def _same_result(row: Primitive, ins: tuple[Atom, ...], out: Atom) -> bool:
     return t == out.type and len(shape) == len(out.shape)
 
 
+def _zero(row: Primitive, ins: tuple[Atom, ...]) -> Lit | None:
+    """Zero as the scalar that this operation of integers gives."""
+    ((t, _),) = row.infer(*ins)
+    if not isinstance(t, Scalar):
+        return None
+    return Lit(0 if t.py else np.dtype(t.dtype).type(0), t)
+
+
 def _constant_sum(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
     """(i + 1) + 2 is i + 3, for Python integers."""
     x, y = ins
@@ -101,7 +109,8 @@ def _constant_sum(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
             p, q = source.ins
             if isinstance(q, Lit) and q.type == y.type:
                 total = q.value + y.value
-                return p if total == 0 else b.emit("add", p, lit(total))
+                if abs(total) < 2**63:
+                    return p if total == 0 else b.emit("add", p, lit(total))
     return None
 
 
@@ -136,10 +145,23 @@ def _forward_store(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
     a, *rest = ins
     found = _stored(b, a, tuple(rest))
     if isinstance(found, Equation) and found.op == "store":
-        v = found.ins[1]
-        same = isinstance(v.type, Scalar) and v.type.dtype == a.type.dtype  # type: ignore[union-attr]
-        return v if same else None
+        return as_element(b, found.ins[1], a.type.dtype)  # type: ignore[union-attr]
     return None if isinstance(found, Equation) else _element_of_made(b, found, rest)
+
+
+def as_element(b: Builder, v: Atom, dtype: str) -> Atom | None:
+    """What a load gives where the number v of this dtype was stored: NumPy's, never Python's.
+
+    They promote differently, and 1 / a[i] must not raise because a Python zero was stored there.
+    """
+    t = Scalar(dtype)
+    if v.type == t:
+        return v
+    if not isinstance(v.type, Scalar) or v.type.dtype != dtype:
+        return None
+    if isinstance(v, Lit):
+        return Lit(np.dtype(dtype).type(v.value), t)
+    return b.emit("cast", v, dtype=dtype)
 
 
 def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:
@@ -223,7 +245,7 @@ def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
     match source.op if source is not None else "", source.ins if source is not None else ():
         case (("full" | "pack") as op, ins):
             k = index[0]
-            if op == "pack" and not isinstance(k, Lit):
+            if op == "pack" and not (isinstance(k, Lit) and 0 <= k.value < len(ins)):
                 return None
             v = ins[0] if op == "full" else ins[k.value]  # type: ignore[union-attr]
             return v if v.type == Scalar(a.type.dtype) else None  # type: ignore[union-attr]

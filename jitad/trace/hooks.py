@@ -37,6 +37,7 @@ from jitad.trace.places import (
     unpack,
 )
 from jitad.trace.texts import text
+from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number, bind
@@ -96,7 +97,7 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                     out = call(found, x, other)
                     if out is not NotImplemented:
                         return out
-        return plain(a, b)
+        return checked(name, a, b, plain(a, b))
 
     return hook
 
@@ -116,7 +117,7 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
         elif type(a) not in _PLAIN:
             found = special(a, f"__i{name}__")
             return call(found, a, b) if found is not None else fallback(a, b)
-        return plain(a, b)
+        return checked(name, a, b, plain(a, b))
 
     return hook
 
@@ -128,7 +129,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
             return plain(a)
         trace.step(sys._getframe(1))
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
-        return plain(a) if found is None else call(found, a)
+        return checked(name, a, None, plain(a)) if found is None else call(found, a)
 
     return hook
 

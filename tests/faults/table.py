@@ -21,7 +21,7 @@ RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
 
 FAULTS: tuple[Fault, ...] = (
     # -- reverse sweep: adjoints
-    Fault(REVERSE, 'now = part if now is None else self.b.emit("add", now, part)', "now = part",
+    Fault(REVERSE, "now = part if now is None else plus(self.b, now, part)", "now = part",
           "a second contribution replaces the first"),
     Fault(REVERSE, 'scope.pending.setdefault(v, []).append(part)', 'scope.pending[v] = [part]',
           "of the contributions to parts only the last is kept"),
@@ -52,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(REVERSE, "            self.contribute(scope, init[k], out)",
           "            self.contribute(scope, init[carried[0]], out)",
           "the initial values get each other's adjoints"),
-    Fault(REVERSE, 'scope.adjoints[v] = b.emit("add", a, scope.adjoints[v])', "pass",
+    Fault(REVERSE, "scope.adjoints[v] = plus(b, a, scope.adjoints[v])", "pass",
           "what reaches a loop from its own results is dropped"),
     Fault(REVERSE, "            starts.append(a if a is not None else self.zero(v, scope))",
           "            starts.append(self.zero(v, scope))",

@@ -72,13 +72,7 @@ _BODIES: dict[str, str] = {
                 a[0:1] = a[2:3] * x
         return x + np.sum(a)
     """,
-}
-
-# What still fails, and why; an entry that works again fails here.
-_KNOWN: dict[str, tuple[str, str]] = {
-    "a closure made in a branch writes a name of the branch": (
-        "a cell that a branch made is taken for one from outside",
-        """
+    "a closure made in a branch writes a name of the branch": """
         if x < y:
             t = y
         else:
@@ -94,11 +88,8 @@ _KNOWN: dict[str, tuple[str, str]] = {
                 return p
             t = inner(x)
         return t + x * y
-        """,
-    ),
-    "two sums over one array in nested loops": (
-        "fused loops of the sweep depend on each other in a circle",
-        """
+    """,
+    "two sums over one array in nested loops": """
         m[max(n, 0 - 1) % 2, 0] = y
         k2 = 0
         while k2 < 4:
@@ -109,8 +100,7 @@ _KNOWN: dict[str, tuple[str, str]] = {
         while k5 < 3 and math.sin(m[0, 0]) < x:
             k5 += 1
         return x + y + np.sum(m)
-        """,
-    ),
+    """,
 }
 
 
@@ -127,12 +117,3 @@ def test_program(name: str) -> None:
     for outcome in outcomes:
         assert outcome.status in ("ok", "rejected"), f"{outcome.group}\n{outcome.detail}"
     assert sum(o.status == "ok" for o in outcomes) >= 5
-
-
-@pytest.mark.parametrize("name", _KNOWN)
-def test_known_failure(name: str, request: pytest.FixtureRequest) -> None:
-    why, body = _KNOWN[name]
-    request.node.add_marker(pytest.mark.xfail(reason=why, strict=True))
-    outcomes = [check(_source(body), k, f"known_{k}", ("tape",)) for k in range(4)]
-    for outcome in outcomes:
-        assert outcome.status in ("ok", "rejected"), f"{outcome.group}\n{outcome.detail}"

@@ -81,7 +81,7 @@ def test_kind_changes_in_a_loop():
                 y = "b"
         return x if y == "a" else x * 2
 
-    assert "y is" in refusal(f, 1.0, np.ones(5))
+    check(f, 1.0, np.ones(5))  # the extent is relied on, and the loop written out
 
 
 def test_list_grows_in_a_traced_loop():
