@@ -105,15 +105,10 @@ class _Forward:
         b = self.b
         which = [k for k, v in enumerate(e.outs) if v in self.varied]
         blocks = []
-        for block in e.blocks:
-            inner_env, inner = env, tangents  # variables are unique: no need to copy
+        for block in e.blocks:  # they share the maps: variables are unique
             with b.block() as new:
-                self.run(block, inner_env, inner)
-                new.results = [read(a, inner_env) for a in block.results]
-                for k in which:
-                    a = block.results[k]
-                    t = _read(a, inner)
-                    new.results.append(t if t is not None else self.zero(read(a, inner_env)))
+                self.run(block, env, tangents)
+                new.results = self.results(block, which, env, tangents)
             blocks.append(new)
         types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
         outs = structured(b, "if", (read(e.ins[0], env),), tuple(blocks), types, e.params)
@@ -131,27 +126,33 @@ class _Forward:
         count = len(e.outs)
         blocks = []
         for block in e.blocks:
-            inner_env, inner = env, tangents  # variables are unique: no need to copy
             skip = len(block.params) - count
-            params = [renew(p, a, inner_env) for p, a in zip(block.params, start, strict=False)]
+            params = [renew(p, a, env) for p, a in zip(block.params, start, strict=False)]
             for k in which:
                 p = block.params[skip + k]
                 # a tangent keeps the extents of its primal
-                twin = Var(p.type, inner_env[p].shape if isinstance(p.type, Array) else (), "")
+                twin = Var(p.type, env[p].shape if isinstance(p.type, Array) else (), "")
                 params.append(twin)
-                inner[p] = twin
+                tangents[p] = twin
             with b.block(*params) as new:
-                self.run(block, inner_env, inner)
-                new.results = [read(a, inner_env) for a in block.results]
-                if block is e.blocks[-1]:
-                    for k in which:
-                        a = block.results[k]
-                        t = _read(a, inner)
-                        new.results.append(t if t is not None else self.zero(read(a, inner_env)))
+                self.run(block, env, tangents)
+                is_body = block is e.blocks[-1]
+                new.results = self.results(block, which if is_body else [], env, tangents)
             blocks.append(new)
         types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
         outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+
+    def results(
+        self, block: Block, which: list[int], env: Env, tangents: Tangents
+    ) -> list[Atom]:
+        """The results of a block, then the tangents of some of them."""
+        values = [read(a, env) for a in block.results]
+        out = list(values)
+        for k in which:
+            t = _read(block.results[k], tangents)
+            out.append(t if t is not None else self.zero(values[k]))
+        return out
 
     @staticmethod
     def enter(

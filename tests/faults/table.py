@@ -72,7 +72,7 @@ FAULTS: tuple[Fault, ...] = (
           "the adjoint of a product is said to need no operand"),
     Fault(FUSE, "        if v in results:\n            return False\n", "",
           "a seed that depends on the loop counts as known before it"),
-    Fault(FUSE, "block.equations = _in_order(equations)", "block.equations = equations",
+    Fault(FUSE, "block.equations = ordered", "block.equations = equations",
           "a fused loop stands before what it needs"),
     # -- forward values in the reverse
     Fault(SCOPE, 'self.known[body.params[0]] = b.emit("add", start, b.emit("mul", k, step))',
