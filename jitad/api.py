@@ -15,6 +15,7 @@ from jitad import runtime
 from jitad.compiled import Compiled
 from jitad.errors import JitadTypeError
 from jitad.trace import context, hooks, operators
+from jitad.trace.outside import Outside
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
@@ -73,13 +74,14 @@ class Derivative:
                 case _:
                     return operators.value_and_grad(f, self.argnums, args, kwargs)
         prepared = _Prepared(self.f)
-        match self.operator:
-            case "derivative":
-                return runtime.derivative(prepared)(*args, **kwargs)
-            case "grad":
-                return runtime.grad(prepared, self.argnums)(*args, **kwargs)
-            case _:
-                return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
+        with Outside():
+            match self.operator:
+                case "derivative":
+                    return runtime.derivative(prepared)(*args, **kwargs)
+                case "grad":
+                    return runtime.grad(prepared, self.argnums)(*args, **kwargs)
+                case _:
+                    return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
 
 
 def _is_argnums(argnums: Any) -> bool:
@@ -103,7 +105,8 @@ def grad(f: Function, argnums: Argnums = 0) -> Function:
 
     Raises
     ------
-    JitadTypeError where the result of `f` is not a number or an argument has no floats.
+    JitadTypeError : the result of `f` is not a number, or an argument has no floats.
+    JitadValueError : `argnums` names an argument that the call doesn't give.
 
     Source: reverse accumulation; Griewank & Walther, *Evaluating Derivatives*, ch. 3.2.
 
@@ -119,7 +122,23 @@ def grad(f: Function, argnums: Argnums = 0) -> Function:
 
 
 def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
-    """The value of `f` together with its gradient; arguments as in `grad`.
+    """The value of `f` together with its gradient, from one run.
+
+    Parameters
+    ----------
+    f, argnums : as for `grad`.
+
+    Returns
+    -------
+    A function of the same arguments, which gives `(f(...), grad(f, argnums)(...))`: the value with
+    the dtype that `f` gives it, the gradient with the structure, shapes and dtypes of what it is
+    taken by.
+
+    Raises
+    ------
+    JitadTypeError, JitadValueError : as `grad`.
+
+    Source: reverse accumulation, see `grad`.
 
     >>> from jitad import value_and_grad
     >>> value_and_grad(lambda x: x * x)(3.0)
@@ -132,9 +151,24 @@ def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
 def derivative(f: Function) -> Function:
     """The derivative of a function of one real number, by forward mode.
 
-    `f` may return anything: a number, an array, a structure of them, or a function, which is then
-    differentiated pointwise: `derivative(f)(x)(y)` is the derivative of `f(x)(y)` by x.  Further
-    arguments are held constant.  Source: Wengert 1964, forward accumulation.
+    Parameters
+    ----------
+    f : function of a float (float64 or float32), and of further arguments, which are held
+        constant.  It may return anything: a number, an array of any shape, a structure of them,
+        or a function.
+
+    Returns
+    -------
+    A function of the same arguments.  Its result has the structure, shapes and dtypes of that of
+    `f`; a function is differentiated pointwise: `derivative(f)(x)(y)` is the derivative of
+    `f(x)(y)` by x.
+
+    Raises
+    ------
+    JitadTypeError : the first argument is not a float.
+
+    Source: forward accumulation; R. E. Wengert, *A simple automatic derivative evaluation
+    program*, Comm. ACM 7 (1964).
 
     >>> import math
     >>> from jitad import derivative
@@ -148,9 +182,24 @@ def derivative(f: Function) -> Function:
 
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """`(f(*primals), the derivative of f there in the direction of the tangents)`.
+    """The value of `f` and its derivative in one direction, by forward mode.
 
-    Each tangent has the structure, shapes and dtypes of its primal.
+    Parameters
+    ----------
+    f : function of floats, float arrays of any shape and structures of them; ints and bools are
+        data, whose tangents are not looked at.
+    primals : the positional arguments of `f`.
+    tangents : the direction: for each primal a value of its structure and shapes.
+
+    Returns
+    -------
+    `(f(*primals), tangent)`; the tangent has the structure, shapes and dtypes of the value.
+
+    Raises
+    ------
+    JitadValueError : the tangents are not as many as the primals, or of other shapes.
+
+    Source: forward accumulation; Griewank & Walther, *Evaluating Derivatives*, ch. 3.1.
 
     >>> from jitad import jvp
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.5))
@@ -158,14 +207,30 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     """
     if context.current() is not None:
         return operators.jvp(f, tuple(primals), tuple(tangents))
-    return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
+    with Outside():
+        return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
 
 
 def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
-    """`(f(*args), pullback)`; `pullback(sensitivity)` gives one sensitivity an argument.
+    """The value of `f` and its pullback, by reverse mode.
 
-    The sensitivity has the structure, shapes and dtypes of the value, or a JitadValueError says
-    where it doesn't.
+    Parameters
+    ----------
+    f : function of floats, float arrays of any shape and structures of them; ints and bools are
+        data.  Its value may be any structure of numbers and arrays.
+    args : its positional arguments.
+
+    Returns
+    -------
+    `(f(*args), pullback)`.  `pullback(sensitivity)` takes a sensitivity of the structure and
+    shapes of the value, and gives a tuple with one sensitivity an argument, of the structure,
+    shapes and dtypes of that argument.  It may be called more than once.
+
+    Raises
+    ------
+    JitadValueError : a sensitivity that doesn't conform to the value (from the pullback).
+
+    Source: reverse accumulation; Griewank & Walther, *Evaluating Derivatives*, ch. 3.2.
 
     >>> from jitad import vjp
     >>> value, pullback = vjp(lambda x, y: (x * y, x), 3.0, 2.0)
@@ -174,15 +239,34 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
     """
     if context.current() is not None:
         return operators.vjp(f, args)
-    return runtime.vjp(_Prepared(f), *args)
+    with Outside():
+        return runtime.vjp(_Prepared(f), *args)
 
 
 def jit(f: Function) -> Compiled:
     """Compile a function to a native kernel, one for each combination of argument types.
 
     The function is traced when it is first called with new types (lengths of arrays are not part
-    of a type); see `Compiled` for what the result offers.  It computes what `f` computes and
-    writes what `f` writes.
+    of a type).  It computes what `f` computes and writes what `f` writes.
+
+    Parameters
+    ----------
+    f : function of floats, ints, bools, arrays of them of any shape, strides and dtype (but
+        complex), and nested tuples, lists, dicts, NamedTuples and dataclasses of those.  What it
+        takes from around it is read anew at every call.
+
+    Returns
+    -------
+    A `Compiled` function of the same arguments with the same results.
+
+    Raises
+    ------
+    JitadTypeError : `f` is not a function; when called: an argument that no kernel takes.
+    JitadError : when called: what the function does can't be traced; the message has the line.
+    Exceptions that `f` raises keep their class.
+
+    Source: tracing as in Frostig, Johnson & Leary, *Compiling machine learning programs via
+    high-level tracing*, SysML 2018, with control flow rewritten into calls of the tracer.
 
     >>> import numpy as np
     >>> from jitad import jit
@@ -201,6 +285,23 @@ def jit(f: Function) -> Compiled:
 def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
     """`jit(grad(f, argnums))`: the gradient as a native kernel.
 
+    Parameters
+    ----------
+    f, argnums : as for `grad`.
+
+    Returns
+    -------
+    A `Compiled` function of the same arguments; shapes and dtypes of its result as of `grad`.
+
+    Raises
+    ------
+    JitadTypeError, JitadValueError : as `grad`.
+    JitadError : what the function does can't be traced; the message has the line.
+
+    Source: reverse mode as a transformation of the tape, with values kept or computed again as a
+    minimum cut decides; Hascoet & Pascual, *The Tapenade automatic differentiation tool*, ACM
+    TOMS 39 (2013).
+
     >>> import numpy as np
     >>> from jitad import jit_grad
     >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
@@ -211,6 +312,21 @@ def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
 
 def jit_value_and_grad(f: Function, argnums: Argnums = 0) -> Compiled:
     """`jit(value_and_grad(f, argnums))`: what optimisers want.
+
+    Parameters
+    ----------
+    f, argnums : as for `grad`.
+
+    Returns
+    -------
+    A `Compiled` function of the same arguments; shapes and dtypes of its results as of
+    `value_and_grad`.
+
+    Raises
+    ------
+    JitadTypeError, JitadValueError, JitadError : as `jit_grad`.
+
+    Source: as `jit_grad`.
 
     >>> import numpy as np
     >>> from scipy.optimize import minimize

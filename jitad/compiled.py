@@ -15,7 +15,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types as numba_types
+from numba import types as numba_types
 
 from jitad.emit import capi
 from jitad.emit.callable import register
@@ -28,7 +28,7 @@ from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import context, hooks
-from jitad.trace.captures import Path
+from jitad.trace.captures import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
@@ -50,12 +50,28 @@ class Specialisation:
 class Compiled:
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
-    Call it as the function itself; call it from `@numba.njit` functions, too.
+    Call it as the function itself; call it from `@numba.njit` functions, too.  It takes
+    and gives the shapes and dtypes that the function takes and gives.
+
+    Parameters
+    ----------
+    f : the function, as for `jit`.
 
     Attributes
     ----------
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
+    tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
+    compile(*types) : compile ahead of time, for Numba types or for values of the types.
+    address(*types) : the address of a C function.
+
+    Raises
+    ------
+    JitadTypeError : `f` is not a function; when called: an argument that no kernel takes.
+    JitadError : what the function does can't be traced, or `source` before anything is compiled.
+
+    Source: `source` is compiled by Numba; Lam, Pitrou & Seibert, *Numba: a LLVM-based Python JIT
+    compiler*, LLVM-HPC 2015.
 
     >>> from jitad import jit_grad
     >>> g = jit_grad(lambda x: x * x * x)
@@ -115,8 +131,8 @@ class Compiled:
         why = "first call" if not self._all else (
             "other values of what the trace relied on" if tried else "other types"
         )
-        abstract = unflatten(structure, _abstracts(self.f, leaves, structure))
-        s = self._specialise(*abstract, why)
+        args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
+        s = self._specialise(args_, kwargs_, why)
         tried.append(s)
         return self._run(s, args, kwargs)
 
@@ -221,8 +237,10 @@ def _numba_type(a: Any) -> Any:
 
 def _key(leaf: Any) -> Any:
     """Equal for leaves that one trace serves (what it relies on besides is guarded)."""
-    if isinstance(leaf, np.ndarray):
+    if type(leaf) in PLAIN_ARRAYS and leaf.dtype.isnative:
         return (leaf.dtype.str[1:], leaf.ndim)
+    if isinstance(leaf, np.ndarray):
+        return (type(leaf), leaf.dtype.str, leaf.ndim)
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
         return type_of_constant(leaf)
     try:
@@ -255,6 +273,10 @@ def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -
             what = "a complex number"
         elif isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "biuf":
             what = f"an array of dtype {leaf.dtype}"
+        elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
+            what = f"a {type(leaf).__name__}, whose arithmetic is its own"
+        elif isinstance(leaf, np.ndarray) and not leaf.dtype.isnative:
+            what = f"an array in the byte order of another machine ({leaf.dtype})"
         elif isinstance(leaf, np.generic) and leaf.dtype.kind not in "biuf":
             what = f"a NumPy value of dtype {leaf.dtype}"
         elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import itertools
 import linecache
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
+from numba import types
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.tape.types import FLOAT, Array, Scalar, Type
@@ -26,6 +26,7 @@ from jitad.trace.trace import Traced
 
 _serial = itertools.count()
 _ABSENT = object()
+_LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 
@@ -59,7 +60,7 @@ def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
     except np.exceptions.TooHardError:
         return True
 
@@ -154,8 +155,10 @@ def python_entry(
     traced: Traced, kernel: Any, function: Any, args: tuple[Any, ...], slow: Callable[..., Any]
 ) -> Callable[..., Any]:
     """A function for arguments of exactly these types; all others it hands to `slow`."""
-    s = _Source(function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
-                absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function)  # fmt: skip
+    s = _Source(
+        function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
+        absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
+    )  # fmt: skip
     names = [f"a{k}" for k in range(len(args))]
     tests = []
     for name, a in zip(names, args, strict=True):
@@ -188,7 +191,7 @@ def python_entry(
         "            pass",
         f"    return slow(*[a for a in {everything} if a is not absent], *more)",
     ]  # fmt: skip
-    return s.run(lines, traced.tape.name)  # type: ignore[no-any-return]
+    return s.run(lines, traced.tape.name)
 
 
 def parameters(traced: Traced) -> list[Path]:
@@ -261,7 +264,7 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
     s = _Source(function, kernel=kernel, objmode=numba.objmode)
     lines = [f"def entry({', '.join(names)}):"]
     flat = []
-    reads = []
+    reads: list[tuple[str, Path, Type]] = []
     types_of = {c.var: c.type for c in traced.captures}
     for v, path in zip(traced.tape.body.params, parameters(traced), strict=True):
         if v in types_of:
@@ -273,6 +276,7 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
         g for g in traced.guards
         if not isinstance(g.path.root, tuple)
         and not (g.kind == "code" and _is_fixed(g.path, function))
+        and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
     ]  # fmt: skip
     if reads or outside:
         # What was captured is read as it is now: never stale, at the price of entering Python.
@@ -282,7 +286,9 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
         for c, path, _ in reads:
             lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
-    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+    return numba.njit(
+        s.run(lines, traced.tape.name), nogil=not (reads or outside), error_model="numpy"
+    )
 
 
 def _nested(path: Path) -> str:

@@ -17,8 +17,24 @@ FINISHED = ""  # in the place of `where`: the text is a whole message
 class JitadError(Exception):
     """What was done, where, why it can't be, and what to do instead.
 
-    `where` is the place in the user's source (unless given, that which is running); the message
-    shows that line with a caret.
+    Parameters
+    ----------
+    what : what is the matter.
+    where : the place in the user's source; unless given, that which is running.  The message
+        shows its line with a caret.
+    remedy : what to do instead.
+
+    Errors that NumPy or Python would raise as well are of a subclass that is an IndexError,
+    ValueError, TypeError, ... too: `except ValueError` catches them.
+
+    Source: the form of messages is that of Python's own SyntaxError.
+
+    >>> from jitad import JitadError, grad
+    >>> try:
+    ...     grad(lambda x: x * x)(3)
+    ... except JitadError as e:
+    ...     print(e.what)
+    grad: argument 0 (x) has no floats to differentiate with respect to (it is of type int, 3)
     """
 
     def __init__(self, what: str, where: Pos | str | None = None, remedy: str = "") -> None:

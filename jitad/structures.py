@@ -62,7 +62,33 @@ def register_structure(
 ) -> None:
     """Let instances of `kind` be structures: `whole(*parts(value))` is an equal value.
 
-    `parts` gives the children and a hashable rest that has no derivative.
+    Parameters
+    ----------
+    kind : the class.
+    parts : gives the children (floats, arrays of any shape and dtype, structures) as a tuple, and
+        a hashable rest that has no derivative.
+    whole : makes an instance of such children and rest.
+
+    Returns
+    -------
+    None.  From now on, arguments and results may be or contain instances of the class.
+
+    Raises
+    ------
+    JitadTypeError : (later) a class that is not registered is differentiated.
+
+    Source: pytrees, as JAX and Optax use them.
+
+    >>> from jitad import grad, register_structure
+    >>> class Line:
+    ...     def __init__(self, slope, offset):
+    ...         self.slope, self.offset = slope, offset
+    >>> register_structure(
+    ...     Line, lambda line: ((line.slope, line.offset), None), lambda parts, _: Line(*parts)
+    ... )
+    >>> g = grad(lambda line: 2.0 * line.slope + line.offset)(Line(3.0, 1.0))
+    >>> g.slope, g.offset
+    (2.0, 1.0)
     """
     _registered[kind] = Node(parts, whole)
 

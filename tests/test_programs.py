@@ -20,15 +20,12 @@ from tests.engines import ENGINES
 from tests.programs import MODULE, PROGRAMS
 
 _NO_ROW = "the function has no derivative rule yet"
-_RECURSION = "recursion on arguments of traced size needs tape functions"
 
 # name -> (what fails, why); what: "all", or the engines that do not run it
 KNOWN: dict[str, tuple[str, str]] = {
     "diagonals": ("all", f"einsum: {_NO_ROW}"),
     "sorted_weights": ("all", f"sort: {_NO_ROW}"),
     "library_solve": ("all", f"linalg.solve: {_NO_ROW}"),
-    "pairwise_summation": ("tape native", _RECURSION),
-    "soft_edit_distance": ("tape native", "a list grows by a traced number of elements"),
 }
 
 # Forward and second derivatives are compiled for some of the programs: compiling takes time.

@@ -12,9 +12,8 @@ from jitad.emit.access import linear, linear_sum
 from jitad.emit.print_python import COMPARE, Expr, apply, cast, literal
 from jitad.emit.scope import Scope
 from jitad.primitives import TABLE
-from jitad.primitives.table import promote
 from jitad.tape.ir import Atom, Equation, Lit
-from jitad.tape.types import Array, Scalar
+from jitad.tape.types import Array, Scalar, promote
 
 _NEGATIVE = re.compile(r"-[\d.e+-]+")
 STANDARD = ("f8", "i8", "b1", "c16")
@@ -72,5 +71,5 @@ def functions() -> set[str]:
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "store"}
+    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "show", "store"}
     return names - {"abs"}  # a builtin

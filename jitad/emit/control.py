@@ -149,9 +149,9 @@ def _leave(s: Scope, carried: Carried) -> None:
             copies.append((p, r, own))
             continue
         taken |= roots
-    for p, r in carried.scalars:
-        x = s.expr(r)
-        if copies and not (x.is_name or isinstance(r, Lit)):
+    for p, a in carried.scalars:
+        x = s.expr(a)
+        if copies and not (x.is_name or isinstance(a, Lit)):
             x = s.temporary(x, "t")  # it may load what the copies overwrite
         pairs.append((s.exprs[p].text, x))
     for p, r, own in copies:
@@ -275,17 +275,17 @@ def if_(s: Scope, e: Equation) -> None:
     test = s.expr(e.ins[0])
     outer = s.page
     pages: list[Page] = []
-    for b in e.blocks:
+    for block in e.blocks:
         s.page = outer.inner()
         pages.append(s.page)
-        s.run(b, lambda: None)
+        s.run(block, lambda: None)
     s.page = outer
     then, other = e.blocks
     if not pages[0].lines and not pages[1].lines and len(e.outs) == 1:
-        (v,), a, b = e.outs, s_expr(s, then.results[0]), s_expr(s, other.results[0])
-        if a and b and a.text != b.text and len(a.text + test.text + b.text) < LIMIT:
-            choice = f"{a.within(OR)} if {test.within(OR)} else {b.within(TERNARY)}"
-            s.name(v, Expr(choice, TERNARY))
+        yes, no = s_expr(s, then.results[0]), s_expr(s, other.results[0])
+        if yes and no and yes.text != no.text and len(yes.text + test.text + no.text) < LIMIT:
+            choice = f"{yes.within(OR)} if {test.within(OR)} else {no.within(TERNARY)}"
+            s.name(e.outs[0], Expr(choice, TERNARY))
             return
     pairs: tuple[Pairs, Pairs] = ([], [])
     taken: set[str] = set()

@@ -243,7 +243,7 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             locals_(e.ins[1:], k)
         case "pack" | "check" | "print":
             for a in e.ins:
-                need(a, k)
+                need(a, k, memory=is_array(a))
         case "dim":
             need(e.ins[0], k)
         case _ if e.op in REDUCTIONS or e.op == "copy":

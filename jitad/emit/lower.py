@@ -18,6 +18,7 @@ from jitad.emit.control import for_, if_, while_
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, JitadError
+from jitad.late import Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
 from jitad.tape.types import Array, Stack
@@ -113,25 +114,12 @@ def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
     from jitad.tape.ir import walk
 
     out: dict[type, tuple[str, str]] = {}
-    taken: dict[str, type] = {}
     for e in walk(body):
-        if e.op != "check" or e.params["exception"] in out:
+        cls: type = _raised(e) if e.op == "check" else Raise
+        if e.op != "check" or cls in out:
             continue
-        cls: type = e.params["exception"]
-        named = next(c for c in cls.__mro__ if "<locals>" not in c.__qualname__)
-        module, path = named.__module__, named.__qualname__
-        if module == "builtins":
-            out[cls] = ("", path)
-            continue
-        name = path.replace(".", "_")
-        while taken.setdefault(name, named) is not named:
-            name += "_"
-        if "." in path:
-            root = path.partition(".")[0]
-            where = f"from {module} import {root}\n\n{name} = {path}"
-        else:
-            where = f"from {module} import {path}" + (f" as {name}" if name != path else "")
-        out[cls] = (where, name)
+        module, name = cls.__module__, cls.__qualname__
+        out[cls] = ("" if module == "builtins" else f"from {module} import {name}", name)
     return out
 
 
@@ -404,21 +392,33 @@ def _concatenate(s: Scope, e: Equation) -> None:
                 Expr(f"{offset.text} + {step}"), "at_")  # fmt: skip
 
 
+def _raised(e: Equation) -> type:
+    """The class that emitted code raises: jitad's or Python's own, or one that finds the user's."""
+    return Raise if "late" in e.params else e.params["exception"]
+
+
 def _check(s: Scope, e: Equation) -> None:
     ok = s.expr(e.ins[0])
-    cls: type = e.params["exception"]
+    cls = _raised(e)
     name, message = s.exceptions[cls], e.params["message"]
-    if "<locals>" in cls.__qualname__:  # cannot be imported: its first base that can
-        message = f"{cls.__name__}: {message}"
+    if cls is Raise:
+        values = "".join(f", {_handed(s, a)}" for a in e.ins[1:])
+        with s.page.block(f"if {negated(ok).text}:"):
+            s.page.write(f"raise {name}({e.params['late'].key!r}{values})")
+        return
     with s.page.block(f"if {negated(ok).text}:"):
         finished = f", {FINISHED!r}" if issubclass(cls, JitadError) else ""
         s.page.write(f"raise {name}({message!r}{finished})")
 
 
+def _handed(s: Scope, a: Atom) -> str:
+    """A value that goes to Python."""
+    return s.access[a].name if isinstance(a, Var) and is_array(a) else s.expr(a).text
+
+
 def _print(s: Scope, e: Equation) -> None:
-    rest = iter(e.ins)
-    parts = [s.expr(next(rest)).text if p is None else repr(p) for p in e.params["parts"]]
-    s.page.write(f"print({', '.join(parts)})")
+    parts = [repr(e.params["late"].key), *(_handed(s, a) for a in e.ins)]
+    s.page.write(f"show({', '.join(parts)})")
 
 
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {

@@ -34,7 +34,8 @@ from jitad.emit.capi import address
 __all__ = ["address", "compile"]
 
 # What a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("preamble", "scalars", "memory", "libm", "polygamma", "numba_private", "native")
+_MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
+              "native")  # fmt: skip
 
 _loaded: dict[str, Any] = {}
 _lock = threading.RLock()

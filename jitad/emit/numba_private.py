@@ -291,6 +291,26 @@ def call(
     return out
 
 
+def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any) -> None:
+    """Call an importable Python function, its result ignored; its exception is the kernel's."""
+    api = context.get_python_api(builder)
+    environment = context.get_env_manager(builder)
+    lock = api.gil_ensure()
+    found = api.unserialize(api.serialize_object(function))
+    boxed = []
+    for t, value in zip(kinds, args, strict=True):
+        if context.enable_nrt:
+            context.nrt.incref(builder, t, value)
+        boxed.append(api.from_native_value(t, value, environment))
+    result = api.call_function_objargs(found, boxed)
+    failed = cgutils.is_null(builder, result)
+    for thing in (*boxed, found, result):
+        api.decref(thing)
+    api.gil_release(lock)
+    with builder.if_then(failed, likely=False):
+        context.call_conv.return_exc(builder)
+
+
 def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
     """The object's address, as a value whose presence keeps the code out of Numba's disk cache."""
     address = id(obj)

@@ -1,6 +1,8 @@
 """What may a kernel do besides computing its result?  It may raise and print, in order.
 
-`check` raises where its operand is false; `exception` is a class, `message` the finished text.
+`check` raises where its first operand is false; `exception` is a class, `message` the finished
+text.  With `late`, the exception is made of the other operands (`jitad.late`), and so is what
+`print` prints.
 """
 
 from __future__ import annotations
@@ -8,19 +10,22 @@ from __future__ import annotations
 from typing import Any
 
 from jitad.errors import FINISHED, JitadError
+from jitad.late import Late
 from jitad.primitives.table import Primitive, register
 
 
-def _check(ok: Any, *, exception: type[Exception], message: str) -> None:
+def _check(
+    ok: Any, *values: Any, exception: type[Exception], message: str, late: Late | None = None
+) -> None:
     if not ok:
+        if late is not None:
+            raise late.make(values)
         raise exception(message, *((FINISHED,) if issubclass(exception, JitadError) else ()))
 
 
-def _print(*values: Any, parts: tuple[Any, ...]) -> None:
-    rest = list(values)
-    print(*(rest.pop(0) if p is None else p for p in parts))
+def _print(*values: Any, late: Late) -> None:
+    late.make(values)
 
 
-register(Primitive("check", _check, lambda ok, **_: (), effect=True))
-# parts: the literal texts in print order, None for each traced operand
-register(Primitive("print", _print, lambda *_, parts: (), effect=True))
+register(Primitive("check", _check, lambda *_, **__: (), effect=True))
+register(Primitive("print", _print, lambda *_, **__: (), effect=True))

@@ -23,7 +23,7 @@ Params = dict[str, Any]
 class Bundle(Tagged):
     """A primal with its tangent."""
 
-    __slots__ = ("tag", "primal", "tangent")
+    __slots__ = ("primal", "tag", "tangent")
 
     def __init__(self, tag: int, primal: Any, tangent: Any) -> None:
         self.tag = tag

@@ -22,7 +22,7 @@ NO_PARAMS: Params = {}  # never written
 class Cell(Tagged):
     """A primal with the equation that made it; inputs have none."""
 
-    __slots__ = ("tag", "id", "primal", "row", "args", "params")
+    __slots__ = ("args", "id", "params", "primal", "row", "tag")
 
     def __init__(
         self,

@@ -54,6 +54,9 @@ class Adjoints:
         self.values: list[Any] = [None] * len(tape)
         self.owned = bytearray(len(tape))
         self.updates = _Updates()
+        # where a cotangent is known to be zero because `where` took the other branch: there the
+        # factors of rules may be infinite or nan
+        self.masks: dict[int, Any] = {}
 
     def of(self, cell: Cell) -> tuple[Any, bool]:
         """A cell's cotangent (None for zero), and whether its buffer is ours alone."""
@@ -105,17 +108,33 @@ class Adjoints:
             args = cell.args
             primals = [a.primal if type(a) is Cell and a.tag == tag else a for a in args]
             active = [type(a) is Cell and a.tag == tag for a in args]
+            mask = self.masks.pop(i, None) if self.masks else None
             factors = factors_of(row, primals, cell.primal, cell.params, active)
             for a, factor, wanted in zip(args, factors, active, strict=True):
                 if factor is None or not wanted:
                     continue
                 part = ct if type(factor) is float and factor == 1.0 else factor * ct
                 j = a.id
+                if mask is not None:
+                    part = bind("where", mask, part, 0.0)
+                if mask is not None or self.masks:
+                    self._mask(a, mask)
                 if type(part) is float:
                     old = values[j]
                     values[j] = part if old is None else old + part
                 else:
                     self.add(j, fit(part, a.primal))
+
+    def _mask(self, cell: Cell, mask: Any) -> None:
+        """A contribution that is zero outside the mask (None: nowhere) is about to be added."""
+        i = cell.id
+        if mask is not None and np.shape(mask) not in ((), getattr(cell.primal, "shape", ())):
+            mask = None
+        old = self.masks.pop(i, None)
+        if self.values[i] is None:
+            old = False
+        if mask is not None and old is not None:
+            self.masks[i] = np.logical_or(mask, old)
 
     def _transpose(self, cell: Cell, ct: Any) -> None:
         """The rule of a primitive that is not elementwise."""
@@ -134,9 +153,17 @@ class Adjoints:
             parts = row.vjp(rules, ct, *primals, cell.primal, **cell.params)
             reused = rules.result
         passed = row.update is not None
-        for a, part, wanted in zip(cell.args, parts, active, strict=True):
+        mask = self.masks.pop(cell.id, None) if self.masks else None
+        branches = (None, None, None)
+        if row.name == "where":
+            c = primals[0]
+            within = True if mask is None else mask
+            branches = (None, np.logical_and(c, within), np.logical_and(np.logical_not(c), within))
+        for k, (a, part, wanted) in enumerate(zip(cell.args, parts, active, strict=True)):
             if part is None or not wanted:
                 continue
+            if row.name == "where" or self.masks:
+                self._mask(a, branches[k] if row.name == "where" else None)
             if type(part) is Into:
                 self.add_into(a, part)
             elif passed and (part is reused or (part is ct and owned)):

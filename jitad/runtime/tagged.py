@@ -1,7 +1,8 @@
 """How does a tagged number behave where user code expects a float?
 
 Comparisons, `bool`, formatting and rounding to an int look at the innermost primal.  What would
-drop the derivative in silence (`float`, `int`, NumPy conversion, hashing) is refused.
+drop the derivative in silence (`float`, `int`, NumPy conversion, hashing) is refused; a number
+that outlives its application is just its primal.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
+from jitad.runtime.tags import alive
 from jitad.tape.ir import Pos
 from jitad.values.number import Number, bind
 from jitad.where import caller
@@ -31,6 +33,9 @@ class Tagged(Number):
         while isinstance(value, Tagged):
             value = value.primal
         return value
+
+    def outlived(self) -> Any:
+        return alive(self)
 
     # -- what it looks like -----------------------------------------------------------------------
 
@@ -90,29 +95,44 @@ class Tagged(Number):
     def __trunc__(self) -> int:
         return math.trunc(self.base)
 
-    # -- what it refuses --------------------------------------------------------------------------
+    # -- what it refuses while its application runs -----------------------------------------------
 
     def __float__(self) -> float:
+        value = alive(self)
+        if not isinstance(value, Number):
+            return float(value)
         raise refusal(
             "float() would drop the derivative of this number",
             "Compute with the number itself: jitad follows math, NumPy and plain arithmetic.",
         )
 
     def __int__(self) -> int:
+        value = alive(self)
+        if not isinstance(value, Number):
+            return int(value)
         raise refusal(
             "int() of a number that is being differentiated has no derivative",
             "Use math.floor or round, whose derivative is zero, where that is meant.",
         )
 
     def __index__(self) -> int:
+        value = alive(self)
+        if not isinstance(value, Number):
+            return value.__index__()  # type: ignore[no-any-return]
         raise refusal("a number that is being differentiated can't be an index",
                       "Compute indices from integers, or round with math.floor.")  # fmt: skip
 
     def __complex__(self) -> complex:
+        value = alive(self)
+        if not isinstance(value, Number):
+            return complex(value)
         raise refusal("complex() would drop the derivative of this number",
                       "Complex numbers are not differentiated; use real and imaginary parts.")
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        value = alive(self)
+        if not isinstance(value, Number):
+            return np.array(value, *args, **kwargs)
         raise refusal(
             "a number that is being differentiated can't be put into a NumPy array",
             "Make the array inside the differentiated function, where jitad sees it "
@@ -120,6 +140,9 @@ class Tagged(Number):
         )
 
     def __hash__(self) -> int:  # type: ignore[override]
+        value = alive(self)
+        if not isinstance(value, Number):
+            return hash(value)
         raise refusal("a number that is being differentiated can't be hashed",
                       "It can't be a dict key or in a set; use an int or a string instead.")
 
@@ -132,8 +155,15 @@ class Tagged(Number):
         return self
 
     def __reduce__(self) -> Any:
+        value = alive(self)
+        if not isinstance(value, Number):
+            return _same, (value,)
         raise refusal("a number that is being differentiated can't be pickled",
                       "Other processes don't see the derivative; map within this one.")
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def refusal(what: str, remedy: str) -> JitadTypeError:

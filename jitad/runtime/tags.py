@@ -36,7 +36,7 @@ class Application:
     Derivative rules follow IEEE arithmetic: 0.5 / sqrt(0.0) is inf, so NumPy's warnings are off.
     """
 
-    __slots__ = ("tag", "tape", "_errors")
+    __slots__ = ("_errors", "tag", "tape")
 
     def __init__(self) -> None:
         self.tag = next(_serial)

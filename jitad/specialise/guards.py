@@ -9,9 +9,9 @@ literal, so that small arrays are seen to be small.
 from __future__ import annotations
 
 from jitad.errors import GuardMiss
-from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, read
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Block, Equation, Lit, Tape, Var
 from jitad.tape.types import is_float
 
@@ -29,7 +29,9 @@ def apply_guards(tape: Tape) -> Tape:
     for old in tape.body.params:
         var = env[old]
         assert isinstance(var, Var)
-        var.shape = tuple(known.get(d, read(d, env)) for d in old.shape)
+        var.shape = tuple(
+            known[d] if isinstance(d, Var) and d in known else read(d, env) for d in old.shape
+        )
     env.update(known)
     new.results = copy_block(b, Block([], rest, tape.body.results), env)
     return Tape(tape.name, remove_dead(new), tape.pos)
@@ -60,7 +62,8 @@ def _known(guards: list[Equation]) -> dict[Var, Lit]:
         test = made.get(e.ins[0]) if e.op == "check" else None  # type: ignore[arg-type]
         if test is not None and test.op == "eq":
             n, k = test.ins
-            if isinstance(n, Var) and isinstance(k, Lit) and n.type == k.type:
-                if not is_float(n.type):  # 0.0 equals -0.0
-                    known[n] = k
+            if not (isinstance(n, Var) and isinstance(k, Lit) and n.type == k.type):
+                continue
+            if not is_float(n.type):  # a float that equals 0.0 may be -0.0
+                known[n] = k
     return known

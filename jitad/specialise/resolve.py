@@ -10,7 +10,6 @@ the way, so the value that `vjp` computes and the caller's own copy of it become
 
 from __future__ import annotations
 
-from jitad.specialise.dead import remove_dead
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
@@ -18,6 +17,7 @@ from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Tape, free_vars
 from jitad.values.number import in_rules
 

@@ -10,17 +10,18 @@ the versions that it shares storage with.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.primitives.array import slice_extents
-from jitad.specialise.dead import remove_dead
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
-from jitad.tape.types import Array, Scalar
+from jitad.tape.types import Array, Scalar, Type
 
 LARGEST = 16  # elements
 
@@ -43,13 +44,10 @@ def scalarise(tape: Tape) -> Tape:
 
 
 def _small(v: Atom) -> bool:
-    return (
-        isinstance(v, Var)
-        and isinstance(v.type, Array)
-        and len(v.shape) == v.type.ndim
-        and all(isinstance(d, Lit) for d in v.shape)
-        and 0 < np.prod([d.value for d in v.shape]) <= LARGEST  # type: ignore[union-attr]
-    )
+    if not (isinstance(v, Var) and isinstance(v.type, Array) and len(v.shape) == v.type.ndim):
+        return False
+    extents = [d.value for d in v.shape if isinstance(d, Lit)]
+    return len(extents) == v.type.ndim and 0 < math.prod(extents) <= LARGEST
 
 
 # -- which ----------------------------------------------------------------------------------------
@@ -162,7 +160,7 @@ class _Scalarise:
             return a
         if isinstance(a, Lit):
             return Lit(np.dtype(dtype).type(a.value), Scalar(dtype))
-        return self.b.emit("cast", a, dtype=dtype)  # type: ignore[no-any-return]
+        return self.b.emit("cast", a, dtype=dtype)
 
     def block(self, block: Block) -> None:
         for e in block.equations:
@@ -318,8 +316,8 @@ class _Scalarise:
 
     def structured(self, e: Equation) -> None:
         if e.op in ("vjp", "jvp"):
-            ins = tuple(self.whole(a) for a in e.ins)
-            whole = Equation(e.op, ins, e.outs, e.params, e.blocks, e.pos)
+            primals = tuple(self.whole(a) for a in e.ins)
+            whole = Equation(e.op, primals, e.outs, e.params, e.blocks, e.pos)
             copy_equation(self.b, whole, self.env)
             return
         b = self.b
@@ -346,7 +344,7 @@ class _Scalarise:
                 for k, a in enumerate(block.results):
                     new_block.results += self.spread(a, e.outs[k]) if is_body else [self.read(a)]
             blocks.append(new_block)
-        types = []
+        types: list[Type] = []
         for v in e.outs:
             apart = v in self.chosen
             types += [Scalar(v.type.dtype)] * len(list(_indices(v))) if apart else [v.type]  # type: ignore[union-attr]
@@ -365,7 +363,7 @@ class _Scalarise:
 
 
 def _grid(shape: Sequence[Atom]) -> Iterator[tuple[int, ...]]:
-    return np.ndindex(*(d.value for d in shape))  # type: ignore[union-attr,return-value]
+    return np.ndindex(*(d.value for d in shape))  # type: ignore[union-attr]
 
 
 def _indices(a: Atom) -> Iterator[tuple[int, ...]]:

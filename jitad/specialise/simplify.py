@@ -7,8 +7,8 @@ equations, writes index sums one way and drops what loops carry unchanged; then 
 from __future__ import annotations
 
 from jitad.specialise.affine import AffineBuilder
-from jitad.specialise.dead import remove_dead
 from jitad.tape.copy import begin, copy_block
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Block, Tape
 
 

@@ -50,22 +50,27 @@ def finish(scope: Scope) -> None:
 
 
 def fuse_twins(block: Block, twins: list[tuple[Equation, tuple[Var, ...]]]) -> None:
-    """Replace each forward loop by the results of its twin; order the equations again."""
-    names = {id(e): outs for e, outs in twins}
-    equations: list[Equation] = []
-    for e in block.equations:
-        outs = names.get(id(e))
-        if outs is None:
-            equations.append(e)
-        else:
-            equations += [
-                Equation("ident", (new,), (old,)) for old, new in zip(e.outs, outs, strict=True)
-            ]
-    block.equations = _in_order(equations)
+    """Replace each forward loop by the results of its twin; order the equations again.
+
+    A twin that turns out to depend on its forward loop after all, through other twins, stays
+    beside it: then the forward results are computed twice, which is right, if not fast.
+    """
+    equations = block.equations
+    for e, outs in twins:
+        names = [
+            Equation("ident", (new,), (old,)) for old, new in zip(e.outs, outs, strict=True)
+        ]
+        changed = [y for x in equations for y in (names if x is e else (x,))]
+        ordered = _in_order(changed)
+        if ordered is not None:
+            equations = changed
+    ordered = _in_order(equations)
+    assert ordered is not None
+    block.equations = ordered
 
 
-def _in_order(equations: list[Equation]) -> list[Equation]:
-    """The equations, each after those it depends on, otherwise as they were."""
+def _in_order(equations: list[Equation]) -> list[Equation] | None:
+    """The equations, each after those it depends on, otherwise as they were; None for a circle."""
     made = {v: e for e in equations for v in e.outs}
     before: dict[int, Equation | None] = {}
     last: Equation | None = None
@@ -86,7 +91,8 @@ def _in_order(equations: list[Equation]) -> list[Equation]:
                 placed.add(id(e))
                 out.append(e)
                 continue
-            assert id(e) not in begun, f"{e.op} depends on itself"
+            if id(e) in begun:
+                return None
             begun.add(id(e))
             todo.append((e, True))
             needs = [made[a] for a in (*e.ins, *free_vars(*e.blocks))

@@ -11,12 +11,12 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from jitad.primitives import TABLE
-from jitad.specialise.dead import remove_dead
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.fuse import finish
 from jitad.sweeps.scope import Scope, Thread
 from jitad.tape.build import Builder
 from jitad.tape.copy import lit_zero
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Equation, Var, free_vars
 from jitad.tape.types import Array, Scalar, Stack
 
@@ -38,8 +38,6 @@ def settle(b: Builder, scope: Scope) -> list[Thread]:
     del reverse.results[count:]
     used = set(free_vars(reverse))
     needed = [v for v, wish in scope.requests.items() if wish in used]
-    for v in list(needed):
-        needed += [d for d in v.shape if isinstance(d, Var) and d in scope.owns]
     needed = [v for v in dict.fromkeys(needed) if v not in scope.known]
     _provide(scope, needed)
     return scope.threads
@@ -77,6 +75,14 @@ def _provide(scope: Scope, needed: list[Var]) -> None:
             first[a] = min(first.get(a, first[v]), first[v])
             heappush(todo, (-order[a], a))
     recorded = minimum_cut(inputs, cost, fixed, needed)
+    # what is recorded comes back by its extents: they are needed as well
+    extents = [
+        d for v in sorted(recorded, key=order.__getitem__) for d in v.shape
+        if isinstance(d, Var) and d in scope.owns and d not in scope.known and d not in needed
+    ]  # fmt: skip
+    if extents:
+        _provide(scope, [*needed, *dict.fromkeys(extents)])
+        return
     again: list[Var] = []
     seen: set[Var] = set()
     wanted = list(needed)

@@ -23,7 +23,7 @@ from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.fuse import finish, independent
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
-from jitad.sweeps.rules import contributions
+from jitad.sweeps.rules import contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
@@ -88,19 +88,19 @@ class _Reverse:
         if v not in self.active:
             return
         now = scope.adjoint(v)
-        if now is None and isinstance(part, Into):
-            # a whole adjoint may still come (the array's next version): then no zeros are needed
-            scope.pending.setdefault(v, []).append(part)
-            return
         if isinstance(part, Into):
-            scope.adjoints[v] = self.into(now, part)
+            if now is None:
+                # a whole one may still come (the array's next version): then no zeros are needed
+                scope.pending.setdefault(v, []).append(part)
+            else:
+                scope.adjoints[v] = self.into(now, part)
             return
-        now = part if now is None else self.b.emit("add", now, part)
+        now = part if now is None else plus(self.b, now, part)
         for waiting in scope.pending.pop(v, ()):
             now = self.into(now, waiting)
         scope.adjoints[v] = now
 
-    def into(self, whole: Atom | None, part: Into) -> Atom:
+    def into(self, whole: Atom, part: Into) -> Atom:
         return self.b.emit(part.op, whole, *part.args, **part.params)
 
     def gather(self, v: Var, scope: Scope) -> None:
@@ -346,7 +346,7 @@ class _Reverse:
             if e.outs[k] in scope.versions.current:
                 scope.versions.step(e.outs[k], init[k], out, scope.versions.region + 1)  # type: ignore[arg-type]
         for v, a in later:
-            scope.adjoints[v] = b.emit("add", a, scope.adjoints[v])
+            scope.adjoints[v] = plus(b, a, scope.adjoints[v])
         for k, out in zip(carried, outs, strict=False):
             self.contribute(scope, init[k], out)
 

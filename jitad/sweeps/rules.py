@@ -10,7 +10,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
-from jitad.tape.build import Builder
+from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
 from jitad.tape.ir import Atom, Equation, Lit, is_array
 from jitad.values.number import bind, o
@@ -26,6 +26,40 @@ def scaled(factor: Any, v: Any) -> Any:
         if factor == -1.0:
             return -v
     return factor * v
+
+
+def _chosen(b: Builder, ct: Any) -> tuple[Any, Any, bool] | None:
+    """(c, v, True) of a cotangent where(c, v, 0.0), (c, v, False) of where(c, 0.0, v)."""
+    source = b.sources.get(ct.atom) if isinstance(ct, Leaf) else None
+    if source is None or source.op != "where":
+        return None
+    c, x, y = source.ins
+    for v, other, then in ((x, y, True), (y, x, False)):
+        if isinstance(other, Lit) and other.value == 0.0:
+            return b.leaf(c), b.leaf(v), then
+    return None
+
+
+def times(b: Builder, factor: Any, ct: Any) -> Any:
+    """factor * ct, where a zero that stands for a branch not taken stays one.
+
+    The factor may be infinite or nan there: np.where(x > 0, np.sqrt(x), 0.0) at negative x.
+    """
+    chosen = _chosen(b, ct)
+    if chosen is None:
+        return scaled(factor, ct)
+    c, v, then = chosen
+    part = times(b, factor, v)
+    return o.where(c, part, 0.0) if then else o.where(c, 0.0, part)
+
+
+def plus(b: Builder, x: Atom, y: Atom) -> Atom:
+    """The sum of two contributions; of two by the same choice it is chosen as well."""
+    one, two = _chosen(b, b.leaf(x)), _chosen(b, b.leaf(y))
+    if one is None or two is None or one[2] != two[2] or b.atom(one[0]) != b.atom(two[0]):
+        return b.emit("add", x, y)
+    total = one[1] + two[1]
+    return b.atom(o.where(one[0], total, 0.0) if one[2] else o.where(one[0], 0.0, total))
 
 
 def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None],
@@ -67,7 +101,7 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     elif row.partials is not None:
         partials = row.partials(o, *xs, y, **e.params)
         given = [
-            scaled(p, ct) if p is not None and want else None
+            times(b, p, ct) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)
         ]
     else:

@@ -44,6 +44,16 @@ from jitad.values.kind import primal
 from jitad.values.number import bind
 
 
+def decided(condition: Any, pos: Pos | None) -> Any:
+    """The truth of a condition; relied on where recursion would not end otherwise."""
+    known = truth(condition)
+    trace = current()
+    if isinstance(known, Leaf) and trace is not None and pos in trace.relied:
+        value = trace.builder.rely(known.atom)
+        return known if value is None else bool(value)
+    return known
+
+
 def truth(value: Any) -> Any:
     """The truth of a value as Python sees it: a bool, or a boolean leaf of the tape."""
     if isinstance(value, ArrayHandle):
@@ -82,7 +92,7 @@ class Decided:
 
 
 def if_(condition: Any, state: tuple[Any, ...], site: Site) -> Decided | Branches:
-    known = truth(condition)
+    known = decided(condition, site.pos)
     if isinstance(known, bool):
         return Decided(known, state)
     trace = current()
@@ -107,6 +117,7 @@ class Branches:
         self.inline = False  # the other branch raises, so this one needs no block
 
     def __enter__(self) -> None:
+        self.trace.conditions.append((self.site.pos, self.test))
         if not self.inline:
             self.regions.append(Region(self.trace))
             self.regions[-1].open()
@@ -115,6 +126,7 @@ class Branches:
         self.exit = state
 
     def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
+        self.trace.conditions.pop()
         if self.inline:
             return False
         region = self.regions[-1]
@@ -146,10 +158,11 @@ class Branches:
         b.pos = self.site.pos
         block = self.regions[k].block
         *before, last = block.equations
-        if last.op == "check" and isinstance(last.ins[0], Lit) and all(map(_is_pure, before)):
+        plain = last.op == "check" and isinstance(last.ins[0], Lit)
+        if plain and all(map(_is_pure, before)) and not (before and last.ins[1:]):
             ok = self.test if k else bind("logical_not", self.test)
             b.pos = last.pos
-            b.emit("check", b.atom(ok), **last.params)
+            b.emit("check", b.atom(ok), *last.ins[1:], **last.params)
             b.pos = self.site.pos
         else:
             other = Block()
@@ -345,14 +358,23 @@ def _raised_by_statement(error: BaseException) -> bool:
     return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
 
 
-MARK = "\u2063"  # invisible: a text has the name of a traced value in place of its digits
-
-
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
     """The exception, as a check that fails."""
     refuse_if_caught(trace, type(error), pos)
-    message = str(error.args[0] if len(error.args) == 1 else error).replace(MARK, "")
-    trace.builder.emit("check", lit(False), exception=type(error), message=message)
+    from jitad.trace.effects import record_raise  # results are joined values
+
+    record_raise(trace.builder, lit(False), error)
+
+
+def require_or_raise(trace: Trace, ok: Leaf, args: Callable[[], tuple[Any, ...]]) -> None:
+    """assert ok, *args()"""
+    assert trace.builder.pos is not None
+    session = Branches(trace, ok, (), Site(trace.builder.pos, ()))
+    with session:
+        pass
+    with session:
+        raise AssertionError(*args())
+    session.joined()
 
 
 def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:
@@ -370,10 +392,10 @@ _THIS = ("this expression",)
 
 def choose(condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     """`then if condition else orelse`."""
-    known = truth(condition)
+    trace = current()
+    known = decided(condition, None if trace is None else trace.builder.pos)
     if isinstance(known, bool):
         return then() if known else orelse()
-    trace = current()
     assert trace is not None and trace.builder.pos is not None
     site = Site(trace.builder.pos, _THIS, (), frozenset(_THIS))
     session = Branches(trace, known, (UNSET,), site)

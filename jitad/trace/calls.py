@@ -18,9 +18,8 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
-from jitad.trace.branches import MARK
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Again, Trace, current
 from jitad.trace.iterables import Counted
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
@@ -105,24 +104,37 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
             for k, v in (f.__kwdefaults__ or {}).items()
         }
     key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
-    if trace.regions and key in trace.calls:
+    if key in trace.calls and len(trace.conditions) > trace.calls[key]:
+        _unfold(trace, trace.calls[key])
         raise JitadError(
             f"{f.__qualname__} calls itself under a traced condition", trace.builder.pos,
             "Write it as a loop; recursion on traced values is not supported yet.",
         )  # fmt: skip
-    if len(trace.calls) > MAX_DEPTH:
+    if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
             trace.builder.pos, "Write the recursion as a loop.",
         )  # fmt: skip
-    trace.calls.append(key)
+    again = key in trace.calls
+    trace.calls.setdefault(key, len(trace.conditions))
+    trace.depth += 1
     try:
         out = twin(*args, **kwargs)
     finally:
-        trace.calls.pop()
+        trace.depth -= 1
+        if not again:
+            del trace.calls[key]
     if hasattr(out, "gi_frame"):
         made(out)
     return out
+
+
+def _unfold(trace: Trace, since: int) -> None:
+    """Recursion ends where its conditions are decided by ints and extents: rely on those."""
+    example = trace.builder.example
+    found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
+    if not found <= trace.relied:
+        raise Again(trace.relied | found)
 
 
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:
@@ -171,31 +183,11 @@ HERE: dict[Any, Any] = {
 }
 
 
-def _print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Prints happen when the kernel runs."""
-    b = trace.builder
-    if kwargs:
-        raise JitadError("print() with keywords can't be traced", b.pos, "Print plainly.")
-    parts: list[Any] = []
-    values = []
-    for a in args:
-        if isinstance(a, ArrayHandle):
-            a = a.content
-        if isinstance(a, (Leaf, np.ndarray)):
-            parts.append(None)
-            values.append(b.atom(a))
-        else:
-            text = str(a)
-            if "<traced" in text or MARK in text:
-                raise JitadError("a traced value inside a text can't be printed", b.pos,
-                                 "Pass it to print() as an argument of its own.")  # fmt: skip
-            parts.append(text)
-    b.emit("print", *values, parts=tuple(parts))
-
-
 def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if trace is not None and f is print:
-        return lambda *a, **k: _print(trace, a, k)
+        from jitad.trace.effects import record_print  # results may hold functions
+
+        return lambda *a, **k: record_print(trace, a, k)
     if _hashable(f) and f in HERE:
         return HERE[f]
     if trace is not None and _hashable(f) and f in WHILE_TRACING:
@@ -237,6 +229,14 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         return call(method, *args, **kwargs)
     if f in WRITERS:
         note(args[0])
+    ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
+    for a in () if ours or f in _BLIND else (*args, *kwargs.values()):
+        if _is_outside(trace, a):
+            name = getattr(f, "__qualname__", type(f).__name__)
+            raise JitadError(
+                f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
+                trace.builder.pos, "Read its attributes in your own code.",
+            )  # fmt: skip
     args = tuple(map(_callback, args))
     kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs)
@@ -251,6 +251,19 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     len: "__len__", abs: "__abs__", iter: "__iter__", next: "__next__", bool: "__bool__",
     float: "__float__", int: "__int__", repr: "__repr__", str: "__str__",
 }  # fmt: skip
+
+
+# builtins that look at no attribute which the trace should hear of
+_BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
+
+
+def _is_outside(trace: Trace, value: Any) -> bool:
+    """True of an object from outside whose attributes are read one by one."""
+    if isinstance(value, (ArrayHandle, type, FunctionType, MethodType, ModuleType)):
+        return False
+    if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+        return False
+    return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
 
 
 def _is_from(modules: frozenset[str], f: Any, module: str) -> bool:

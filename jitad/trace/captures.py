@@ -97,8 +97,8 @@ def cell_of(f: FunctionType, name: str) -> CellType:
 
 
 @dataclass(frozen=True, eq=False)
-class Capture:
-    """An implicit input of the tape: `get(function, args, kwargs)` gives its present value."""
+class Input:
+    """A parameter of the tape, from an argument or captured: `get` gives its present value."""
 
     path: Path
     type: Scalar | Array
@@ -175,7 +175,7 @@ class Captures:
 
     builder: Builder
     dynamic: frozenset[Path] = frozenset()  # ints that are inputs because they have changed
-    inputs: list[Capture] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     constants: list[tuple[Var, np.ndarray]] = field(default_factory=list)
     _known: dict[Path, Any] = field(default_factory=dict)
@@ -383,7 +383,7 @@ class Captures:
     ) -> Leaf:
         name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
         var = self.add_input(type, name, extents)
-        self.inputs.append(Capture(path, type, var))
+        self.inputs.append(Input(path, type, var))
         self.guards.append(Guard(path, "dtype", type))
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
@@ -412,7 +412,7 @@ class Captures:
                 return var
         var = self.add_input(Array(array.dtype.str[1:], array.ndim), "constant", array.shape)
         self.constants.append((var, array))
-        self.inputs.append(Capture(Path(Root(array)), var.type, var))  # type: ignore[arg-type]
+        self.inputs.append(Input(Path(Root(array)), var.type, var))  # type: ignore[arg-type]
         return var
 
 

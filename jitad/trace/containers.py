@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.trace import outside
 from jitad.values.journal import active, record
 from jitad.values.kind import fail
 
@@ -50,13 +51,16 @@ def method_called(container: Any, name: str) -> None:
 def note(container: Any) -> None:
     """The container is about to change."""
     journal = active()
-    if journal is None or journal.noted(container, "items"):
+    if journal is None:
+        outside.note_container(container)
+        return
+    if journal.noted(container, "items"):
         return
     if type(container) not in WRITING:
         if isinstance(container, OTHERS) and not journal.is_fresh(container):
             kind = type(container).__name__
-            raise fail(JitadError, f"a {kind} made elsewhere is written here, which can't be traced",
-                       "Use a list or a dict.")  # fmt: skip
+            what = f"a {kind} made elsewhere is written here, which can't be traced"
+            raise fail(JitadError, what, "Use a list or a dict.")
         return
 
     def assign(content: Any) -> None:

@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from jitad.errors import JitadError
-from jitad.tape.build import Builder
+from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Block, Pos, Var
 from jitad.trace.join import Snapshot, snapshot
 from jitad.trace.rewrite import is_rewritten_code
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 2_000_000  # hooked operations in one trace
 MAX_UNROLLED = 20_000  # iterations of one loop that is written out
+MAX_RELIED = 1_000  # iterations of one that is written out because its length was relied on
 UNROLLED = 4  # a range of so few iterations is written out
+
+
+class Again(BaseException):
+    """The trace must start anew, relying on the conditions at these places."""
+
+    def __init__(self, places: frozenset[Pos]) -> None:
+        self.places = places
 
 
 class DeadPath(BaseException):
@@ -43,7 +51,11 @@ class Trace:
         self.journal = Journal()
         self.regions: list[Region] = []
         self.trying: list[Any] = []  # the kinds of exception that open `try` statements catch
-        self.calls: list[tuple[Any, ...]] = []  # abstract signatures of the calls in progress
+        # the calls in progress, by abstract signature, with the number of conditions around each
+        self.calls: dict[tuple[Any, ...], int] = {}
+        self.depth = 0  # of calls
+        self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
+        self.relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
         self.steps = 0
 
     def step(self, frame: FrameType) -> None:

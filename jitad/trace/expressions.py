@@ -14,7 +14,7 @@ import re
 from jitad.trace import names as of
 from jitad.trace.exits import _at
 
-_SPECIAL = frozenset({"super", "globals", "dir", "locals", "vars", "eval", "exec", "__import__"})
+_SPECIAL = frozenset({"super", "globals", "dir", "locals", "eval", "exec", "__import__"})
 
 # names that rewriting makes
 _OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|comp|lambda)\d+)")
@@ -143,15 +143,13 @@ class Expressions(ast.NodeTransformer):
                 return _at(ast.Tuple([self.index(e) for e in elts], ast.Load()), node)
         return self.visit(node)
 
-    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
-        text = ast.Constant(ast.unparse(node.value))
-        node.value = _at(_hook("shown", self.visit(node.value), text), node)
-        return self.generic_visit_spec(node)
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        return _at(_hook("text", *map(self.visit, node.values)), node)
 
-    def generic_visit_spec(self, node: ast.FormattedValue) -> ast.expr:
-        if node.format_spec is not None:
-            node.format_spec = self.visit(node.format_spec)
-        return node
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
+        form = self.visit(node.format_spec) if node.format_spec else ast.Constant("")
+        parts = [self.visit(node.value), ast.Constant(node.conversion), form]
+        return _at(ast.Tuple(parts, ast.Load()), node)
 
     def visit_List(self, node: ast.List) -> ast.expr:
         self.generic_visit(node)

@@ -1,8 +1,8 @@
 """What do the operations of a rewritten function do?
 
-Rewritten code calls these by name (`hooking.py`).  With plain operands each does what Python does;
-what is read from outside the trace is captured, writes are noted in the journal, and calls go to
-the twin of a user's function or to what stands in for a library's.
+Rewritten code calls these by name (`hooking.py`): operators and statements are here, reads and
+writes in `places.py`.  With plain operands each does what Python does; calls go to the twin of a
+user's function or to what stands in for a library's.
 """
 
 from __future__ import annotations
@@ -10,37 +10,45 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
-from types import CellType, FunctionType, ModuleType
 from typing import Any
 
-from jitad.errors import (
-    JitadAttributeError,
-    JitadError,
-    JitadIndexError,
-    JitadUnboundLocalError,
-    JitadValueError,
-)
+from jitad.errors import JitadError
 from jitad.tape.build import Leaf
-from jitad.trace import branches, loops
-from jitad.trace.branches import MARK, both, choose, either, if_, truth
-from jitad.trace.calls import WHILE_TRACING, call, special
-from jitad.trace.captures import Guard, is_library_module
+from jitad.trace import branches, loops, outside
+from jitad.trace.branches import both, choose, either, if_, truth
+from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
-from jitad.trace.iterables import Counted, pick
-from jitad.trace.unset import UNSET, Perhaps
+from jitad.trace.places import (
+    append,
+    del_attr,
+    del_item,
+    free,
+    get_attr,
+    get_item,
+    glob,
+    local,
+    made,
+    note_cell,
+    note_global,
+    pick_locals,
+    set_attr,
+    set_item,
+    unpack,
+)
+from jitad.trace.texts import text
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
-from jitad.values.extents import as_int
-from jitad.values.journal import MISSING, record
-from jitad.values.journal import made as note_made
-from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
 
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 
-__all__ = ["And", "Or", "call", "choose", "for_", "if_", "while_"]
+__all__ = [
+    "And", "Or", "append", "call", "choose", "del_attr", "del_item", "for_", "free", "get_attr",
+    "get_item", "glob", "if_", "local", "made", "note_cell", "note_global", "pick_locals",
+    "set_attr", "set_item", "text", "unpack", "while_",
+]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
 
@@ -97,6 +105,10 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
     def hook(a: Any, b: Any) -> Any:
         trace = current()
         if trace is None:
+            if type(a) in (list, dict, set):
+                note(a)
+            else:
+                outside.check_writable(a)
             return plain(a, b)
         trace.step(sys._getframe(1))
         if type(a) in (list, dict, set):
@@ -171,304 +183,6 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
     return both(first, lambda: chain(ops[1:], right, *rest[1:]))
 
 
-# -- names ----------------------------------------------------------------------------------------
-
-
-def local(value: Any) -> Any:
-    """A local variable that may have got its value on some paths only."""
-    if isinstance(value, Perhaps):
-        name = f"local variable '{value.name}'"
-        text = f"cannot access {name} where it is not associated with a value"
-        require(value.flag, JitadUnboundLocalError, text)
-        return value.value
-    return value
-
-
-def free(value: Any, thunk: Any, whole: bool = True) -> Any:
-    """A variable of a function around this one."""
-    trace = current()
-    if trace is None:
-        return value
-    cell = thunk.__closure__[0]
-    path = trace.captures.path_of(cell)
-    if path is not None and not trace.journal.touched(cell, "cell"):
-        return trace.captures.read(path, value, whole)
-    return local(value)
-
-
-def glob(value: Any, name: str, whole: bool = True) -> Any:
-    """A global variable, or a builtin."""
-    trace = current()
-    if trace is None:
-        return value
-    frame = sys._getframe(1)
-    module = frame.f_globals
-    if name not in module or trace.journal.touched(module, name):
-        return value
-    path = trace.captures.path_of(module)
-    if path is None:
-        return value
-    trace.step(frame)
-    return trace.captures.read(path.then("global", name), value, whole)
-
-
-def pick_locals(variables: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(variables.get(n, UNSET) for n in names)
-
-
-def note_global(name: str) -> None:
-    module = sys._getframe(1).f_globals
-
-    def assign(value: Any) -> None:
-        if value is MISSING:
-            module.pop(name, None)
-        else:
-            module[name] = value
-
-    def read() -> Any:
-        return module.get(name, MISSING)
-
-    _note_place(module, name, read, assign, ("global", name))
-
-
-def note_cell(cell: CellType) -> None:
-    def read() -> Any:
-        try:
-            return cell.cell_contents
-        except ValueError:
-            return MISSING
-
-    def assign(value: Any) -> None:
-        if value is MISSING:
-            del cell.cell_contents
-        else:
-            cell.cell_contents = value
-
-    _note_place(cell, "cell", read, assign, None)
-
-
-def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> None:
-    """A place is about to be written; if it is outside, its old value becomes the trace's."""
-    trace = current()
-    if trace is None:
-        return
-    path = trace.captures.path_of(target)
-    if path is not None and not trace.journal.touched(target, slot):
-        trace.captures.replace(path if step is None else path.then(*step), read, assign)
-    record(target, slot, read(), read, assign)
-
-
-def append(target: Any, item: Any) -> None:
-    """target.append(item): of a list from outside that is never looked into, only this is known."""
-    trace = current()
-    if trace is None or type(target) is not list:
-        call(target.append, item)
-        return
-    trace.step(sys._getframe(1))
-    captures = trace.captures
-    if captures.path_of(target) is None or captures.looks_into(target):
-        note(target)
-        target.append(item)
-        return
-    start = captures.length_of(target)
-
-    def assign(content: Any) -> None:
-        target[start:] = content
-
-    record(target, "appended", target[start:], lambda: target[start:], assign)
-    target.append(item)
-
-
-# -- attributes and items -------------------------------------------------------------------------
-
-
-def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
-    trace = current()
-    if isinstance(owner, (Number, ArrayHandle)):
-        if trace is not None:
-            trace.step(sys._getframe(1))
-        return _attribute_of_number(owner, name)
-    if trace is None:
-        return getattr(owner, name)
-    trace.step(sys._getframe(1))
-    prop = getattr(type(owner), name, None)
-    if isinstance(prop, property) and isinstance(prop.fget, FunctionType):
-        return call(prop.fget, owner)
-    value = getattr(owner, name)
-    captures = trace.captures
-    if isinstance(owner, ModuleType) and is_library_module(owner):
-        return value
-    path = captures.path_of(owner)
-    if path is None or trace.journal.touched(owner, ("attr", name)):
-        return local(value)
-    if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
-        captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
-        return value
-    return captures.read(path.then("attr", name), value, whole)
-
-
-def _attribute_of_number(owner: Any, name: str) -> Any:
-    try:
-        return getattr(owner, name)
-    except AttributeError as e:
-        if isinstance(e, JitadError):
-            raise
-        python = isinstance(owner, Number) and is_python(owner)
-        kinds = {"f": "float", "i": "int", "b": "bool"}
-        kind = kinds[type_of(owner).dtype[0]] if python else "NumPy array or number"
-        raise JitadAttributeError(f"a {kind} has no attribute {name!r} that jitad knows") from None
-
-
-def set_attr(value: Any, owner: Any, name: str) -> None:
-    trace = current()
-    if trace is None:
-        setattr(owner, name, value)
-        return
-    trace.step(sys._getframe(1))
-    prop = getattr(type(owner), name, None)
-    if isinstance(prop, property) and isinstance(prop.fset, FunctionType):
-        call(prop.fset, owner, value)
-        return
-    _note_attr(owner, name)
-    setattr(owner, name, value)
-
-
-def del_attr(owner: Any, name: str) -> None:
-    _note_attr(owner, name)
-    delattr(owner, name)
-
-
-_REQUIRED = object()
-
-
-def _getattr(owner: Any, name: str, default: Any = _REQUIRED) -> Any:
-    """The builtin getattr."""
-    try:
-        return get_attr(owner, name)
-    except AttributeError:
-        if default is _REQUIRED:
-            raise
-        trace = current()
-        path = trace.captures.path_of(owner) if trace is not None else None
-        if trace is not None and path is not None:
-            trace.captures.guards.append(Guard(path.then("attr", name), "missing", None))
-        return default
-
-
-def _hasattr(owner: Any, name: str) -> bool:
-    found = object()
-    return _getattr(owner, name, found) is not found
-
-
-def _setattr(owner: Any, name: str, value: Any) -> None:
-    set_attr(value, owner, name)
-
-
-def _set_past(owner: Any, name: str, value: Any) -> None:
-    """object.__setattr__, which frozen dataclasses need."""
-    _note_attr(owner, name)
-    object.__setattr__(owner, name, value)
-
-
-WHILE_TRACING.update({
-    getattr: _getattr,
-    hasattr: _hasattr,
-    setattr: _setattr,
-    delattr: lambda owner, name: del_attr(owner, name),
-    vars: lambda owner: get_attr(owner, "__dict__"),
-    object.__setattr__: _set_past,
-})  # fmt: skip
-
-
-def _note_attr(owner: Any, name: str) -> None:
-    trace = current()
-    if trace is None or isinstance(owner, (Number, ArrayHandle)):
-        return
-
-    def read() -> Any:
-        return vars(owner).get(name, MISSING) if hasattr(owner, "__dict__") else getattr(
-            owner, name, MISSING
-        )
-
-    def assign(value: Any) -> None:
-        if value is MISSING:
-            object.__delattr__(owner, name)
-        else:
-            object.__setattr__(owner, name, value)
-
-    if isinstance(owner, (type, ModuleType)):
-        def assign(value: Any) -> None:
-            delattr(owner, name) if value is MISSING else setattr(owner, name, value)
-
-    _note_place(owner, ("attr", name), read, assign, ("attr", name))
-
-
-def get_item(owner: Any, index: Any) -> Any:
-    if isinstance(owner, Number) and isinstance(index, tuple) and not index:
-        return owner  # as of a NumPy scalar
-    trace = current()
-    if trace is None:
-        return owner[index]
-    trace.step(sys._getframe(1))
-    if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
-        return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
-    if type(owner) not in (list, tuple, dict, ArrayHandle):
-        found = special(owner, "__getitem__")
-        if found is not None:
-            return call(found, owner, index)
-    if isinstance(owner, Counted):
-        return owner.item(index)
-    return owner[index]
-
-
-def _traced_item(owner: Any, index: Leaf) -> Any:
-    n = len(owner)
-    positive = bind("where", bind("lt", index, 0), bind("add", index, n), index)
-    inside = bind("logical_and", bind("ge", positive, 0), bind("lt", positive, n))
-    require(inside, JitadIndexError, f"{type(owner).__name__} index out of range")
-    return pick(owner, positive)
-
-
-def set_item(value: Any, owner: Any, index: Any) -> None:
-    trace = current()
-    if trace is not None:
-        trace.step(sys._getframe(1))
-        if type(owner) in (list, dict):
-            note(owner)
-        else:
-            found = special(owner, "__setitem__")
-            if found is not None:
-                call(found, owner, index, value)
-                return
-    owner[index] = value
-
-
-def del_item(owner: Any, index: Any) -> None:
-    if current() is not None:
-        if type(owner) in (list, dict):
-            note(owner)
-        elif (found := special(owner, "__delitem__")) is not None:
-            call(found, owner, index)
-            return
-    del owner[index]
-
-
-def unpack(value: Any, count: int | None) -> Any:
-    """The parts of a value that is assigned to several targets."""
-    if isinstance(value, ArrayHandle) and count is not None:
-        n = value.shape[0]
-        if isinstance(n, Leaf):
-            require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
-            return [value.row(k) for k in range(count)]
-    return value
-
-
-def made(thing: Any) -> Any:
-    """A list, dict or set that was written down just now."""
-    note_made(thing)
-    return thing
-
-
 # -- statements -----------------------------------------------------------------------------------
 
 
@@ -481,9 +195,7 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
     trace = current()
     assert trace is not None
     trace.step(sys._getframe(1))
-    branches.refuse_if_caught(trace, AssertionError, trace.builder.pos)
-    what = "" if text is None else str(text()).replace(MARK, "")
-    trace.builder.emit("check", known.atom, exception=AssertionError, message=what)
+    branches.require_or_raise(trace, known, lambda: () if text is None else (text(),))
 
 
 class trying:
@@ -517,19 +229,6 @@ class trying:
                     "an exception that depends on traced values can't be caught", e.pos,
                     "Test the condition with `if` instead of `try`.",
                 )  # fmt: skip
-
-
-def shown(value: Any, text: str) -> Any:
-    """A value inside an f-string: a traced one shows as its name."""
-    return _Shown(text) if isinstance(value, Number) and isinstance(value, Leaf) else value
-
-
-class _Shown(str):
-    def __format__(self, spec: str) -> str:
-        return MARK + "<" + str(self) + ">"
-
-    def __repr__(self) -> str:
-        return MARK + "<" + str(self) + ">"
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

@@ -143,14 +143,28 @@ class Unrolled(_Session):
 
     def __iter__(self) -> Iterator[Any]:
         if self.counted is not None:
-            rolled = RolledFor(self.trace, self.counted, self.state, self.site,
-                               may_fail=self.items is not None)  # fmt: skip
+            expected = self.expected(self.counted.count)
+            may_fail = self.items is not None or expected is not None
+            rolled = RolledFor(self.trace, self.counted, self.state, self.site, may_fail)
             before = self.state
             yield from self.roll(rolled, True)
             if rolled.done:
                 return
             self.state = before
+            if self.items is None:  # its length is relied on
+                self.items = map(self.relied, range(self.counted.count.known("a count")))
         yield from self.written_out()
+
+    def expected(self, count: Any) -> int | None:
+        """The length in the call that is traced for, if the loop could be written out for it."""
+        found = self.trace.builder.example(count.atom) if isinstance(count, Leaf) else None
+        return found if found is not None and found <= context.MAX_RELIED else None
+
+    def relied(self, k: int) -> Any:
+        assert self.counted is not None
+        item = self.counted.item(k)
+        known = self.trace.builder.rely(item.atom) if isinstance(item, Leaf) else None
+        return item if known is None else known
 
     def written_out(self) -> Iterator[Any]:
         stopped: Any = False

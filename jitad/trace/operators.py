@@ -21,8 +21,10 @@ from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.join import Num, Obj
+from jitad.trace.join import Form, Snapshot, build, extract, snapshot
+from jitad.trace.results import result_form
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import Write
 
 _tags = itertools.count(1)
 
@@ -41,7 +43,8 @@ class _Application:
     structure: Structure  # of the result
     results: tuple[Any, ...]  # its leaves, as the function gave them
     places: tuple[int | None, ...]  # per leaf of the result: which result of the block it is
-    writes: tuple[tuple[Any, int | None, Any], ...]  # (write, result of the block or None, value)
+    writes: tuple[tuple[Write, Form], ...]  # what else it wrote; the block's results from `own` on
+    own: int
 
     def value(self, outs: tuple[Atom, ...]) -> Any:
         """The function's result, given the block's results in the surrounding tape."""
@@ -50,8 +53,10 @@ class _Application:
             given if k is None else dress(b, outs[k], given)
             for given, k in zip(self.results, self.places, strict=True)
         ]
-        for write, k, value in self.writes:
-            assign(write, value if k is None else b.leaf(outs[k]))
+        supply = iter(outs[self.own :])
+        made: dict[int, Any] = {}
+        for write, form in self.writes:
+            assign(write, build(b, form, supply, made, lambda new, old: None))
         return unflatten(self.structure, leaves)
 
 
@@ -132,29 +137,23 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 atoms.append(b.atom(content))
             else:
                 places.append(None)
+        own = len(atoms)
+        writes = []
+        seen: dict[int, Snapshot] = {}
+        for w in trace.journal.written():
+            if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
+                written = snapshot(w.read(), seen)
+                writes.append((w, result_form(written)))
+                extract(b, writes[-1][1], written, atoms)
     except BaseException:
         region.drop()
         raise
     region.close()
-    writes = []
-    for w in region.written:
-        if w.write.slot in ("content", "_lost"):
-            continue  # a derivative changes no array of its caller
-        match w.value:
-            case Num(value) if isinstance(value, Leaf):
-                writes.append((w.write, len(atoms), None))
-                atoms.append(value.atom)
-            case Num(value) | Obj(value):
-                writes.append((w.write, None, value))
-            case _:
-                raise JitadError(
-                    f"{operator}: the function writes a container of traced values to "
-                    "something outside it", b.pos, "Return the values instead.",
-                )  # fmt: skip
     b.pos = outer_pos
     region.block.results = atoms
     return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),
-                        structure, tuple(leaves), tuple(places), tuple(writes))  # fmt: skip
+                        structure, tuple(leaves), tuple(places), tuple(writes),
+                        own)  # fmt: skip
 
 
 def _check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
@@ -221,8 +220,7 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
         what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
         raise _not_scalar(f, what, b)
     if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
-        outs = run.block.results and _inline(run)
-        return run.value(tuple(outs)), _gradients(run, argnums, None)
+        return run.value(tuple(_inline(run))), _gradients(run, argnums, None)
     seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
     outs = _operator(run, "vjp", seeds, run.block)
     count = len(run.block.results)
@@ -342,9 +340,9 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
     tangent_of = dict(zip(floats, outs[count:], strict=True))
     flat: list[Any] = []
-    for leaf, k in zip(run.results, run.places, strict=True):
-        if k in tangent_of:
-            flat.append(dress(b, tangent_of[k], leaf))
+    for leaf, at in zip(run.results, run.places, strict=True):
+        if at is not None and at in tangent_of:
+            flat.append(dress(b, tangent_of[at], leaf))
         elif callable(leaf):
             raise JitadError(
                 "jvp: a compiled function can't return a function to be differentiated yet",

@@ -80,7 +80,13 @@ def _cell(value: Any) -> Any:
     return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
-def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
+def twin_source(f: FunctionType) -> str:
+    """The rewritten function as text, for a look."""
+    return ast.unparse(_tree(f)[0])
+
+
+def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
+    """The rewritten definition, the class it stands in, and what its hooks refer to."""
     node, class_name = definition(f)
     file = f.__code__.co_filename
     node = copy.deepcopy(node)
@@ -103,18 +109,32 @@ def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
     unit = Unit(file, frozenset(free), frozenset(f.__globals__))
     try:
         Hooking(unit, node).run()
-        node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
-        compiled = _outer(node, [*free, *_OWN_CELLS, "_jh", "_jS"], class_name, file)
     except (SyntaxError, RecursionError) as e:
-        raise JitadError(
-            f"{f.__qualname__} can't be rewritten: {e}", Pos(file, f.__code__.co_firstlineno),
-            "Split the function: it nests too deeply.",
-        ) from e  # fmt: skip
+        raise _too_deep(f, e) from e
+    node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
+    return node, class_name, unit
+
+
+def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
+    node, class_name, unit = _tree(f)
+    cells = [*f.__code__.co_freevars, *_OWN_CELLS, "_jh", "_jS"]
+    try:
+        compiled = _outer(node, cells, class_name, f.__code__.co_filename)
+    except (SyntaxError, RecursionError) as e:
+        raise _too_deep(f, e) from e
     made_code = next(c for c in nested_codes(compiled) if c.co_name == node.name)
     code = made_code.replace(co_name=f.__code__.co_name, co_qualname=f.__code__.co_qualname)
     _rewritten.add(code)
     _rewritten.update(nested_codes(made_code))
     return code, unit.sites
+
+
+def _too_deep(f: FunctionType, e: Exception) -> JitadError:
+    return JitadError(
+        f"{f.__qualname__} can't be rewritten: {e}",
+        Pos(f.__code__.co_filename, f.__code__.co_firstlineno),
+        "Split the function: it nests too deeply.",
+    )
 
 
 def _outer(node: ast.FunctionDef, free: list[str], class_name: str, file: str) -> CodeType:

@@ -154,7 +154,8 @@ class Rolled:
             self.ends = [snapshot(v, seen) for v in self.exit]
             self.region.close()
             return False
-        if self.may_fail and isinstance(error, TypeError):
+        refused = isinstance(error, JitadError) and not raises_for_the_user(error)
+        if self.may_fail and (refused or isinstance(error, TypeError)):  # it can be written out
             self.region.drop()
             self.event = "failed"
             return True

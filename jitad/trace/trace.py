@@ -19,28 +19,22 @@ from jitad.tape.ir import Atom, Block, Pos, Tape, Var
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context
 from jitad.trace.calls import call
-from jitad.trace.captures import Capture, Captures, Guard, Path
-from jitad.trace.context import DeadPath, Region, Trace, Written, assign
-from jitad.trace.hooks import local
+from jitad.trace.captures import Captures, Guard, Input, Path
+from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
 from jitad.trace.join import (
     Arr,
     Form,
     Handle,
-    Keep,
-    Maybe,
-    Num,
-    Number,
-    Per,
     Rec,
     Record,
     Snapshot,
-    Unifier,
-    _container,
     build,
     extract,
     kinds,
     snapshot,
 )
+from jitad.trace.places import local
+from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
@@ -62,32 +56,6 @@ class Valued:
 
     type: Scalar
     value: Any
-
-
-@dataclass(frozen=True, eq=False)
-class Input:
-    """A parameter of the tape that comes from an argument."""
-
-    path: Path
-    type: Scalar | Array
-    var: Var
-
-    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self.path.get(function, args, kwargs)
-
-
-@dataclass(frozen=True, eq=False)
-class Output:
-    """How a Python value is made of results of the tape."""
-
-    form: Form
-    first: int
-    count: int
-
-    def rebuild(self, flat: Sequence[Any]) -> Any:
-        """The value, given all results of the tape as plain numbers and arrays."""
-        supply = iter(flat[self.first : self.first + self.count])
-        return _assemble(self.form, supply, {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +113,7 @@ class Traced:
 
     tape: Tape
     inputs: tuple[Input, ...]
-    captures: tuple[Capture, ...]
+    captures: tuple[Input, ...]
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
@@ -172,17 +140,28 @@ def trace(
     `dynamic` are paths of ints that are inputs although they could be static, because they have
     been seen to change.
     """
+    relied: frozenset[Pos] = frozenset()
+    while True:
+        try:
+            return _trace(f, args, kwargs or {}, dynamic, relied)
+        except Again as again:
+            relied = again.places
+
+
+def _trace(
+    f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
+    dynamic: frozenset[Path], relied: frozenset[Pos],
+) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic)
     builder._constant = captures.constant
     running = Trace(builder, captures)
+    running.relied = relied
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
-    named = {
-        k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in (kwargs or {}).items()
-    }
+    named = {k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in kwargs.items()}
     python = _python_function(f)
     context.enter(running)
     try:
@@ -196,7 +175,7 @@ def trace(
                 ) from None
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
-            output = _output(builder, snapshot(result), outputs)
+            output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
     finally:
         while len(running.journal.frames) > 1:
@@ -271,57 +250,6 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
 # -- results --------------------------------------------------------------------------------------
 
 
-def _output(builder: Builder, s: Snapshot, outputs: list[Atom]) -> Output:
-    first = len(outputs)
-    form = _result_form(s)
-    extract(builder, form, s, outputs)
-    return Output(form, first, len(outputs) - first)
-
-
-def _result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
-    """Numbers that are traced, floats and arrays are results; the rest is static."""
-    seen = {} if seen is None else seen
-    if id(s) in seen:
-        return seen[id(s)]
-    out: Form
-    match s:
-        case Num(value) if isinstance(value, (Leaf, float)) or hasattr(value, "ndim"):
-            out = Unifier().alone(s, "")
-        case Arr():
-            out = Unifier().alone(s, "")
-        case Rec():
-            out = seen[id(s)] = Record(s, ())
-            out.parts = tuple(_result_form(p, seen) for p in s.parts)
-        case Per(_, part) if part is not None:
-            out = Maybe(_result_form(part, seen), s.name)
-        case Per():
-            raise JitadError("a value that is bound on some paths only is stored or returned")
-        case _:
-            out = Keep(s)
-    seen[id(s)] = out
-    return out
-
-
-def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
-    if id(f) in made:
-        return made[id(f)]
-    match f:
-        case Number() | Handle():
-            out = next(supply)
-        case Record():
-            out = _container(f, [_assemble(p, supply, made) for p in f.parts])
-        case Maybe(part):
-            flag = next(supply)
-            out = _assemble(part, supply, made)
-            out = out if flag else UNSET
-        case Keep(s):
-            out = s.value  # type: ignore[union-attr]
-        case _:
-            raise AssertionError(f)
-    made[id(f)] = out
-    return out
-
-
 def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
     """Writes to things that are found from outside."""
     commits: list[Commit] = []
@@ -340,7 +268,7 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
         if value is MISSING:
             commits.append(Commit(path, w.slot, None))
             continue
-        output = _output(running.builder, snapshot(value), outputs)
+        output = output_of(running.builder, snapshot(value), outputs)
         commits.append(Commit(path, w.slot, output))
     return commits
 
@@ -405,11 +333,11 @@ def trace_block(
         result = local(call(f, *given))
         results: list[Atom] = []
         end = snapshot(result)
-        output = _result_form(end)
+        output = result_form(end)
         extract(b, output, end, results)
         own = len(results)
         written = [Written(w, snapshot(w.read())) for w in running.journal.written()]
-        place_forms = [_result_form(w.value) for w in written]
+        place_forms = [result_form(w.value) for w in written]
         for w, pf in zip(written, place_forms, strict=True):
             extract(b, pf, w.value, results)
     except BaseException:
@@ -429,7 +357,7 @@ def leaves(args: Sequence[Any]) -> list[Atom]:
 
 
 def _parameter_form(s: Snapshot) -> Form:
-    """As `_result_form`, with extents: a parameter's are those of its argument."""
+    """As `result_form`, with extents: a parameter's are those of its argument."""
     from jitad.trace.join import _shape
 
     match s:
@@ -437,4 +365,4 @@ def _parameter_form(s: Snapshot) -> Form:
             return Handle(h.type, _shape(s), (h,))
         case Rec():
             return Record(s, tuple(map(_parameter_form, s.parts)))
-    return _result_form(s)
+    return result_form(s)

@@ -36,7 +36,7 @@ from jitad.values.views import At, Entry, New, Reshaped, View, Window, all_of
 class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
-    __slots__ = ("_content", "_owned", "_parent", "_view", "_lost", "__weakref__")
+    __slots__ = ("__weakref__", "_content", "_lost", "_owned", "_parent", "_view")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, content: Any, *, owned: bool = False) -> None:

@@ -123,7 +123,8 @@ class Journal:
         """Make the innermost frame part of the one around it."""
         for place, w in self.frames.pop().items():
             self.frames[-1].setdefault(place, w)
-        self.fresh[-1].update(self.fresh.pop())
+        fresh = self.fresh.pop()
+        self.fresh[-1].update(fresh)
 
     def written(self) -> list[Write]:
         """The first write of the innermost frame to every place, in order, to older objects."""

@@ -183,6 +183,10 @@ class Number:
     def __pos__(self) -> Any:
         return self
 
+    def outlived(self) -> Any:
+        """The number without tags whose application has returned."""
+        return self
+
     def __divmod__(self, other: Any) -> Any:
         return (self // other, self % other)
 

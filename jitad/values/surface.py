@@ -134,10 +134,13 @@ class Surface:
     # -- leaving the handle -----------------------------------------------------------------------
 
     def _plain(self, what: str) -> Any:
-        if not self.concrete:
+        content = self.peek()
+        if isinstance(content, Number):
+            content = content.outlived()
+        if isinstance(content, Number):
             raise fail(JitadTypeError, f"a traced or differentiated array can't become {what}",
                        "Keep it an array; use supported NumPy functions on it.")  # fmt: skip
-        return self.peek()
+        return content
 
     def _only(self, what: str) -> Any:
         """The one element of an array of size 1."""

@@ -7,6 +7,7 @@ the document. A block holds plain statements or, if its first line starts with `
 interpreter session whose printed results are compared as by ``doctest``.
 """
 
+import ast
 import contextlib
 import doctest
 import io
@@ -90,20 +91,37 @@ def run(document: Path, folder: Path) -> int:
     module = types.ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
+    imports: list[ast.stmt] = []
     try:
         for piece in todo:
-            run_piece(piece, document, path, module)
+            run_piece(piece, document, path, module, imports)
     finally:
         del sys.modules[name]
     return len(todo)
 
 
-def run_piece(piece: Piece, document: Path, path: Path, module: types.ModuleType) -> None:
+def compiled(piece: Piece, path: Path, imports: list[ast.stmt]) -> types.CodeType:
+    """The piece's code, as it would be if the whole program were compiled at once.
+
+    CPython compiles `np.sum(x)` in another way where it has seen `import numpy as np`, and jitad
+    compares code with source: so each piece is compiled after the imports of those before it.
+    """
+    body = ast.parse("\n" * (piece.line - 1) + piece.source, str(path)).body
+    before = list(imports)
+    imports += [s for s in body if isinstance(s, ast.Import | ast.ImportFrom)]
+    if piece.mode == "single":
+        return compile(ast.Interactive([*before, *body]), str(path), "single")
+    return compile(ast.Module([*before, *body], []), str(path), "exec")
+
+
+def run_piece(
+    piece: Piece, document: Path, path: Path, module: types.ModuleType, imports: list[ast.stmt]
+) -> None:
     """Run one piece; raise ExampleFailed, naming the document's line, if it misbehaves."""
     printed = io.StringIO()
     try:
         # A single statement may take several lines of output, a block prints what it likes.
-        code = compile("\n" * (piece.line - 1) + piece.source, str(path), piece.mode)
+        code = compiled(piece, path, imports)
         with contextlib.redirect_stdout(printed):
             exec(code, module.__dict__)
     except Exception as error:

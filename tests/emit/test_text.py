@@ -9,6 +9,7 @@ from jitad.emit.kernel import kernel
 from jitad.emit.lower import emit
 from jitad.emit.print_python import Expr, apply, literal
 from jitad.errors import JitadIndexError
+from jitad.late import late
 from jitad.tape.build import Builder
 from jitad.tape.ir import Pos, lit
 from jitad.tape.types import FLOAT, INT, Array, Scalar
@@ -108,8 +109,9 @@ def test_check_raises_its_class_and_message() -> None:
 def test_print_keeps_its_order(capfd: pytest.CaptureFixture[str]) -> None:
     b = Builder()
     x = b.input(INT, "x")
-    b.emit("print", x, parts=("x is", None))
-    b.emit("print", b.emit("add", x, lit(1)), parts=(None, "next"))
+    b.emit("print", x, late=late("print('x is', {})", 1, lambda values: print("x is", *values)))
+    more = b.emit("add", x, lit(1))
+    b.emit("print", more, late=late("print({}, 'next')", 1, lambda values: print(*values, "next")))
     source = emit(finish(b, "f", x))
     for run in (plain(source), compiled(source)):
         run(4)

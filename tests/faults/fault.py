@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 # Ordered by how soon they fail; the run stops at the first failure.
 FAST = (
+    "tests/tape/test_folding.py",
     "tests/sweeps/test_regressions.py",
     "tests/sweeps/test_named.py",
     "tests/sweeps/test_operators.py",

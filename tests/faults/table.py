@@ -12,14 +12,16 @@ AGAIN, FUSE, CUT = "jitad/sweeps/again.py", "jitad/sweeps/fuse.py", "jitad/sweep
 RESTORE = "jitad/sweeps/restore.py"
 VERSIONS = "jitad/sweeps/versions.py"
 RULES = "jitad/sweeps/rules.py"
-FLOW, COPY, BUILD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/build.py"
+FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.py"
 INTERPRET = "jitad/tape/interpret.py"
-DEAD, RESOLVE = "jitad/specialise/dead.py", "jitad/specialise/resolve.py"
+DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
 ELEMENTWISE, ARRAY = "jitad/primitives/elementwise.py", "jitad/primitives/array.py"
+
+RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
 
 FAULTS: tuple[Fault, ...] = (
     # -- reverse sweep: adjoints
-    Fault(REVERSE, 'now = part if now is None else self.b.emit("add", now, part)', "now = part",
+    Fault(REVERSE, "now = part if now is None else plus(self.b, now, part)", "now = part",
           "a second contribution replaces the first"),
     Fault(REVERSE, 'scope.pending.setdefault(v, []).append(part)', 'scope.pending[v] = [part]',
           "of the contributions to parts only the last is kept"),
@@ -50,7 +52,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(REVERSE, "            self.contribute(scope, init[k], out)",
           "            self.contribute(scope, init[carried[0]], out)",
           "the initial values get each other's adjoints"),
-    Fault(REVERSE, 'scope.adjoints[v] = b.emit("add", a, scope.adjoints[v])', "pass",
+    Fault(REVERSE, "scope.adjoints[v] = plus(b, a, scope.adjoints[v])", "pass",
           "what reaches a loop from its own results is dropped"),
     Fault(REVERSE, "            starts.append(a if a is not None else self.zero(v, scope))",
           "            starts.append(self.zero(v, scope))",
@@ -95,18 +97,15 @@ FAULTS: tuple[Fault, ...] = (
     # -- arrays restored in the reverse
     Fault(RESTORE, "new = self.b.emit(undo(e), q, put_back,",
           "new = self.b.emit(undo(e), q, scope.value(e.ins[1]),",
-          "what was written is put back, not what was overwritten"),
+          "what was written is put back, not what was overwritten", RESTORING),
     Fault(RESTORE, "            self.scope.versions.region += 1\n", "",
-          "a version is read in a region where it is gone"),
+          "a version is read in a region where it is gone", RESTORING),
     Fault(RESTORE, "if ends[0] is ends[1] and ends[0] not in inside:", "if True:",
-          "branches that give different arrays count as changing one"),
+          "branches that give different arrays count as changing one", RESTORING),
     Fault(VERSIONS, "a in self.ever and self.region_of[a] <= region", "a in self.ever",
-          "a version is read before it is there"),
-    Fault(RECORDS, "        roots += [*readers.pop(v, ()), e]", "        roots += [e, *readers.pop(v, ())]",
-          "a version is read when its stores have been undone"),
-    Fault(RECORDS, "x for e in scope.forward.equations\n            for x in ((logs[id(e)], e)",
-          "x for e in scope.forward.equations\n            for x in ((e, logs[id(e)])",
-          "an element is logged after the store"),
+          "a version is read before it is there", RESTORING),
+    Fault(VERSIONS, "ins = (store.ins[0], *store.ins[2:])", "ins = (store.outs[0], *store.ins[2:])",
+          "what was written is logged, not what was overwritten", RESTORING),
     # -- rules of both sweeps
     Fault(RULES, "total = part if total is None else total + part", "total = part",
           "a tangent takes its last operand only"),
@@ -152,9 +151,9 @@ FAULTS: tuple[Fault, ...] = (
     Fault(COPY, "return [p is r for p, r in zip(params, body.results, strict=True)]",
           "return [r in params for p, r in zip(params, body.results, strict=True)]",
           "swapped variables count as unchanged"),
-    Fault(BUILD, "isinstance(p, Lit) and isinstance(q, Lit) and p.value != q.value", "p is not q",
+    Fault(FOLD, "isinstance(p, Lit) and isinstance(q, Lit) and p.value != q.value", "p is not q",
           "a store at another index, not known to differ, is passed over"),
-    Fault(BUILD, "chosen = ins[1] if ins[0].value else ins[2]",
+    Fault(FOLD, "chosen = ins[1] if ins[0].value else ins[2]",
           "chosen = ins[2] if ins[0].value else ins[1]", "a known choice is taken wrongly"),
     Fault(INTERPRET, "[start + k * step, *carried]", "[start + k, *carried]",
           "the interpreter's loops take steps of one"),

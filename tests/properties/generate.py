@@ -127,7 +127,7 @@ class Statements(Expressions):
         """False where nothing after it would run."""
         simple: dict[str, int] = {
             "assign": 5, "augment": 3, "store": 4, "store augmented": 3, "array": 3, "slice": 3,
-            "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 1,
+            "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 3,
             "dict": 1, "closure": 1, "out": 1, "alias": 1,
         }  # fmt: skip
         nested = {"if": 5, "for": 6, "while": 3, "branch value": 2}
@@ -322,9 +322,9 @@ class Statements(Expressions):
 
     def do_list(self) -> None:
         self.use("list")
-        if self.scope.lists and self.c.below(2):
+        if self.scope.lists and self.c.below(4):
             name = self.c.pick(sorted(self.scope.lists))
-            if self.conditional or self.c.below(2):
+            if self.conditional or not self.c.below(4):
                 place = self.c.below(self.scope.lists[name])
                 self.say(f"{name}[{place}] = {self.bounded(1)}")
             else:

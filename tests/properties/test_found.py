@@ -50,11 +50,56 @@ _BODIES: dict[str, str] = {
         z = np.where(x < 2, 2, x * 0.5)[()]
         return z / 3 + x * y
     """,
+    "a list that some iterations of a short loop append to": """
+        values = [x**k for k in range(1, 6) if k != 3]
+        for k in range(6):
+            if k % 2:
+                values.append(y * k)
+        return sum(values)
+    """,
+    "an array made in an iteration that is written out": """
+        if x < a[0]:
+            k = 0
+            while k < 1:
+                k += 1
+                z = np.zeros((4,))
+                z[0] = x
+        return x * y
+    """,
     "a branch in a loop restores a slice": """
         for e in a:
             if e < x:
                 a[0:1] = a[2:3] * x
         return x + np.sum(a)
+    """,
+    "a closure made in a branch writes a name of the branch": """
+        if x < y:
+            t = y
+        else:
+            t = a[-1]
+        if x < 2.0:
+            if x < y:
+                u = y
+            else:
+                u = a[-1]
+            def inner(p):
+                nonlocal u
+                u = x
+                return p
+            t = inner(x)
+        return t + x * y
+    """,
+    "two sums over one array in nested loops": """
+        m[max(n, 0 - 1) % 2, 0] = y
+        k2 = 0
+        while k2 < 4:
+            k2 += 1
+            for i3, e4 in enumerate(b):
+                m[1, (n - i3) % 4] -= 0.3 * math.sin(((e4 + x) * e4))
+        k5 = 0
+        while k5 < 3 and math.sin(m[0, 0]) < x:
+            k5 += 1
+        return x + y + np.sum(m)
     """,
 }
 

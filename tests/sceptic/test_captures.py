@@ -7,6 +7,8 @@ results; compiled ones are those of plain Python.
 from __future__ import annotations
 
 import functools
+import json
+import logging
 import math
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -159,6 +161,36 @@ def partials(wrap: Wrap) -> list[Any]:
     return [*out, g(1.0)]
 
 
+@scenario
+def attributes_by_name(wrap: Wrap) -> list[Any]:
+    m = Model(1.0)
+    g = wrap(lambda x: getattr(m, "w") * x + getattr(m, "more", 0.5) + hasattr(m, "flag"))  # noqa: B009
+    out = [g(2.0)]
+    m.w = 5.0
+    out += [g(2.0)]
+    m.more = 3.0
+    out += [g(2.0)]
+    m.flag = None
+    h = wrap(lambda x: vars(m)["w"] * x + m.__dict__["more"])
+    out += [g(2.0), h(2.0)]
+    m.w = 7.0
+    return [*out, h(2.0)]
+
+
+@scenario
+def writes_by_name(wrap: Wrap) -> list[Any]:
+    m = Model(1.0)
+
+    def f(x: Any) -> Any:
+        setattr(m, "w", m.w + x)  # noqa: B010
+        if x > 2.0:
+            object.__setattr__(m, "n", m.w * 2.0)
+        return m.w
+
+    g = wrap(f)
+    return [g(2.0), m.w, m.n, g(3.0), m.w, m.n]
+
+
 @pytest.mark.parametrize("run", SCENARIOS, ids=lambda f: f.__name__)
 def test_compiled_as_in_python(run: Callable[[Wrap], list[Any]]) -> None:
     want, got = run(lambda f: f), run(jitad.jit)
@@ -169,6 +201,28 @@ def test_kinds_of_array_with_their_own_arithmetic_are_refused() -> None:
     a = np.ma.masked_greater(np.arange(4.0), 2)
     with pytest.raises(jitad.JitadError, match="MaskedArray"):
         jitad.jit(lambda x: x * a.sum())(1.0)
+
+
+def test_what_a_trace_would_not_see_is_refused() -> None:
+    m = Model(1.0)
+    queue = deque([1.0])
+
+    def copied(x: Any) -> Any:
+        return json.dumps(m, default=vars) and x
+
+    def queued(x: Any) -> Any:
+        if x > 0.0:
+            queue.append(x)
+        return x
+
+    def logged(x: Any) -> Any:
+        logging.getLogger("a").warning("called")
+        return x
+
+    for f, text in ((copied, "reads a Model"), (queued, "deque"), (logged, "acts on the world")):
+        with pytest.raises(jitad.JitadError, match=text):
+            jitad.jit(f)(1.0)
+    assert list(queue) == [1.0]
 
 
 def test_arrays_that_overlap_what_is_written_are_refused() -> None:

@@ -57,3 +57,22 @@ def test_writes_through_a_chosen_name_reach_the_caller_or_are_refused():
         jitad.jit(swap)(u, 3)
     assert u.tolist() == [1.0, 2.0]
     assert jitad.jit_grad(swap)(u, 3).tolist() == [0.0, 1.0]
+
+
+def test_what_a_differentiated_function_notes_is_noted_once():
+    class Log:
+        last = None
+
+    log, history, table = Log(), [], {}
+
+    def f(x):
+        y = x * x
+        history.append(y)
+        table["y"] = (y, 2.0 * x)
+        log.last = [x, np.ones(2) * y]
+        return y * x
+
+    g = jitad.jit_grad(f)
+    assert [g(3.0), g(2.0)] == [27.0, 12.0]
+    assert history == [9.0, 4.0] and table == {"y": (4.0, 4.0)}
+    assert log.last[0] == 2.0 and log.last[1].tolist() == [4.0, 4.0]

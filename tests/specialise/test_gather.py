@@ -14,6 +14,7 @@ from jitad.errors import (
     JitadValueError,
     JitadZeroDivisionError,
 )  # fmt: skip
+from jitad.late import late
 from jitad.specialise.gather import gather
 from jitad.specialise.pipeline import PIPELINE
 from jitad.tape.types import INT
@@ -185,7 +186,7 @@ def test_prints_keep_their_order_to_checks(capsys):
     def f(b, x, n):
         def body(i, s):
             check(o.gt(o.load(x, i), 0.0))
-            b.emit("print", b.atom(i), parts=(None,))
+            b.emit("print", b.atom(i), late=late("print", 0, lambda values: print(*values)))
             return [s + 1.0]
 
         return for_(b, 0, 1, n, [0.0], body)[0]

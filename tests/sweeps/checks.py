@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.specialise.dead import remove_dead
 from jitad.specialise.pipeline import stages
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.reverse import vjp_block
+from jitad.tape.dead import remove_dead
 from jitad.tape.interpret import interpret
 from jitad.tape.ir import Block, Tape
 from jitad.tape.types import is_float

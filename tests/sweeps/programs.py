@@ -236,6 +236,13 @@ def scalar_among_arrays(b: Builder | None, x: Any, c: Any) -> Any:
     return o.sum(o.pow(x * c + 1.0, c) / (x + c), axes=(0,))
 
 
+@_program(lambda n: [_vector(n), _vector(n + 1, 1)], x=VECTOR, y=VECTOR)
+def joined(b: Builder | None, x: Any, y: Any) -> Any:
+    total = x.shape[0] + y.shape[0]
+    both = o.concatenate(x, y, total, axis=0)
+    return o.sum(both * o.slice(both, total - 1, -1, total, kinds="r"), axes=(0,))
+
+
 @_program(lambda n: [_vector(n), _vector(n, 1)], x=VECTOR, y=VECTOR)
 def chosen_elements(b: Builder | None, x: Any, y: Any) -> Any:
     return o.sum(o.where(o.gt(x, y), x * y, o.sin(y)), axes=(0,))
@@ -271,6 +278,20 @@ def written_twice(b: Builder | None, x: Any) -> Any:
     n = x.shape[0]
     a = o.full(0.1, n, dtype="f8")
     return for_(b, 0, 1, n, [a], lambda i, a: [o.store(a, o.sin(o.load(x, i)), i // 2)])[0]
+
+
+@_program(lambda n: [_vector(n + 1)], x=VECTOR)
+def written_through_a_choice(b: Builder | None, x: Any) -> Any:
+    """Which of two arrays is written to, is decided anew in each round."""
+
+    def body(i: Any, p: Any, q: Any) -> list[Any]:
+        here = o.load(x, i)
+        (chosen,) = if_(b, o.gt(here, 1.0), lambda: [p], lambda: [q])
+        before = o.load(chosen, i) * o.load(chosen, i - 1) * o.load(chosen, 0)
+        return [o.store(chosen, o.sin(before) + here, i), q]
+
+    p, q = for_(b, 1, 1, x.shape[0] - 1, [o.copy(x), o.sin(x)], body)
+    return o.sum(p * q, axes=(0,))
 
 
 @_program(lambda n: [_vector(n), 4], u=VECTOR, steps=INT)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitad.tape.build import Builder
+from jitad.tape.ir import lit
 from jitad.tape.types import INT
 from jitad.values.number import o
 from tests.sweeps.checks import check
@@ -34,3 +35,21 @@ def test_a_branch_meets_contributions_that_still_wait_for_the_whole() -> None:
 
     for sign in (1.0, -1.0):
         check(tape_of([("u", VECTOR)], f), [sign * np.array([0.3, 0.4])], [0])
+
+
+def test_a_recorded_array_has_its_extents() -> None:
+    """The reverse of the reverse records an array whose extents nothing else asks for."""
+
+    def f(b: Builder, x: Any, u: Any) -> Any:
+        positive = o.gt(x, 0.0)
+
+        def other() -> list[Any]:
+            scale = b.leaf(b.emit("broadcast", lit(1.5), lit(1), axes=()))
+            scaled = b.leaf(b.emit("mul", b.atom(o.cos(u)), b.atom(scale)))
+            return if_(b, positive, lambda: [scaled], lambda: [u])
+
+        (chosen,) = if_(b, positive, lambda: [u], other)
+        return o.sum(chosen, axes=(0,))
+
+    for x in (0.4, -0.4):
+        check(tape_of([("x", REAL), ("u", VECTOR)], f), [x, np.array([0.3])], [1])

@@ -81,7 +81,7 @@ def test_kind_changes_in_a_loop():
                 y = "b"
         return x if y == "a" else x * 2
 
-    assert "y is" in refusal(f, 1.0, np.ones(5))
+    check(f, 1.0, np.ones(5))  # the extent is relied on, and the loop written out
 
 
 def test_list_grows_in_a_traced_loop():
@@ -91,7 +91,9 @@ def test_list_grows_in_a_traced_loop():
             out.append(v)
         return out
 
-    assert "a list of 0 or of 1 elements" in refusal(f, np.ones(5))
+    with pytest.raises(JitadError, match="a list of 0 or of 1 elements"):
+        trace(f, [Array("f8", 1)])
+    check(f, np.ones(5))  # its length is relied on
 
 
 def test_traced_index_of_unlike_elements():
@@ -198,10 +200,9 @@ def test_advancing_an_iterator_under_a_traced_condition():
 
 def test_text_of_a_traced_value():
     def f(x):
-        print(f"x is {x:.3f}")
-        return x
+        return len(f"x is {x:.3f}")
 
-    assert "can't be printed" in refusal(f, 1.0)
+    assert "known only when the kernel runs" in refusal(f, 1.0)
 
     def g(x):
         if x > 2:
@@ -209,7 +210,7 @@ def test_text_of_a_traced_value():
         return x
 
     t = traced(g, 1.0)
-    with pytest.raises(ValueError, match="too large: <x> at 03"):
+    with pytest.raises(ValueError, match=r"too large: 3\.0 at 03"):
         run(t, g, 3.0)
 
 

@@ -279,8 +279,8 @@ def test_a_handle_refuses_to_leave():
 
     with pytest.raises(JitadError, match="can't become a NumPy array"):
         ways.on_tape(f, numpy.ones(2))
-    with pytest.raises(JitadError, match="traced length"):
-        ways.on_tape(lambda np, a: list(a), numpy.ones(2))
+    # a list has as many elements as the array in the call that is traced for
+    assert len(ways.on_tape(lambda np, a: list(a), numpy.ones(2))) == 2
     plain = ArrayHandle(numpy.array([[2.5]]))
     assert float(plain) == 2.5 and bool(plain) and plain.item() == 2.5 and plain.tolist() == [[2.5]]
     with pytest.raises(ValueError, match="ambiguous"):

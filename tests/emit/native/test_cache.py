@@ -21,7 +21,7 @@ from jitad.errors import JitadIndexError
 
 def kernel(x):
     if x.shape[0] > 3:
-        raise JitadIndexError("too long")
+        raise JitadIndexError("too long", "")
     g = zeros("FLOAT", x.shape[0])
     for i in range(x.shape[0]):
         g[i] = FACTOR * exp(x[i]) + digamma(1.0)

@@ -60,9 +60,9 @@ def _mark(block: Block) -> set[Var]:
     for a in block.results:
         want(a)
     while todo:
-        e, before = needs.get(todo.pop(), (None, ()))
-        if e is not None:
-            keep(e)
+        maker, before = needs.get(todo.pop(), (None, ()))
+        if maker is not None:
+            keep(maker)
         for a in before:
             want(a)
     return live

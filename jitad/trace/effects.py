@@ -1,0 +1,93 @@
+"""How are prints and exceptions recorded, so that they happen when the kernel runs?
+
+Their traced parts become operands of the equation; `jitad.late` keeps the rest.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.late import late
+from jitad.tape.build import Builder
+from jitad.tape.ir import Atom
+from jitad.tape.types import Scalar
+from jitad.trace.context import Trace
+from jitad.trace.join import snapshot
+from jitad.trace.results import output_of
+from jitad.trace.texts import Shown, Text, is_late
+
+
+def record_print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """print(*args, **kwargs), once a run, with the values of that run."""
+    b = trace.builder
+    options = dict(kwargs)
+    if "file" in options:
+        file = options["file"]
+        if file is sys.stdout:
+            del options["file"]
+
+    def make(values: Sequence[Any]) -> None:
+        print(*rebuild(values), **options)
+
+    atoms, rebuild = _taken_apart(b, args)
+    described = ", ".join([*map(_described, args), *(f"{k}={v!r}" for k, v in kwargs.items())])
+    kept = [id(x) for x in args if not isinstance(x, (str, int, float)) and not is_late(x)]
+    b.emit("print", *atoms, late=late(f"print({described})", kept, make))
+
+
+def record_raise(b: Builder, ok: Atom, error: BaseException) -> None:
+    """Raise this exception where `ok` is false, with the values of that run."""
+    kind = type(error)
+    args, state = error.args, dict(vars(error))
+    simple = len(args) == 1 and type(args[0]) is str and not state
+    if (simple and kind.__module__ == "builtins") or isinstance(error, JitadError):
+        b.emit("check", ok, exception=kind, message=str(args[0]))
+        return
+    atoms, rebuild = _taken_apart(b, (args, state))
+
+    def make(values: Sequence[Any]) -> BaseException:
+        args, state = rebuild(values)
+        try:
+            out = BaseException.__new__(kind, *args)
+        except TypeError:  # OSError and the like insist on their own
+            out = kind.__new__(kind, *args)
+        out.args = args
+        vars(out).update(state)
+        out.__cause__, out.__suppress_context__ = error.__cause__, error.__suppress_context__
+        return out
+
+    described = f"{kind.__qualname__}({', '.join(map(_described, args))})"
+    found = late(described, (kind, {k: _described(v) for k, v in state.items()}), make)
+    b.emit("check", ok, *atoms, exception=kind, message=described, late=found)
+
+
+def _taken_apart(b: Builder, value: Any) -> tuple[list[Atom], Any]:
+    """The traced parts of a value as atoms, and what puts it together again."""
+    atoms: list[Atom] = []
+    output = output_of(b, snapshot(value), atoms)
+    kinds = [a.type for a in atoms]
+
+    def rebuild(values: Sequence[Any]) -> Any:
+        flat = [
+            v if not isinstance(t, Scalar) or t.py else np.dtype(t.dtype).type(v)
+            for v, t in zip(values, kinds, strict=True)
+        ]
+        return output.rebuild(flat)
+
+    return atoms, rebuild
+
+
+def _described(x: Any) -> str:
+    if isinstance(x, Text):
+        return repr("".join(p if isinstance(p, str) else _hole(p) for p in x.parts))
+    return "{}" if is_late(x) else repr(x)
+
+
+def _hole(p: Shown) -> str:
+    conversion = {114: "!r", 97: "!a"}.get(p.conversion, "")
+    return "{" + conversion + (f":{p.format}" if p.format else "") + "}"

@@ -1,0 +1,121 @@
+"""What of the user's objects does a function touch while it is differentiated eagerly?
+
+It runs with tagged numbers, and what it writes to things outside (a list, an attribute, a global)
+may hold them.  When the outermost derivative returns, every place that was written gets the plain
+value.  Arrays from outside become handles, which copy before they write: a derivative changes no
+array of its caller's.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.runtime import leaves
+from jitad.runtime.tags import alive
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
+from jitad.values.number import Number
+
+
+class _Thread(threading.local):
+    """The places written, and the arrays met, by the derivative that this thread computes."""
+
+    depth = 0
+
+    def __init__(self) -> None:
+        self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
+        self.containers: dict[int, Any] = {}
+        self.arrays: dict[int, tuple[np.ndarray[Any, Any], ArrayHandle]] = {}
+
+
+_here = _Thread()
+
+
+class Outside:
+    """Around every eager application of a derivative operator."""
+
+    def __enter__(self) -> None:
+        _here.depth += 1
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:  # fmt: skip
+        _here.depth -= 1
+        if _here.depth:
+            return
+        written, containers = _here.written, _here.containers
+        _here.written, _here.containers, _here.arrays = {}, {}, {}
+        done: dict[int, Any] = {}
+        for _, read, assign in written.values():
+            value = read()
+            plain = value if value is MISSING else _plain(value, done)
+            if plain is not value:
+                assign(plain)
+        for container in containers.values():
+            _plain(container, done)
+
+
+def note(
+    target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
+) -> None:
+    """A place (an attribute, a cell, a global) is about to be written."""
+    if _here.depth:
+        _here.written.setdefault((id(target), slot), (target, read, assign))
+
+
+def note_container(container: Any) -> None:
+    """A list, dict or set is about to be written."""
+    if _here.depth and type(container) in (list, dict, set):
+        _here.containers.setdefault(id(container), container)
+
+
+def met(value: Any) -> Any:
+    """A value from outside, as the function sees it."""
+    if type(value) is not np.ndarray or not _here.depth or value.dtype.kind not in "biuf":
+        return value
+    known = _here.arrays.get(id(value))
+    if known is None:
+        known = _here.arrays[id(value)] = (value, ArrayHandle(value))
+    return known[1]
+
+
+def check_writable(target: Any) -> None:
+    """Only handles may be written: another array is a caller's."""
+    if _here.depth and isinstance(target, np.ndarray):
+        raise JitadError(
+            "an array made outside is written here, which a derivative doesn't do", None,
+            "Copy it first: np.array(a).",
+        )  # fmt: skip
+
+
+def _plain(value: Any, done: dict[int, Any]) -> Any:
+    """The value without tags; lists and dicts are changed in place."""
+    if isinstance(value, Number):
+        return leaves.leave(alive(value))
+    if isinstance(value, ArrayHandle):
+        return leaves.leave(alive(leaves.content(value)))
+    if id(value) in done:
+        return done[id(value)]
+    match value:
+        case list():
+            done[id(value)] = value
+            value[:] = [_plain(v, done) for v in value]
+        case dict():
+            done[id(value)] = value
+            for key, v in list(value.items()):
+                plain = _plain(v, done)
+                if plain is not v:
+                    value[key] = plain
+        case tuple():
+            parts = [_plain(v, done) for v in value]
+            if any(p is not v for p, v in zip(parts, value, strict=True)):
+                kind: Any = type(value)
+                value = kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    return value

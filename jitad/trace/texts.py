@@ -1,0 +1,121 @@
+"""What is an f-string that shows traced values?
+
+A `Text`: its parts, to be formatted when the kernel has run so far.  It may be printed, raised,
+returned, stored and joined with other texts; whatever would look at the characters is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.errors import JitadTypeError
+from jitad.structures import flatten
+from jitad.tape.build import Leaf
+from jitad.values.array import ArrayHandle
+from jitad.values.number import Number
+
+_CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value in a text, with the conversion (`!r`) and the format after the colon."""
+
+    value: Any
+    conversion: int
+    format: str
+
+    def __str__(self) -> str:
+        return format(_CONVERSIONS[self.conversion](self.value), self.format)
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A text of which some parts are known when the kernel runs."""
+
+    parts: tuple[str | Shown, ...]
+
+    def __str__(self) -> str:
+        if any(isinstance(p, Shown) and is_late(p.value) for p in self.parts):
+            raise JitadTypeError(
+                "a text that shows a traced value is known only when the kernel runs", None,
+                "Print it, raise it or return it; decide things by the value itself.",
+            )  # fmt: skip
+        return "".join(map(str, self.parts))
+
+    def __add__(self, other: Any) -> Any:
+        return text(self, other) if isinstance(other, (str, Text)) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return text(other, self) if isinstance(other, str) else NotImplemented
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(str, name):
+            raise AttributeError(name)
+        return getattr(str(self), name)
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form)
+
+    def __len__(self) -> int:
+        return len(str(self))
+
+    def __bool__(self) -> bool:
+        return any(isinstance(p, str) for p in self.parts) or bool(str(self))
+
+    def __iter__(self) -> Any:
+        return iter(str(self))
+
+    def __getitem__(self, index: Any) -> str:
+        return str(self)[index]
+
+    def __contains__(self, other: Any) -> bool:
+        return other in str(self)
+
+    def __eq__(self, other: object) -> bool:
+        return str(self) == other
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __mod__(self, values: Any) -> str:
+        return str(self) % values
+
+
+def is_late(value: Any) -> bool:
+    """True of what holds a number that is not known while tracing."""
+    leaves, _ = flatten(value)
+    return any(
+        isinstance(x, (Leaf, Text)) or (isinstance(x, ArrayHandle) and _is_traced(x))
+        for x in leaves
+    )
+
+
+def _is_traced(handle: ArrayHandle) -> bool:
+    content = handle.content
+    return isinstance(content, Number) and isinstance(content, Leaf)
+
+
+def text(*parts: Any) -> Any:
+    """An f-string: parts are texts, or tuples of value, conversion and format."""
+    out: list[str | Shown] = []
+    for p in parts:
+        if isinstance(p, tuple):
+            value, conversion, form = p
+            form = str(form)
+            if isinstance(value, Text) and not form and conversion in (-1, 115):
+                p = value
+            elif is_late(value):
+                p = Shown(value, conversion, form)
+            else:
+                p = str(Shown(value, conversion, form))
+        for q in p.parts if isinstance(p, Text) else (p,):
+            if isinstance(q, str) and out and isinstance(out[-1], str):
+                out[-1] += q
+            else:
+                out.append(q)
+    if all(isinstance(p, str) for p in out):
+        return "".join(out)  # type: ignore[arg-type]
+    return Text(tuple(out))

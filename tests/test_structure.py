@@ -1,0 +1,186 @@
+"""Is the source laid out as docs/architecture.md says?"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Who may import whom: what stands further down.  Modules of one layer may import one another.
+# A name speaks for what is inside it, unless something longer is listed.
+LAYERS = (
+    ("jitad",),
+    ("jitad.api", "jitad.debug"),
+    ("jitad.compiled",),
+    ("jitad.entries",),
+    ("jitad.trace",),
+    ("jitad.runtime",),
+    ("jitad.values",),
+    ("jitad.specialise",),
+    ("jitad.sweeps",),
+    ("jitad.emit",),
+    ("jitad.tape",),
+    ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
+    ("jitad.primitives",),
+    ("jitad.structures", "jitad.errors", "jitad.where", "jitad.late"),
+    ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
+)
+
+# Stages that hand each other tapes, and know nothing else of one another.
+STRANGERS = (
+    ("jitad.emit", ("jitad.values", "jitad.specialise", "jitad.sweeps")),
+    ("jitad.specialise", ("jitad.emit", "jitad.values", "jitad.runtime", "jitad.trace")),
+    ("jitad.sweeps", ("jitad.emit", "jitad.values", "jitad.runtime", "jitad.trace")),
+    ("jitad.runtime", ("jitad.specialise", "jitad.sweeps", "jitad.emit")),
+    ("jitad.values", ("jitad.specialise", "jitad.sweeps", "jitad.emit")),
+    ("jitad.trace", ("jitad.specialise", "jitad.sweeps", "jitad.emit")),
+)
+
+# Imports that point up all the same, made inside a function.
+UPWARDS = {
+    ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
+}
+
+LONGEST = 500
+LONG = {
+    "tests/catalogue/numerics.py": "a catalogue: one function after the other",
+    "tests/properties/generate.py": "one method for every statement that programs have",
+    "tests/sweeps/random_tapes.py": "one function for every equation that tapes have",
+    "tests/trace/test_arrays_and_objects.py": "one short program after the other",
+}
+
+PRIVATE = re.compile(r"numba\.(?:core|np|cpython|typed|_\w+)\b|llvmlite\.(?!ir\b|binding\b)\w+")
+PRIVATE_HERE = "jitad/emit/numba_private.py"
+
+MACHINE = re.compile(r"""(?<![\w.~*/])/(?:home|root|work|tmp|Users|mnt|opt)/""")
+MACHINE_IN = {"tests/emit/test_text.py": "positions with a made-up file"}
+
+
+def files(*endings: str) -> list[str]:
+    """The files of the repository: those of git, or where there is no git all but hidden ones."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT, check=True, capture_output=True, text=True,
+        ).stdout.split("\n")  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        paths = (p.relative_to(ROOT) for p in ROOT.rglob("*") if p.is_file())
+        listed = [str(p) for p in paths if not any(part.startswith(".") for part in p.parts)]
+    return [f for f in listed if f.endswith(endings) and (ROOT / f).is_file()]
+
+
+PYTHON = files(".py")
+ENGINE = [f for f in PYTHON if f.startswith("jitad/")]
+
+
+def module_of(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+MODULES = {module_of(f) for f in ENGINE}
+
+
+def imports(file: str) -> Iterator[tuple[str, bool]]:
+    """The modules that a file imports, and whether a function imports it when it runs."""
+    tree = ast.parse((ROOT / file).read_text())
+    late = {
+        id(inner)
+        for f in ast.walk(tree)
+        if isinstance(f, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for inner in ast.walk(f)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((a.name, id(node) in late) for a in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for a in node.names:
+                whole = f"{node.module}.{a.name}"
+                yield whole if whole in MODULES else node.module, id(node) in late
+
+
+def within(module: str, name: str) -> bool:
+    return module == name or module.startswith(name + ".")
+
+
+def layer(module: str) -> int:
+    """How far down a module stands."""
+    if module == "jitad":
+        return 0
+    found = [
+        (len(name), k)
+        for k, names in enumerate(LAYERS)
+        for name in names
+        if name != "jitad" and within(module, name)
+    ]
+    assert found, f"{module} stands in no layer: list it in LAYERS"
+    return max(found)[1]
+
+
+def wrong_imports(file: str) -> list[str]:
+    here, wrong = module_of(file), []
+    for there, late in imports(file):
+        if there not in MODULES:
+            continue
+        strange = any(
+            within(here, a) and within(there, b) and layer(there) < layer("jitad.tape")
+            for a, others in STRANGERS
+            for b in others
+        )
+        up = layer(there) < layer(here) and not (late and (here, there) in UPWARDS)
+        if strange or up:
+            wrong.append(f"{here} imports {there}")
+    return wrong
+
+
+@pytest.mark.parametrize("file", ENGINE)
+def test_imports_point_down(file: str) -> None:
+    assert wrong_imports(file) == []
+
+
+def test_a_package_that_is_listed_exists() -> None:
+    listed = {name for names in LAYERS for name in names}
+    assert listed <= MODULES
+    assert {file for file, _ in UPWARDS} <= MODULES
+    assert set(LONG) | set(MACHINE_IN) <= set(PYTHON)
+
+
+def test_files_are_short() -> None:
+    long = {f for f in PYTHON if len((ROOT / f).read_text().splitlines()) > LONGEST}
+    assert long == set(LONG), "split what is new here; drop from LONG what has become short"
+
+
+def test_private_names_of_numba_are_in_one_file() -> None:
+    found = []
+    for file in PYTHON:
+        if file != PRIVATE_HERE and not file.startswith("tests/"):
+            found += [f"{file}: {m}" for m, _ in imports(file) if PRIVATE.match(m)]
+    assert found == []
+    assert any(PRIVATE.match(m) for m, _ in imports(PRIVATE_HERE))
+
+
+@pytest.mark.parametrize("file", PYTHON)
+def test_a_file_says_what_it_is(file: str) -> None:
+    text = (ROOT / file).read_text()
+    if file.endswith("__init__.py") and not text.strip():
+        return
+    doc = ast.get_docstring(ast.parse(text))
+    assert doc, f"{file}: no docstring"
+    first = " ".join(doc.split("\n\n")[0].split())
+    assert re.search(r"[.?:](\s|$)", first) and first[0].isalnum(), f"{file}: no sentence"
+
+
+def test_no_file_mentions_a_machine() -> None:
+    found = []
+    for file in files(".py", ".md", ".toml", ".c", ".h", "ci/demo", "ci/test", "ci/environment"):
+        if file in (*MACHINE_IN, "tests/test_structure.py"):
+            continue
+        for k, line in enumerate((ROOT / file).read_text().splitlines(), 1):
+            if MACHINE.search(line):
+                found.append(f"{file}:{k}: {line.strip()}")
+    assert found == []
