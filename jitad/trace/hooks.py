@@ -19,6 +19,7 @@ from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
+from jitad.trace.identity import Is, IsNot, matched
 from jitad.trace.places import (
     append,
     del_attr,
@@ -46,9 +47,9 @@ for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 
 __all__ = [
-    "And", "Or", "append", "call", "choose", "del_attr", "del_item", "for_", "free", "get_attr",
-    "get_item", "glob", "if_", "local", "made", "note_cell", "note_global", "pick_locals",
-    "set_attr", "set_item", "text", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "call", "choose", "del_attr", "del_item", "for_",
+    "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched", "note_cell",
+    "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -142,7 +143,6 @@ for _name, (_plain, _method, _other) in _COMPARE.items():
 for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
-Is, IsNot = operator.is_, operator.is_not
 
 
 def In(a: Any, b: Any) -> Any:
