@@ -11,7 +11,7 @@ from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
-from jitad.tape.types import BOOL
+from jitad.tape.types import BOOL, INT
 from jitad.values.number import Number, bind
 
 _MODULES = ("np", "numpy", "numbers")  # whose classes are classes of numbers
@@ -49,7 +49,7 @@ def asks_for_class(cases: list[ast.match_case]) -> bool:
 
 def matched(subject: Any) -> Any:
     """The subject of a `match` with such patterns; an int is relied on to be what it is."""
-    if isinstance(subject, Leaf) and subject.type.dtype[0] == "i" and not subject.ndim:
+    if isinstance(subject, Leaf) and subject.type == INT:
         return subject.known("the subject of this match")
     if _holds_number(subject, set()):
         raise JitadTypeError(
