@@ -6,9 +6,10 @@ from jitad.tape.ir import Atom, Block, Tape, Var
 
 
 def show(tape: Tape) -> str:
-    """The tape as text, variables numbered in order of definition."""
+    """The tape as text, variables and tags numbered in order of definition."""
     names: dict[Var, str] = {}
     taken: set[str] = set()
+    tags: dict[int, int] = {}
 
     def name(atom: Atom) -> str:
         if not isinstance(atom, Var):
@@ -29,9 +30,10 @@ def show(tape: Tape) -> str:
         pad = "  " * indent
         lines.append(f"{pad}{head}({', '.join(map(typed, b.params))})")
         for e in b.equations:
-            params = "".join(
-                f" {k}={getattr(v, '__name__', v)!s}" for k, v in e.params.items()
-            )
+            shown = {k: getattr(v, "__name__", v) for k, v in e.params.items()}
+            if "tag" in shown:
+                shown["tag"] = tags.setdefault(shown["tag"], len(tags) + 1)
+            params = "".join(f" {k}={v}" for k, v in shown.items())
             left = ", ".join(map(typed, e.outs))
             right = f"{e.op}{params} {' '.join(map(name, e.ins))}".rstrip()
             where = f"  # {e.pos}" if e.pos else ""
