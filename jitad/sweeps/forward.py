@@ -31,7 +31,7 @@ def jvp_block(block: Block, active: Sequence[int]) -> Block:
         twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
         new.params.append(twin)
         tangents[p] = twin
-    sweep = _Forward(b, _varied(block, [block.params[k] for k in active]))
+    sweep = Forward(b, _varied(block, [block.params[k] for k in active]))
     sweep.run(block, env, tangents)
     results = [read(a, env) for a in block.results]
     new.results = results + [
@@ -48,7 +48,7 @@ def _read(a: Atom, tangents: Tangents) -> Atom | None:
     return tangents.get(a) if isinstance(a, Var) else None
 
 
-class _Forward:
+class Forward:
     def __init__(self, b: Builder, varied: set[Var]) -> None:
         self.b, self.varied = b, varied
 
