@@ -1,12 +1,14 @@
-"""How do accumulations at neighbouring elements become one an iteration?
+"""How do accumulations at neighbouring elements become one an iteration, and at a fixed one none?
 
 The adjoint of a stencil adds to `a[i]`, `a[i+1]`, ... in every iteration.  The additions of
 successive iterations meet in the same element, so that each has to wait for the one before it and
 the loop can't be vectorised.  Here what an iteration has for a later element is handed on in a
 scalar instead, until the loop comes to that element; every element is then added to once (a
 scatter turned into a gather, by delay).  What is left when the loop ends is added after it.
+What goes to the same element in all iterations is summed in a scalar, and added after the loop.
 
-Only where the loop does nothing else with the array, and moves through it one by one.
+Only where the loop does nothing else with the array, so that its sums may be made in any order.
+Neighbours are waited for where the loop moves through the array one by one.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def _visit(block: Block, forms: Forms, outside: set[Var]) -> None:
     out: list[Equation] = []
     for e in block.equations:
         after: list[Equation] = []
-        if e.op == "for" and isinstance(e.ins[1], Lit) and e.ins[1].value in (1, -1):
+        if e.op == "for":
             _learn(e.blocks[0], forms)
             for k, init in enumerate(e.ins[3:]):
                 changed = _change(e, k, forms, outside) if isinstance(init.type, Array) else None
@@ -66,7 +68,7 @@ def _note(x: Equation, forms: Forms) -> None:
 class _Place:
     """Where an accumulation goes: the same for all of a group but for `offset`."""
 
-    axis: int
+    axis: int | None  # along which the loop moves
     rest: tuple[Linear, ...]  # the indices, without the offset
     offset: int
 
@@ -77,25 +79,23 @@ def _change(
     """The loop with the accumulations into carried array k delayed, and what follows it."""
     body = e.blocks[0]
     chain = _chain(body, body.params[1 + k], body.results[k])
-    if len(chain) < 2:
+    if not chain:
         return None
-    index = body.params[0]
-    groups: dict[tuple[int, tuple[Linear, ...]], list[tuple[Equation, int]]] = {}
+    index, step = body.params[0], e.ins[1]
+    one_by_one = isinstance(step, Lit) and step.value in (1, -1)
+    groups: dict[tuple[int | None, tuple[Linear, ...]], list[tuple[Equation, int]]] = {}
     for x in chain:
         place = _place(x, index, forms, outside)
-        if place is not None:
+        if place is not None and (one_by_one or place.axis is None):
             groups.setdefault((place.axis, place.rest), []).append((x, place.offset))
-    chosen = {
-        key: group for key, group in groups.items()
-        if 0 < max(c for _, c in group) - min(c for _, c in group) <= _FARTHEST
-    }  # fmt: skip
-    if not chosen:
-        return None
     work = _Work(e, k, body)
-    for (axis, rest), group in chosen.items():
-        moves = rest[axis].coefficient(index) * e.ins[1].value  # type: ignore[union-attr]
-        work.group(axis, rest, group, moves)
-    return work.finish(chain)
+    for (axis, rest), group in groups.items():
+        offsets = [c for _, c in group]
+        if axis is None:
+            work.fixed(rest, group)
+        elif 0 < max(offsets) - min(offsets) <= _FARTHEST:
+            work.moving(axis, rest, group, rest[axis].coefficient(index) * step.value)  # type: ignore[union-attr]
+    return work.finish(chain) if work.registers else None
 
 
 def _chain(body: Block, start: Var, end: Atom) -> list[Equation]:
@@ -120,9 +120,11 @@ def _chain(body: Block, start: Var, end: Atom) -> list[Equation]:
 def _place(x: Equation, index: Var, forms: Forms, outside: set[Var]) -> _Place | None:
     indices = [forms.of(a) for a in x.ins[2:]]
     moving = [j for j, f in enumerate(indices) if f.coefficient(index)]
-    if len(moving) != 1 or indices[moving[0]].coefficient(index) not in (1, -1):
-        return None
     if any(v is not index and v not in outside for f in indices for v, _ in f.terms):
+        return None
+    if not moving:
+        return _Place(None, tuple(indices), 0)
+    if len(moving) != 1 or indices[moving[0]].coefficient(index) not in (1, -1):
         return None
     (axis,) = moving
     offset = indices[axis].constant
@@ -138,10 +140,19 @@ class _Work:
         self.dtype = e.ins[3 + k].type.dtype  # type: ignore[union-attr]
         self.instead: dict[int, list[Equation]] = {}  # by id of a chain's equation
         self.joined: dict[int, tuple[Var, tuple[Atom, ...]]] = {}  # the sum to add, and where
-        self.registers: list[tuple[Var, Var, Var]] = []  # parameter, result, out of the loop
-        self.left: list[tuple[int, tuple[Linear, ...], int, Var]] = []
+        self.registers: list[tuple[Var, Atom, Var]] = []  # parameter, result, out of the loop
+        self.left: list[tuple[tuple[Linear, ...], Var]] = []
 
-    def group(
+    def fixed(self, places: tuple[Linear, ...], group: list[tuple[Equation, int]]) -> None:
+        total = Var(Scalar(self.dtype), (), "total")
+        new: list[Equation] = []
+        now: Atom = total
+        for x, _ in group:
+            now = self.add(now, x, new)
+        self.put(group, new)
+        self.register(total, now, places)
+
+    def moving(
         self, axis: int, rest: tuple[Linear, ...], group: list[tuple[Equation, int]], moves: int
     ) -> None:
         first = min(c for _, c in group) if moves > 0 else max(c for _, c in group)
@@ -150,45 +161,49 @@ class _Work:
         waiting = [Var(kind, (), "waiting") for _ in range(depth)]
         new: list[Equation] = []
 
-        def typed(x: Equation) -> Atom:
-            """What x adds, as an element of the array: it may have to wait alone."""
-            v = x.ins[1]
-            if v.type.dtype == self.dtype:  # type: ignore[union-attr]
-                return v
-            if isinstance(v, Lit):
-                return Lit(np.dtype(self.dtype).type(v.value), kind)
-            out = Var(kind)
-            new.append(Equation("cast", (v,), (out,), {"dtype": self.dtype}, (), x.pos))
-            return out
-
         def total(start: Atom | None, distance: int) -> Atom:
             now = start
             for x, c in group:
                 if abs(c - first) == distance:
-                    v = typed(x)
-                    if now is None:
-                        now = v
-                    else:
-                        out = Var(kind)
-                        new.append(Equation("add", (now, v), (out,), {}, (), x.pos))
-                        now = out
+                    now = self.add(now, x, new)
             return now if now is not None else lit_zero(self.dtype)
 
         # what is handed on comes first, the farthest first of all: see `emit.demand.early`
         handed = [total(waiting[d] if d < depth else None, d) for d in range(depth, 0, -1)][::-1]
         add = total(waiting[0], 0)
-        last = group[-1][0]
-        self.instead[id(last)] = new
         at = next(x for x, c in group if c == first)
-        self.joined[id(last)] = (add, at.ins[2:])  # type: ignore[assignment]
-        for x, _ in group[:-1]:
-            self.instead[id(x)] = []
+        self.put(group, new)
+        self.joined[id(group[-1][0])] = (add, at.ins[2:])  # type: ignore[assignment]
         for d, (p, r) in enumerate(zip(waiting, handed, strict=True), 1):
-            out = Var(kind)
-            self.registers.append((p, r, out))  # type: ignore[arg-type]
             far = rest[axis].plus(first + (d if moves > 0 else -d))
-            places = (*rest[:axis], far, *rest[axis + 1 :])
-            self.left.append((axis, places, d, out))
+            self.register(p, r, (*rest[:axis], far, *rest[axis + 1 :]))
+
+    def add(self, now: Atom | None, x: Equation, new: list[Equation]) -> Atom:
+        """The sum of `now` and what x adds, as an element of the array: it may wait alone."""
+        v, kind = x.ins[1], Scalar(self.dtype)
+        if isinstance(v, Lit):
+            v = Lit(np.dtype(self.dtype).type(v.value), kind)
+        elif v.type.dtype != self.dtype:  # type: ignore[union-attr]
+            out = Var(kind)
+            new.append(Equation("cast", (v,), (out,), {"dtype": self.dtype}, (), x.pos))
+            v = out
+        if now is None:
+            return v
+        out = Var(kind)
+        new.append(Equation("add", (now, v), (out,), {}, (), x.pos))
+        return out
+
+    def put(self, group: list[tuple[Equation, int]], new: list[Equation]) -> None:
+        """New equations in the place of the last accumulation of a group, none of the others'."""
+        for x, _ in group:
+            self.instead[id(x)] = []
+        self.instead[id(group[-1][0])] = new
+
+    def register(self, start: Var, end: Atom, places: tuple[Linear, ...]) -> None:
+        """A scalar is carried, and added to the array when the loop has ended."""
+        out = Var(start.type)
+        self.registers.append((start, end, out))
+        self.left.append((places, out))
 
     def finish(self, chain: list[Equation]) -> tuple[Equation, list[Equation]]:
         e, body = self.e, self.body
@@ -228,7 +243,7 @@ class _Work:
         return loop, self.after(loop, inner, old_out)
 
     def after(self, loop: Equation, array: Var, out: Var) -> list[Equation]:
-        """If the loop has run: what was still waiting goes to the elements behind the last."""
+        """If the loop has run: what is still waiting goes to the elements behind the last."""
         start, step, count = loop.ins[:3]
         ran = Var(BOOL)
         test = Equation("gt", (count, lit(0)), (ran,))
@@ -240,11 +255,10 @@ class _Work:
             return v
 
         end = emit("sub", count, lit(1))
-        moved = end if step.value == 1 else emit("neg", end)  # type: ignore[union-attr]
-        last = emit("add", start, moved)
+        last = emit("add", start, emit("mul", end, step))
         index = self.body.params[0]
         now: Atom = array
-        for _, places, _, v in self.left:
+        for places, v in self.left:
             at = [self.written(f, index, last, emit) for f in places]
             new = Var(array.type, array.shape)
             then.equations.append(Equation("accum", (now, v, *at), (new,)))
