@@ -9,7 +9,9 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,9 +34,23 @@ from jitad.trace.captures import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
+_MISSED = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 
 NumbaType = numba_types.Type
+
+# One thread traces at a time: while it does, lists and globals hold traced values.
+_tracing = threading.RLock()
+
+
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _tracing
+    _tracing = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,7 @@ class Compiled:
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
         self._native: dict[Any, Any] = {}
+        self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -118,7 +135,24 @@ class Compiled:
                       for leaf in leaves]  # fmt: skip
             args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
-        tried = self._by_key.setdefault(key, [])
+        out = self._known(self._by_key.get(key, ()), args, kwargs)
+        if out is not _MISSED:
+            return out
+        with _tracing:  # another thread may have made it meanwhile
+            tried = self._by_key.setdefault(key, [])
+            out = self._known(tried, args, kwargs)
+            if out is not _MISSED:
+                return out
+            why = "first call" if not self._all else (
+                "other values of what the trace relied on" if tried else "other types"
+            )
+            args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
+            s = self._specialise(args_, kwargs_, why)
+            tried.append(s)
+        return self._run(s, args, kwargs)
+
+    def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
+        """The result by the first of these specialisations that will do."""
         for s in tried:
             missed = s.traced.missed(self.f, args, kwargs)
             # an int that changes is an input from now on
@@ -128,19 +162,18 @@ class Compiled:
                     return self._run(s, args, kwargs)
                 except GuardMiss:
                     continue
-        why = "first call" if not self._all else (
-            "other values of what the trace relied on" if tried else "other types"
-        )
-        args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
-        s = self._specialise(args_, kwargs_, why)
-        tried.append(s)
-        return self._run(s, args, kwargs)
+        return _MISSED
 
     def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
         out = finish(s.traced, flat, self.f, args, kwargs)
         if not kwargs and all(type(a) in _PLAIN for a in args):
-            self._fast = python_entry(s.traced, s.kernel.dispatcher, self.f, args, self._slow)
+            key = (s.kernel, tuple(map(type, args)))
+            if key not in self._entries:
+                self._entries[key] = python_entry(
+                    s.traced, s.kernel.dispatcher, self.f, args, self._slow
+                )
+            self._fast = self._entries[key]
         return out
 
     def _specialise(
@@ -178,6 +211,12 @@ class Compiled:
         from the newest specialisation for such types.
         """
         if argument_types not in self._native:
+            with _tracing:
+                self._link(argument_types, values)
+        return self._native[argument_types]
+
+    def _link(self, argument_types: tuple[Any, ...], values: tuple[Any, ...]) -> None:
+        if argument_types not in self._native:
             kinds = tuple(numba_types.unliteral(t) for t in argument_types)
             leaves, structure = of_types(kinds)
             args = unflatten(structure, leaves)[0]
@@ -192,7 +231,6 @@ class Compiled:
             made = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
             self._native[argument_types] = made
             self._native.setdefault(kinds, made)
-        return self._native[argument_types]
 
     # -- looking inside -------------------------------------------------------------------------
 
@@ -232,7 +270,7 @@ class Compiled:
         return self._all[-1]
 
 
-_PLAIN = frozenset((np.ndarray, float, int, bool))
+_PLAIN = frozenset((np.ndarray, float, int, bool, np.float64, np.float32, np.int64, np.bool_))
 
 
 def _is_int(value: Any) -> bool:
@@ -269,6 +307,8 @@ def _key(leaf: Any) -> Any:
         return (leaf.dtype.str[1:], leaf.ndim)
     if isinstance(leaf, np.ndarray):
         return (type(leaf), leaf.dtype.str, leaf.ndim)
+    if type(leaf) is int and not -(2**63) <= leaf < 2**63:
+        return leaf  # it will be refused
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
         return type_of_constant(leaf)
     try:
@@ -293,19 +333,22 @@ def _abstract(leaf: Any) -> Any:
     return leaf
 
 
+_DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
+
+
 def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
     """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
     for k, leaf in enumerate(leaves):
         dtype = getattr(leaf, "dtype", None)
         if isinstance(leaf, (complex, np.complexfloating)):
             what = "a complex number"
-        elif isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "biuf":
+        elif isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
             what = f"an array of dtype {leaf.dtype}"
         elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
             what = f"a {type(leaf).__name__}, whose arithmetic is its own"
         elif isinstance(leaf, np.ndarray) and not leaf.dtype.isnative:
             what = f"an array in the byte order of another machine ({leaf.dtype})"
-        elif isinstance(leaf, np.generic) and leaf.dtype.kind not in "biuf":
+        elif isinstance(leaf, np.generic) and leaf.dtype.str[1:] not in _DTYPES:
             what = f"a NumPy value of dtype {leaf.dtype}"
         elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
             raise JitadOverflowError(

@@ -21,13 +21,14 @@ from numba import types
 from jitad.emit import numba_private
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
-from jitad.tape.types import FLOAT, Array, Scalar, Type
-from jitad.trace.captures import Guard, Path, cell_of
+from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.captures import Guard, Path, cell_of, of_type
 from jitad.trace.join import Form, Handle, Number, Record
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()
 _ABSENT = object()
+_IN_64_BITS = "-0x8000000000000000 <= {} < 0x8000000000000000"
 _LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
@@ -73,6 +74,7 @@ class _Source:
     def __init__(self, function: Any, **env: Any) -> None:
         self.function = function
         self.env: dict[str, Any] = env
+        self.values: dict[Path, str] = {}  # variables that hold what is at a path
 
     def name(self, prefix: str, value: Any) -> str:
         text = f"{prefix}{len(self.env)}"
@@ -122,9 +124,8 @@ class _Source:
         if guard.kind in ("same", "apart"):
             negation = "" if guard.kind == "same" else "not "
             return f"{self.at(guard.path)} is {negation}{self.at(guard.expected)}"
-        if guard.kind == "dtype" and guard.expected in (FLOAT, Scalar("f8", py=True)):
-            kind = self.name("kind", float if guard.expected.py else np.float64)
-            return f"type({self.at(guard.path)}) is {kind}"
+        if guard.kind == "dtype":
+            return self.of_type(guard)
         if guard.kind in ("value", "code", "is", "type"):
             now, expected = self.at(guard.path), self.name("expected", guard.expected)
             match guard.kind:
@@ -138,6 +139,26 @@ class _Source:
                 case "type":
                     return f"type({now}) is {expected}"
         return f"{self.name('guard', guard)}.holds(F, args)"
+
+    def of_type(self, guard: Guard) -> str:
+        """A test of a captured value, which has a name from there on."""
+        t, value = guard.expected, f"v{len(self.values)}"
+        now = f"({value} := {self.at(guard.path)})"
+        self.values[guard.path] = value
+        if isinstance(t, Array):
+            dtype = self.name("dtype", np.dtype(t.dtype))
+            usual = (
+                f"type{now} is {self.name('ndarray', np.ndarray)} and {value}.dtype is {dtype} "
+                f"and {value}.ndim == {t.ndim}"
+            )
+        else:
+            kind: type = np.dtype(t.dtype).type
+            if t.py:
+                kind = {"f": float, "i": int, "b": bool}[t.dtype[0]]
+            usual = f"type{now} is {self.name('kind', kind)}"
+            if kind is int:
+                return f"{usual} and {_IN_64_BITS.format(value)}"
+        return f"({usual} or {self.name('of_type', of_type)}({value}, {self.name('t', t)}))"
 
     def run(self, lines: list[str], name: str) -> Any:
         """Execute the source so that tracebacks can show it; gives `entry`."""
@@ -171,8 +192,10 @@ def python_entry(
             )
         else:
             tests.append(f"type({name}) is {s.name('kind', type(a))}")
+            if type(a) is int:
+                tests.append(_IN_64_BITS.format(name))
     tests += [s.test(g) for g in traced.guards]
-    call = f"kernel({', '.join(map(s.at, parameters(traced)))})"
+    call = f"kernel({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
     simple = None if traced.commits else result_expression(traced.output.form)
     everything = f"({''.join(n + ', ' for n in names)})"
     needs_args = any("args)" in t for t in tests)
@@ -308,7 +331,7 @@ def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[]
     s = _Source(function, LOOKUP=LOOKUP, changed=changed, whole=np.ascontiguousarray, F=function)
     tests = [s.test(g).replace("holds(F, args)", "holds(F)") for g in outside]
     values = [
-        f"whole({s.at(c.path)})" if isinstance(c.type, Array) else s.at(c.path)
+        f"whole({s.values[c.path]})" if isinstance(c.type, Array) else s.values[c.path]
         for c in traced.captures
     ]
     lines = [
