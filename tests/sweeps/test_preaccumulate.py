@@ -79,7 +79,8 @@ def test_loops_one_after_the_other_and_in_each_other():
         return root(b, root(b, x)[0] + 1.0)[0]
 
     def nested(b, x):
-        return while_(b, [x, 0], lambda y, k: o.lt(k, 3), lambda y, k: [root(b, y + x)[0], k + 1])[0]
+        return while_(b, [x, 0], lambda y, k: o.lt(k, 3),
+                      lambda y, k: [root(b, y + x)[0], k + 1])[0]  # fmt: skip
 
     for x in X:
         block = gradient([("x", REAL)], chain)
@@ -139,7 +140,7 @@ def test_a_loop_that_depends_on_an_array_is_recorded():
 
 def test_a_loop_that_carries_an_array():
     def f(b, x, v):
-        a, k = while_(b, [v, 0], lambda a, k: o.lt(k, 3), lambda a, k: [a * x, k + 1])
+        a, _ = while_(b, [v, 0], lambda a, k: o.lt(k, 3), lambda a, k: [a * x, k + 1])
         return o.sum(a, axes=(0,))
 
     block = gradient([("x", REAL), ("v", VECTOR)], f)
@@ -152,7 +153,7 @@ def test_a_loop_that_carries_an_array():
 
 def test_results_that_do_not_depend_on_it_and_results_not_used():
     def f(b, x):
-        y, c, k = while_(b, [x, 2.0, 0], lambda y, c, k: o.lt(k, 3),
+        _, c, k = while_(b, [x, 2.0, 0], lambda y, c, k: o.lt(k, 3),
                          lambda y, c, k: [y * 0.5, c * c, k + 1])  # fmt: skip
         return c * x + o.cast(k, dtype="f8") * x
 
