@@ -9,7 +9,9 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import os
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +22,7 @@ from numba import types as numba_types
 from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
-from jitad.entries import finish, native_entry, of_type, python_entry
+from jitad.entries import finish, native_entry, of_types, python_entry
 from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
@@ -32,9 +34,23 @@ from jitad.trace.captures import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
+_MISSED = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 
 NumbaType = numba_types.Type
+
+# One thread traces at a time: while it does, lists and globals hold traced values.
+_tracing = threading.RLock()
+
+
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _tracing
+    _tracing = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,7 @@ class Compiled:
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
         self._native: dict[Any, Any] = {}
+        self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -118,7 +135,24 @@ class Compiled:
                       for leaf in leaves]  # fmt: skip
             args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
-        tried = self._by_key.setdefault(key, [])
+        out = self._known(self._by_key.get(key, ()), args, kwargs)
+        if out is not _MISSED:
+            return out
+        with _tracing:  # another thread may have made it meanwhile
+            tried = self._by_key.setdefault(key, [])
+            out = self._known(tried, args, kwargs)
+            if out is not _MISSED:
+                return out
+            why = "first call" if not self._all else (
+                "other values of what the trace relied on" if tried else "other types"
+            )
+            args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
+            s = self._specialise(args_, kwargs_, why)
+            tried.append(s)
+        return self._run(s, args, kwargs)
+
+    def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
+        """The result by the first of these specialisations that will do."""
         for s in tried:
             missed = s.traced.missed(self.f, args, kwargs)
             # an int that changes is an input from now on
@@ -128,19 +162,18 @@ class Compiled:
                     return self._run(s, args, kwargs)
                 except GuardMiss:
                     continue
-        why = "first call" if not self._all else (
-            "other values of what the trace relied on" if tried else "other types"
-        )
-        args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
-        s = self._specialise(args_, kwargs_, why)
-        tried.append(s)
-        return self._run(s, args, kwargs)
+        return _MISSED
 
     def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
         out = finish(s.traced, flat, self.f, args, kwargs)
         if not kwargs and all(type(a) in _PLAIN for a in args):
-            self._fast = python_entry(s.traced, s.kernel.dispatcher, self.f, args, self._slow)
+            key = (s.kernel, tuple(map(type, args)))
+            if key not in self._entries:
+                self._entries[key] = python_entry(
+                    s.traced, s.kernel.dispatcher, self.f, args, self._slow
+                )
+            self._fast = self._entries[key]
         return out
 
     def _specialise(
@@ -163,28 +196,41 @@ class Compiled:
 
         `signature`: for every argument a Numba type (`numba.float64[:]`), or a value of the type.
         """
-        self.entry(tuple(map(_numba_type, signature)))
+        self.entry(tuple(map(_numba_type, signature)), signature)
         return self
 
     def address(self, *signature: Any) -> int:
         """The address of a C function for these argument types; see `jitad.emit.capi`."""
         kinds = tuple(map(_numba_type, signature))
-        return capi.address(self.entry(kinds), kinds)
+        return capi.address(self.entry(kinds, signature), kinds)
 
-    def entry(self, argument_types: tuple[Any, ...]) -> Any:
-        """The dispatcher that `@njit` callers with these Numba types are linked to."""
-        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
-        if kinds not in self._native:
-            args = tuple(map(of_type, kinds))
-            leaves, structure = flatten((args, {}))
+    def entry(self, argument_types: tuple[Any, ...], values: tuple[Any, ...] = ()) -> Any:
+        """The dispatcher that `@njit` callers with these Numba types are linked to.
+
+        What must be known of the arguments is taken from literal types, from `values`, or else
+        from the newest specialisation for such types.
+        """
+        if argument_types not in self._native:
+            with _tracing:
+                self._link(argument_types, values)
+        return self._native[argument_types]
+
+    def _link(self, argument_types: tuple[Any, ...], values: tuple[Any, ...]) -> None:
+        if argument_types not in self._native:
+            kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+            leaves, structure = of_types(kinds)
+            args = unflatten(structure, leaves)[0]
             key = (structure, tuple(map(_key_of_type, leaves)))
-            known = [s for s in self._by_key.get(key, ()) if not s.traced.missed(self.f, args)]
+            given = (*values, *argument_types[len(values) :])
+            args = tuple(map(_with_value, args, given))
+            known = [s for s in self._by_key.get(key, ()) if _serves(s.traced, self.f, args)]
             s = known[-1] if known else self._specialise(args, {}, "a call from native code")
             if not known:
                 self._by_key.setdefault(key, []).append(s)
             s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
-            self._native[kinds] = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
-        return self._native[kinds]
+            made = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
+            self._native[argument_types] = made
+            self._native.setdefault(kinds, made)
 
     # -- looking inside -------------------------------------------------------------------------
 
@@ -224,7 +270,7 @@ class Compiled:
         return self._all[-1]
 
 
-_PLAIN = frozenset((np.ndarray, float, int, bool))
+_PLAIN = frozenset((np.ndarray, float, int, bool, np.float64, np.float32, np.int64, np.bool_))
 
 
 def _is_int(value: Any) -> bool:
@@ -235,12 +281,34 @@ def _numba_type(a: Any) -> Any:
     return a if isinstance(a, NumbaType) else numba.typeof(a)
 
 
+def _with_value(t: Any, given: Any) -> Any:
+    """An abstract argument together with the value that a caller gives for it, if one does."""
+    if isinstance(given, numba_types.Literal):
+        given = given.literal_value
+    if isinstance(t, Scalar) and isinstance(given, (int, np.integer, np.bool_)):
+        return Valued(t, given)
+    if isinstance(t, Array) and isinstance(given, np.ndarray):
+        return Shaped(t, given.shape)
+    return t
+
+
+def _serves(traced: Traced, function: Any, args: tuple[Any, ...]) -> bool:
+    """May a caller with these arguments be linked to it?  The kernel checks what isn't known."""
+    known = {Path(("arg", k)): a.value for k, a in enumerate(args) if isinstance(a, Valued)}
+    outside = (g for g in traced.guards if not isinstance(g.path.root, tuple))
+    return all(known.get(path, v) == v for path, v in traced.relied) and all(
+        g.holds(function) for g in outside
+    )
+
+
 def _key(leaf: Any) -> Any:
     """Equal for leaves that one trace serves (what it relies on besides is guarded)."""
     if type(leaf) in PLAIN_ARRAYS and leaf.dtype.isnative:
         return (leaf.dtype.str[1:], leaf.ndim)
     if isinstance(leaf, np.ndarray):
         return (type(leaf), leaf.dtype.str, leaf.ndim)
+    if type(leaf) is int and not -(2**63) <= leaf < 2**63:
+        return leaf  # it will be refused
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
         return type_of_constant(leaf)
     try:
@@ -265,19 +333,22 @@ def _abstract(leaf: Any) -> Any:
     return leaf
 
 
+_DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
+
+
 def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
     """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
     for k, leaf in enumerate(leaves):
         dtype = getattr(leaf, "dtype", None)
         if isinstance(leaf, (complex, np.complexfloating)):
             what = "a complex number"
-        elif isinstance(leaf, np.ndarray) and leaf.dtype.kind not in "biuf":
+        elif isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
             what = f"an array of dtype {leaf.dtype}"
         elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
             what = f"a {type(leaf).__name__}, whose arithmetic is its own"
         elif isinstance(leaf, np.ndarray) and not leaf.dtype.isnative:
             what = f"an array in the byte order of another machine ({leaf.dtype})"
-        elif isinstance(leaf, np.generic) and leaf.dtype.kind not in "biuf":
+        elif isinstance(leaf, np.generic) and leaf.dtype.str[1:] not in _DTYPES:
             what = f"a NumPy value of dtype {leaf.dtype}"
         elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
             raise JitadOverflowError(

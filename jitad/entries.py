@@ -18,14 +18,17 @@ import numba
 import numpy as np
 from numba import types
 
+from jitad.emit import numba_private
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.tape.types import FLOAT, Array, Scalar, Type
-from jitad.trace.captures import Guard, Path, cell_of
+from jitad.structures import Structure, flatten
+from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.captures import Guard, Path, cell_of, of_type
 from jitad.trace.join import Form, Handle, Number, Record
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()
 _ABSENT = object()
+_IN_64_BITS = "-0x8000000000000000 <= {} < 0x8000000000000000"
 _LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
@@ -71,6 +74,7 @@ class _Source:
     def __init__(self, function: Any, **env: Any) -> None:
         self.function = function
         self.env: dict[str, Any] = env
+        self.values: dict[Path, str] = {}  # variables that hold what is at a path
 
     def name(self, prefix: str, value: Any) -> str:
         text = f"{prefix}{len(self.env)}"
@@ -120,9 +124,8 @@ class _Source:
         if guard.kind in ("same", "apart"):
             negation = "" if guard.kind == "same" else "not "
             return f"{self.at(guard.path)} is {negation}{self.at(guard.expected)}"
-        if guard.kind == "dtype" and guard.expected in (FLOAT, Scalar("f8", py=True)):
-            kind = self.name("kind", float if guard.expected.py else np.float64)
-            return f"type({self.at(guard.path)}) is {kind}"
+        if guard.kind == "dtype":
+            return self.of_type(guard)
         if guard.kind in ("value", "code", "is", "type"):
             now, expected = self.at(guard.path), self.name("expected", guard.expected)
             match guard.kind:
@@ -136,6 +139,26 @@ class _Source:
                 case "type":
                     return f"type({now}) is {expected}"
         return f"{self.name('guard', guard)}.holds(F, args)"
+
+    def of_type(self, guard: Guard) -> str:
+        """A test of a captured value, which has a name from there on."""
+        t, value = guard.expected, f"v{len(self.values)}"
+        now = f"({value} := {self.at(guard.path)})"
+        self.values[guard.path] = value
+        if isinstance(t, Array):
+            dtype = self.name("dtype", np.dtype(t.dtype))
+            usual = (
+                f"type{now} is {self.name('ndarray', np.ndarray)} and {value}.dtype is {dtype} "
+                f"and {value}.ndim == {t.ndim}"
+            )
+        else:
+            kind: type = np.dtype(t.dtype).type
+            if t.py:
+                kind = {"f": float, "i": int, "b": bool}[t.dtype[0]]
+            usual = f"type{now} is {self.name('kind', kind)}"
+            if kind is int:
+                return f"{usual} and {_IN_64_BITS.format(value)}"
+        return f"({usual} or {self.name('of_type', of_type)}({value}, {self.name('t', t)}))"
 
     def run(self, lines: list[str], name: str) -> Any:
         """Execute the source so that tracebacks can show it; gives `entry`."""
@@ -169,8 +192,10 @@ def python_entry(
             )
         else:
             tests.append(f"type({name}) is {s.name('kind', type(a))}")
+            if type(a) is int:
+                tests.append(_IN_64_BITS.format(name))
     tests += [s.test(g) for g in traced.guards]
-    call = f"kernel({', '.join(map(s.at, parameters(traced)))})"
+    call = f"kernel({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
     simple = None if traced.commits else result_expression(traced.output.form)
     everything = f"({''.join(n + ', ' for n in names)})"
     needs_args = any("args)" in t for t in tests)
@@ -224,13 +249,23 @@ def result_expression(form: Form) -> str | None:
 # -- native callers -------------------------------------------------------------------------------
 
 
-def of_type(t: Any) -> Any:
-    """The abstract argument for a Numba type: tuples of abstract types, as they are nested."""
-    match t:
-        case types.BaseTuple():
-            parts = [of_type(x) for x in t]
+def of_types(kinds: tuple[Any, ...]) -> tuple[list[Array | Scalar], Structure]:
+    """The abstract leaves of `(args, {})` for arguments of these Numba types, and its structure."""
+    leaves: list[Array | Scalar] = []
+
+    def part(t: Any) -> Any:
+        if isinstance(t, types.BaseTuple):
+            parts = [part(x) for x in t]
             made = getattr(t, "instance_class", None)
             return made(*parts) if made is not None else tuple(parts)
+        leaves.append(_of_type(t))
+        return 0.0
+
+    return leaves, flatten((tuple(map(part, kinds)), {}))[1]
+
+
+def _of_type(t: Any) -> Array | Scalar:
+    match t:
         case types.Array():
             return Array(np.dtype(str(t.dtype)).str[1:], t.ndim)
         case types.Boolean():
@@ -261,42 +296,58 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
             "Return tuples where @njit code is to call the function.",
         )  # fmt: skip
     names = [f"a{k}" for k in range(count)]
-    s = _Source(function, kernel=kernel, objmode=numba.objmode)
-    lines = [f"def entry({', '.join(names)}):"]
-    flat = []
-    reads: list[tuple[str, Path, Type]] = []
-    types_of = {c.var: c.type for c in traced.captures}
-    for v, path in zip(traced.tape.body.params, parameters(traced), strict=True):
-        if v in types_of:
-            reads.append((f"c{len(reads)}", path, types_of[v]))
-            flat.append(reads[-1][0])
-        else:
-            flat.append(s.at(path) if not path.steps else _nested(path))
     outside = [
         g for g in traced.guards
         if not isinstance(g.path.root, tuple)
         and not (g.kind == "code" and _is_fixed(g.path, function))
         and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
     ]  # fmt: skip
-    if reads or outside:
+    captured = {c.var: f"c[{k}]" for k, c in enumerate(traced.captures)}
+    flat = [
+        captured[v] if v in captured else _nested(path)
+        for v, path in zip(traced.tape.body.params, parameters(traced), strict=True)
+    ]
+    s = _Source(function, kernel=kernel)
+    lines = [f"def entry({', '.join(names)}):"]
+    if captured or outside:
         # What was captured is read as it is now: never stale, at the price of entering Python.
-        kinds = ", ".join(f"{c}='{_numba_name(t)}'" for c, _, t in reads)
-        lines.append(f"    with objmode({kinds}):")
-        lines.append(f"        {s.name('holds', _checked(traced, outside, function))}()")
-        for c, path, _ in reads:
-            lines.append(f"        {c} = {s.name('read', _reader(path, function))}()")
+        kinds = tuple(_numba_type(c.type) for c in traced.captures)
+        read = numba_private.reader(_present(traced, outside, function), kinds)
+        lines.append(f"    c = {s.name('read', read)}()")
     lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
-    return numba.njit(
-        s.run(lines, traced.tape.name), nogil=not (reads or outside), error_model="numpy"
-    )
+    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+
+
+def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], tuple[Any, ...]]:
+    """A function that gives the captured values as they are now, if what is relied on holds."""
+
+    def changed() -> JitadError:
+        where = next((str(g.path) for g in outside if not g.holds(function)), "something")
+        return JitadError(
+            f"{traced.tape.name} relies on {where}, which has changed since it was compiled", None,
+            "Call it from Python once, then compile the @njit function that calls it anew.",
+        )  # fmt: skip
+
+    s = _Source(function, LOOKUP=LOOKUP, changed=changed, whole=np.ascontiguousarray, F=function)
+    tests = [s.test(g).replace("holds(F, args)", "holds(F)") for g in outside]
+    values = [
+        f"whole({s.values[c.path]})" if isinstance(c.type, Array) else s.values[c.path]
+        for c in traced.captures
+    ]
+    lines = [
+        "def entry():",
+        "    try:",
+        f"        if {' and '.join(tests) or 'True'}:",
+        f"            return ({''.join(f'{v}, ' for v in values)})",
+        "    except LOOKUP:",  # what is looked for may be gone altogether
+        "        pass",
+        "    raise changed()",
+    ]
+    return s.run(lines, traced.tape.name)
 
 
 def _nested(path: Path) -> str:
     return f"a{path.root[1]}" + "".join(f"[{key}]" for _, key in path.steps)
-
-
-def _reader(path: Path, function: Any) -> Callable[[], Any]:
-    return lambda: path.get(function)
 
 
 def _is_fixed(path: Path, function: Any) -> bool:
@@ -309,18 +360,7 @@ def _is_fixed(path: Path, function: Any) -> bool:
     return path.root == "function"
 
 
-def _checked(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], None]:
-    def holds() -> None:
-        if not all(g.holds(function) for g in outside):
-            raise JitadError(
-                f"{traced.tape.name} relied on values that have changed since it was compiled",
-                None, "Call it from Python once, then compile the caller again.",
-            )  # fmt: skip
-
-    return holds
-
-
-def _numba_name(t: Type) -> str:
+def _numba_type(t: Type) -> Any:
     assert isinstance(t, (Array, Scalar))
-    name = np.dtype(t.dtype).name
-    return f"{name}[{','.join(':' * t.ndim)}]" if isinstance(t, Array) else name
+    element = numba.from_dtype(np.dtype(t.dtype))
+    return types.Array(element, t.ndim, "C") if isinstance(t, Array) else element

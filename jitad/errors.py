@@ -75,8 +75,22 @@ class JitadOverflowError(JitadError, OverflowError):
     """A Python integer past 64 bits, or a `math` function past the largest float."""
 
 
-class GuardMiss(Exception):
-    """A kernel met a value that its trace did not foresee; the caller traces again."""
+class GuardMiss(JitadError):
+    """A kernel met a value that its trace did not foresee.
+
+    Called from Python it is traced again; callers from native code get this error.
+    """
+
+    def __init__(self, what: str) -> None:
+        self.case = what
+        super().__init__(
+            f"a compiled function was made for calls in which {what}", None,
+            "Call it from Python with arguments like these once (or give them to its compile()), "
+            "then compile the @njit function that calls it anew.",
+        )  # fmt: skip
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.case,))
 
 
 def message(what: str, where: Pos | str | None, remedy: str) -> str:

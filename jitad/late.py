@@ -37,6 +37,9 @@ def late(description: str, identity: Any, make: Callable[[Sequence[Any]], Any]) 
     return found
 
 
+PLAIN = late("print({})", None, lambda values: print(*values))
+
+
 class Raise(Exception):
     """`raise Raise(key, *values)` raises what belongs to the key."""
 

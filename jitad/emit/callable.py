@@ -59,7 +59,8 @@ class CompiledType(types.Callable, types.Opaque):
         plain = tuple(types.unliteral(a) for a in args)
         entry = self.dispatcher(tuple(args))
         sig = numba_private.call_type(entry, context, plain)
-        return sig.replace(recvr=self)
+        # Literals stay in the signature: lowering asks for the same entry.
+        return sig.replace(recvr=self, args=tuple(args))
 
     def get_call_signatures(self) -> tuple[list[Any], bool]:
         return [], True

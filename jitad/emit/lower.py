@@ -17,8 +17,8 @@ from jitad.emit.buffers import origins
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
-from jitad.errors import FINISHED, JitadError
-from jitad.late import Raise
+from jitad.errors import FINISHED, GuardMiss, JitadError
+from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
 from jitad.tape.types import Array, Stack
@@ -407,7 +407,8 @@ def _check(s: Scope, e: Equation) -> None:
             s.page.write(f"raise {name}({e.params['late'].key!r}{values})")
         return
     with s.page.block(f"if {negated(ok).text}:"):
-        finished = f", {FINISHED!r}" if issubclass(cls, JitadError) else ""
+        whole = issubclass(cls, JitadError) and cls is not GuardMiss
+        finished = f", {FINISHED!r}" if whole else ""
         s.page.write(f"raise {name}({message!r}{finished})")
 
 
@@ -417,7 +418,7 @@ def _handed(s: Scope, a: Atom) -> str:
 
 
 def _print(s: Scope, e: Equation) -> None:
-    parts = [repr(e.params["late"].key), *(_handed(s, a) for a in e.ins)]
+    parts = [repr(e.params.get("late", PLAIN).key), *(_handed(s, a) for a in e.ins)]
     s.page.write(f"show({', '.join(parts)})")
 
 

@@ -32,7 +32,7 @@ from numba.core import (
 )
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import lower_builtin
+from numba.extending import intrinsic, lower_builtin
 from numba.np import arrayobj
 
 from jitad.emit import cachefiles
@@ -309,6 +309,44 @@ def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any
     api.gil_release(lock)
     with builder.if_then(failed, likely=False):
         context.call_conv.return_exc(builder)
+
+
+def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> Any:
+    """A function of compiled code that gives what a Python function returns, of these types.
+
+    The Python function is called at its present address, so the code can't be kept on disk.
+    """
+    result = types.Tuple(kinds)
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        api = context.get_python_api(builder)
+        out = cgutils.alloca_once(builder, context.get_value_type(result))
+        failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
+        lock = api.gil_ensure()
+        address = context.add_dynamic_addr(builder, id(function), info="jitad")
+        found = api.call_function_objargs(address, ())
+        with builder.if_else(cgutils.is_null(builder, found)) as (wrong, right):
+            with wrong:
+                builder.store(cgutils.true_bit, failed)
+            with right:
+                parts = []
+                for k, t in enumerate(kinds):
+                    native = api.to_native_value(t, api.tuple_getitem(found, k))
+                    with builder.if_then(native.is_error, likely=False):
+                        builder.store(cgutils.true_bit, failed)
+                    parts.append(native.value)
+                builder.store(context.make_tuple(builder, result, parts), out)
+                api.decref(found)
+        api.gil_release(lock)
+        with builder.if_then(builder.load(failed), likely=False):
+            context.call_conv.return_exc(builder)
+        return builder.load(out)
+
+    @intrinsic
+    def read(typing_context):  # type: ignore[no-untyped-def]
+        return result(), lower
+
+    return read
 
 
 def uncacheable(context: Any, builder: Any, obj: Any) -> Any:

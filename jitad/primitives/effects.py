@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitad.errors import FINISHED, JitadError
-from jitad.late import Late
+from jitad.errors import FINISHED, GuardMiss, JitadError
+from jitad.late import PLAIN, Late
 from jitad.primitives.table import Primitive, register
 
 
@@ -20,10 +20,11 @@ def _check(
     if not ok:
         if late is not None:
             raise late.make(values)
-        raise exception(message, *((FINISHED,) if issubclass(exception, JitadError) else ()))
+        whole = issubclass(exception, JitadError) and exception is not GuardMiss
+        raise exception(message, *((FINISHED,) if whole else ()))
 
 
-def _print(*values: Any, late: Late) -> None:
+def _print(*values: Any, late: Late = PLAIN) -> None:
     late.make(values)
 
 

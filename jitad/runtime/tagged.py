@@ -118,7 +118,7 @@ class Tagged(Number):
     def __index__(self) -> int:
         value = alive(self)
         if not isinstance(value, Number):
-            return value.__index__()  # type: ignore[no-any-return]
+            return value.__index__()
         raise refusal("a number that is being differentiated can't be an index",
                       "Compute indices from integers, or round with math.floor.")  # fmt: skip
 

@@ -41,7 +41,24 @@ def jvp_block(block: Block, active: Sequence[int]) -> Block:
 
 
 def _varied(block: Block, inputs: list[Var]) -> set[Var]:
-    return closure(inputs, successors(predecessors(block, differentiable_edge)))
+    """The variables that have tangents.
+
+    A stack that takes a tangent once has had them from its creation on: else tangents and
+    records would get out of step.
+    """
+    edges = predecessors(block, differentiable_edge)
+    onwards = successors(edges)
+    back = {
+        v: [a for a in before if isinstance(a.type, Stack)]
+        for v, before in edges.items()
+        if isinstance(v.type, Stack)
+    }
+    varied = closure(inputs, onwards)
+    while True:
+        stacks = closure((v for v in varied if isinstance(v.type, Stack)), back)
+        if stacks <= varied:
+            return varied
+        varied |= closure(stacks, onwards)
 
 
 def _read(a: Atom, tangents: Tangents) -> Atom | None:
@@ -65,10 +82,11 @@ class Forward:
         ins = [read(a, env) for a in e.ins]
         ts = [_read(a, tangents) for a in e.ins]
         copy_equation(b, e, env)
-        if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
+        if e.op in ("stack", "push", "pop"):
+            if e.outs[0] in self.varied:
+                self.record(e, ins, ts, tangents)
             return
-        if e.op in ("push", "pop"):
-            self.record(e, ins, ts, tangents)
+        if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
         if not TABLE[e.op].differentiable and TABLE[e.op].effect:
             return
@@ -79,11 +97,16 @@ class Forward:
     def record(self, e: Equation, ins: list[Atom], ts: list[Atom | None], out: Tangents) -> None:
         """A stack of records has a stack of tangents beside it."""
         b = self.b
-        s = ts[0] if ts[0] is not None else self.zero(ins[0])
-        if e.op == "push":
-            out[e.outs[0]] = b.emit("push", s, ts[1] if ts[1] is not None else zero(b, ins[1]))
-        else:
-            out[e.outs[0]], out[e.outs[1]] = b.emit("pop", s, *ins[1:])
+        match e.op:
+            case "stack":
+                out[e.outs[0]] = b.emit("stack", **e.params)
+            case "push":
+                s, t = ts
+                assert s is not None
+                out[e.outs[0]] = b.emit("push", s, t if t is not None else zero(b, ins[1]))
+            case _:
+                assert ts[0] is not None
+                out[e.outs[0]], out[e.outs[1]] = b.emit("pop", ts[0], *ins[1:])
 
     def zero(self, a: Atom) -> Atom:
         if isinstance(a.type, Stack):
@@ -93,7 +116,8 @@ class Forward:
     def structured(self, e: Equation, env: Env, tangents: Tangents) -> None:
         uses = [v for v in free_vars(*e.blocks) if v in tangents]
         touched = [v for v in e.outs if v in self.varied]
-        if not touched or not (uses or any(_read(a, tangents) for a in e.ins)):
+        stacks = any(isinstance(v.type, Stack) for v in touched)
+        if not stacks and (not touched or not (uses or any(_read(a, tangents) for a in e.ins))):
             copy_equation(self.b, e, env)
             return
         if e.op == "if":
@@ -105,15 +129,10 @@ class Forward:
         b = self.b
         which = [k for k, v in enumerate(e.outs) if v in self.varied]
         blocks = []
-        for block in e.blocks:
-            inner_env, inner = env, tangents  # variables are unique: no need to copy
+        for block in e.blocks:  # they share the maps: variables are unique
             with b.block() as new:
-                self.run(block, inner_env, inner)
-                new.results = [read(a, inner_env) for a in block.results]
-                for k in which:
-                    a = block.results[k]
-                    t = _read(a, inner)
-                    new.results.append(t if t is not None else self.zero(read(a, inner_env)))
+                self.run(block, env, tangents)
+                new.results = self.results(block, which, env, tangents)
             blocks.append(new)
         types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
         outs = structured(b, "if", (read(e.ins[0], env),), tuple(blocks), types, e.params)
@@ -131,27 +150,33 @@ class Forward:
         count = len(e.outs)
         blocks = []
         for block in e.blocks:
-            inner_env, inner = env, tangents  # variables are unique: no need to copy
             skip = len(block.params) - count
-            params = [renew(p, a, inner_env) for p, a in zip(block.params, start, strict=False)]
+            params = [renew(p, a, env) for p, a in zip(block.params, start, strict=False)]
             for k in which:
                 p = block.params[skip + k]
                 # a tangent keeps the extents of its primal
-                twin = Var(p.type, inner_env[p].shape if isinstance(p.type, Array) else (), "")
+                twin = Var(p.type, env[p].shape if isinstance(p.type, Array) else (), "")
                 params.append(twin)
-                inner[p] = twin
+                tangents[p] = twin
             with b.block(*params) as new:
-                self.run(block, inner_env, inner)
-                new.results = [read(a, inner_env) for a in block.results]
-                if block is e.blocks[-1]:
-                    for k in which:
-                        a = block.results[k]
-                        t = _read(a, inner)
-                        new.results.append(t if t is not None else self.zero(read(a, inner_env)))
+                self.run(block, env, tangents)
+                is_body = block is e.blocks[-1]
+                new.results = self.results(block, which if is_body else [], env, tangents)
             blocks.append(new)
         types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
         outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+
+    def results(
+        self, block: Block, which: list[int], env: Env, tangents: Tangents
+    ) -> list[Atom]:
+        """The results of a block, then the tangents of some of them."""
+        values = [read(a, env) for a in block.results]
+        out = list(values)
+        for k in which:
+            t = _read(block.results[k], tangents)
+            out.append(t if t is not None else self.zero(values[k]))
+        return out
 
     @staticmethod
     def enter(

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadTypeError
+from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.tape.fold import fold, simplify
-from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var, lit
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type
 from jitad.values.number import Number
 
@@ -35,6 +35,7 @@ class Builder:
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
         self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
+        self.relied: dict[Atom, Any] = {}  # those of the examples that guards ask for
         self.examples: dict[Atom, Any] = {}  # ints and extents in the call being traced for
 
     # -- blocks ---------------------------------------------------------------------------------
@@ -163,11 +164,34 @@ class Builder:
             return None
         with self.at_root():
             for origin, expected in origins.items():
+                self.relied[origin] = expected
                 test = self.emit("eq", origin, lit(expected))
                 if self.first_time(("relied", test)):
                     what = f"{getattr(origin, 'name', '') or 'an extent'} is {expected}"
                     self.emit("check", test, exception=GuardMiss, message=what)
         return value
+
+    def inputs_of(self, atom: Atom) -> str:
+        """The names of the inputs that an integer is computed from, if nothing else is."""
+        names: dict[str, None] = {}
+        todo, seen = [atom], set()
+        while todo:
+            a = todo.pop()
+            if isinstance(a, Lit) or a in seen:
+                continue
+            seen.add(a)
+            source = self.sources.get(a)
+            if source is not None and source.op == "dim":
+                names[f"an extent of {getattr(source.ins[0], 'name', '')}"] = None
+            elif a in self.blocks[0].params:
+                if a.type not in _INTEGERS:
+                    return ""
+                names[a.name] = None
+            elif source is None or source.op in STRUCTURED:
+                return ""
+            else:
+                todo += source.ins
+        return ", ".join(names)
 
     def example(self, atom: Atom) -> Any:
         """As `rely`, without relying on it."""
@@ -205,7 +229,17 @@ class Builder:
             if value.ndim == 0:
                 return lit(value[()])
             return self._constant(value) if self._constant is not None else self._made(value)
-        if isinstance(value, (bool, int, float, complex, np.generic)):
+        if isinstance(value, (complex, np.complexfloating)):
+            raise JitadTypeError(
+                "a complex number can't take part in traced arithmetic", self.pos,
+                "Compute with the real and the imaginary part.",
+            )  # fmt: skip
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise JitadOverflowError(
+                "an int of more than 64 bits can't take part in traced arithmetic", self.pos,
+                "Make it a float: float(n).",
+            )  # fmt: skip
+        if isinstance(value, (bool, int, float, np.generic)):
             return lit(value)
         raise JitadTypeError(
             f"a {type(value).__name__} can't take part in traced arithmetic", self.pos
@@ -263,9 +297,16 @@ class Leaf(Number):
         return value
 
     def _refuse(self, what: str) -> JitadTypeError:
+        named = self.builder.inputs_of(self.atom)
+        if named:
+            return JitadTypeError(
+                f"{what} must be known when the function is compiled; it depends on {named}", None,
+                "From @njit code pass a literal, or call the function from Python (or give "
+                "compile() the value) before.",
+            )  # fmt: skip
         return JitadTypeError(
             f"a traced number can't become {what} here: its value is not known while tracing",
-            self.builder.pos,
+            None,
             "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
         )
 
@@ -288,7 +329,7 @@ class Leaf(Number):
         return int(self.known("an int"))
 
     def __index__(self) -> int:
-        if self.type not in _INTEGERS:
+        if self.type not in _INTEGERS:  # as of Python's own floats
             raise self._refuse("an index")
         return int(self.known("an index"))
 
@@ -299,5 +340,5 @@ class Leaf(Number):
         raise self._refuse("a NumPy array")
 
 
-_INTEGERS = tuple(Scalar(d, py) for d in ("i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
+_INTEGERS = tuple(Scalar(d, py) for d in ("b1", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")
                   for py in (True, False))  # fmt: skip

@@ -57,7 +57,7 @@ def begin(b: Builder, block: Block) -> Env:
                 # A literal extent stays one; what it is taken on trust from folds away, hence
                 # the guard goes along.
                 test = b.emit("eq", shape[k], d)
-                b.emit("check", test, exception=GuardMiss, message=f"an extent of {p.name}")
+                b.emit("check", test, exception=GuardMiss, message=f"an extent of {p.name} is {d}")
                 shape[k] = d
         new.shape = tuple(shape)
     return env

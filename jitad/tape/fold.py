@@ -161,7 +161,7 @@ def as_element(b: Builder, v: Atom, dtype: str) -> Atom | None:
         return None
     if isinstance(v, Lit):
         return Lit(np.dtype(dtype).type(v.value), t)
-    return b.emit("cast", v, dtype=dtype)  # type: ignore[no-any-return]
+    return b.emit("cast", v, dtype=dtype)
 
 
 def _as_accumulation(b: Builder, ins: tuple[Atom, ...]) -> Atom | None:

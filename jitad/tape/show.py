@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from jitad.tape.ir import Atom, Block, Tape, Var
+from typing import Any
+
+from jitad.tape.ir import Atom, Block, Tape, Var, walk
 
 
 def show(tape: Tape) -> str:
-    """The tape as text, variables numbered in order of definition."""
+    """The tape as text, variables numbered in order of definition, tags from 1, newest last."""
+    tags = sorted({e.params["tag"] for e in walk(tape.body) if "tag" in e.params})
     names: dict[Var, str] = {}
     taken: set[str] = set()
 
@@ -23,15 +26,16 @@ def show(tape: Tape) -> str:
     def typed(var: Var) -> str:
         return f"{name(var)}:{var.type}"
 
+    def shown(key: str, value: Any) -> str:
+        return str(tags.index(value) + 1 if key == "tag" else getattr(value, "__name__", value))
+
     lines: list[str] = []
 
     def block(b: Block, indent: int, head: str) -> None:
         pad = "  " * indent
         lines.append(f"{pad}{head}({', '.join(map(typed, b.params))})")
         for e in b.equations:
-            params = "".join(
-                f" {k}={getattr(v, '__name__', v)!s}" for k, v in e.params.items()
-            )
+            params = "".join(f" {k}={shown(k, v)}" for k, v in e.params.items())
             left = ", ".join(map(typed, e.outs))
             right = f"{e.op}{params} {' '.join(map(name, e.ins))}".rstrip()
             where = f"  # {e.pos}" if e.pos else ""

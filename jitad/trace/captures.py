@@ -175,6 +175,7 @@ class Captures:
 
     builder: Builder
     dynamic: frozenset[Path] = frozenset()  # ints that are inputs because they have changed
+    names: tuple[str, ...] = ()  # of the function's parameters
     inputs: list[Input] = field(default_factory=list)
     guards: list[Guard] = field(default_factory=list)
     constants: list[tuple[Var, np.ndarray]] = field(default_factory=list)
@@ -185,6 +186,10 @@ class Captures:
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
+
+    def name_of(self, position: int) -> str:
+        """What the user calls an argument."""
+        return self.names[position] if position < len(self.names) else f"x{position}"
 
     # -- where things are ---------------------------------------------------------------------
 
@@ -399,7 +404,8 @@ class Captures:
                 for n, dim in zip(extents, var.shape, strict=True):
                     one = n == 1
                     test = b.emit("eq" if one else "ne", dim, lit(1))
-                    b.emit("check", test, exception=GuardMiss, message=f"an extent of {name}")
+                    what = f"an extent of {name} is {'' if one else 'not '}1"
+                    b.emit("check", test, exception=GuardMiss, message=what)
                     shape.append(lit(1) if one else dim)
                     b.examples[dim] = n
                 var.shape = tuple(shape)

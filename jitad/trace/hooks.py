@@ -19,6 +19,7 @@ from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
+from jitad.trace.identity import Is, IsNot, matched
 from jitad.trace.places import (
     append,
     del_attr,
@@ -37,6 +38,7 @@ from jitad.trace.places import (
     unpack,
 )
 from jitad.trace.texts import text
+from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number, bind
@@ -45,9 +47,9 @@ for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 
 __all__ = [
-    "And", "Or", "append", "call", "choose", "del_attr", "del_item", "for_", "free", "get_attr",
-    "get_item", "glob", "if_", "local", "made", "note_cell", "note_global", "pick_locals",
-    "set_attr", "set_item", "text", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "call", "choose", "del_attr", "del_item", "for_",
+    "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched", "note_cell",
+    "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -61,8 +63,8 @@ _BINARY: dict[str, tuple[Callable[..., Any], Callable[..., Any], str]] = {
     "Mod": (operators.mod, operators.imod, "mod"),
     "Pow": (operators.pow_, operators.ipow, "pow"),
     "MatMult": (operator.matmul, operator.imatmul, "matmul"),
-    "LShift": (operator.lshift, operator.ilshift, "lshift"),
-    "RShift": (operator.rshift, operator.irshift, "rshift"),
+    "LShift": (operators.lshift, operators.ilshift, "lshift"),
+    "RShift": (operators.rshift, operators.irshift, "rshift"),
     "BitAnd": (operator.and_, operator.iand, "and"),
     "BitOr": (operator.or_, operator.ior, "or"),
     "BitXor": (operator.xor, operator.ixor, "xor"),
@@ -96,7 +98,7 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                     out = call(found, x, other)
                     if out is not NotImplemented:
                         return out
-        return plain(a, b)
+        return checked(name, a, b, plain(a, b))
 
     return hook
 
@@ -116,7 +118,7 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
         elif type(a) not in _PLAIN:
             found = special(a, f"__i{name}__")
             return call(found, a, b) if found is not None else fallback(a, b)
-        return plain(a, b)
+        return checked(name, a, b, plain(a, b))
 
     return hook
 
@@ -128,7 +130,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
             return plain(a)
         trace.step(sys._getframe(1))
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
-        return plain(a) if found is None else call(found, a)
+        return checked(name, a, None, plain(a)) if found is None else call(found, a)
 
     return hook
 
@@ -141,7 +143,6 @@ for _name, (_plain, _method, _other) in _COMPARE.items():
 for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
-Is, IsNot = operator.is_, operator.is_not
 
 
 def In(a: Any, b: Any) -> Any:

@@ -24,7 +24,7 @@ from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
 
-_twins: dict[CodeType, tuple[CodeType, list[Site]]] = {}
+_twins: dict[tuple[CodeType, str], tuple[CodeType, list[Site]]] = {}
 _rewritten: set[CodeType] = set()  # code of twins, and of functions inside them
 
 _OWN_CELLS: dict[str, Any] = {"_jU": UNSET, "_jslice": slice, "_jlocals": locals,
@@ -37,9 +37,11 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
         raise JitadError(f"{f!r} is not a Python function", None, "Pass a def or a lambda.")
     if is_rewritten(f):
         return f
-    known = _twins.get(f.__code__)
+    # equal code of two files is two codes: errors name the file
+    key = (f.__code__, f.__code__.co_filename)
+    known = _twins.get(key)
     if known is None:
-        known = _twins[f.__code__] = _compile(f)
+        known = _twins[key] = _compile(f)
     code, sites = known
     cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
     from jitad.trace import hooks

@@ -8,7 +8,7 @@ the form is widened (a static number becomes a variable, an int a float) and the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jitad.errors import JitadError, JitadValueError, message
@@ -117,6 +117,15 @@ class Rolled:
         self._own, self._values = own, carried
         return self._enter_pass()
 
+    def _built(self, atoms: Iterable[Atom]) -> list[Any]:
+        """The carried values made of atoms; the places written get theirs."""
+        supply, made = iter(atoms), dict[int, Any]()
+        join = self.trace.journal.joiner()
+        values = [build(self.trace.builder, f, supply, made, join) for f in self.forms]
+        for w, value in zip(self.places.values(), values[len(self.entry) :], strict=True):
+            assign(w.write, value)
+        return values
+
     def _enter_pass(self) -> tuple[Any, State]:
         self.region.open()
         try:
@@ -124,17 +133,11 @@ class Rolled:
             b.pos = self.site.pos
             for w in self.lost.values():
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
-            supply: Iterator[Atom] = iter(self._values)
-            made: dict[int, Any] = {}
-            join = self.trace.journal.joiner()
-            values = [build(b, f, supply, made, join) for f in self.forms]
-            n = len(self.entry)
-            for w, value in zip(self.places.values(), values[n:], strict=True):
-                assign(w.write, value)
+            values = self._built(self._values)
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
             item = self._item(self._own)  # reads what the body has written before
-            return item, tuple(values[:n])
+            return item, tuple(values[: len(self.entry)])
         except BaseException:
             self.region.drop()
             raise
@@ -295,18 +298,12 @@ class Rolled:
         start = self._atoms([*self.entry, *(w.value for w in self.places.values())])
         outs = tuple(Var(v.type, v.shape) for v in self.carried)
         self._equation(start, final, outs)
-        supply: Iterator[Atom] = iter(outs)
-        made: dict[int, Any] = {}
-        join = self.trace.journal.joiner()
-        values = [build(b, f, supply, made, join) for f in self.forms]
-        n = len(self.entry)
-        for w, value in zip(self.places.values(), values[n:], strict=True):
-            assign(w.write, value)
+        values = self._built(outs)
         for w in self.lost.values():
             assign(w.write, w.value.value)  # type: ignore[union-attr]
         self.result = tuple(
             v if name in self.site.live or name.startswith("_j") else UNSET
-            for v, name in zip(values[:n], self.site.names, strict=True)
+            for v, name in zip(values[: len(self.entry)], self.site.names, strict=True)
         )
 
     def _check_extents(self, var: Var, atom: Atom) -> None:

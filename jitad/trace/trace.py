@@ -8,6 +8,7 @@ writes to commit afterwards.  `trace_block` does the same into a block of the tr
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
@@ -117,6 +118,7 @@ class Traced:
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
+    relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
@@ -154,7 +156,7 @@ def _trace(
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
-    captures = Captures(builder, dynamic)
+    captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
     running.relied = relied
@@ -190,11 +192,20 @@ def _trace(
     return Traced(
         Tape(_name(f), body, pos), tuple(inputs), tuple(captures.inputs), tuple(captures.guards),
         output, tuple(commits),
+        tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
     )  # fmt: skip
 
 
 def _name(f: Any) -> str:
     return getattr(f, "__name__", type(f).__name__)
+
+
+def _parameter_names(f: Any) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    return tuple(p.name for p in parameters if p.kind is not p.VAR_POSITIONAL)
 
 
 def _python_function(f: Any) -> FunctionType | None:
@@ -234,7 +245,7 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
     extents = a.extents if isinstance(a, Shaped) else None
     name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
     if not name:
-        name = path.root[1] if isinstance(path.root[1], str) else f"x{path.root[1]}"
+        name = path.root[1] if isinstance(path.root[1], str) else captures.name_of(path.root[1])
     var = captures.add_input(t, name, extents)
     inputs.append(Input(path, t, var))
     leaf = Leaf(captures.builder, var)

@@ -116,7 +116,7 @@ def assume_at_least(n: Int, k: Int) -> bool:
         return False
     if n.builder.examples.get(n.atom, k) < k:
         return False
-    require(bind("ge", n, k), GuardMiss, f"an extent is less than {k}")
+    require(bind("ge", n, k), GuardMiss, f"an extent is at least {k}")
     return True
 
 
@@ -132,7 +132,7 @@ def rely_on(n: Int, k: int) -> bool:
     if source is None or source.op != "dim" or b.examples.get(n.atom) != k:
         return False
     with b.at_root():
-        require(bind("eq", n, k), GuardMiss, f"an extent is not {k}")
+        require(bind("eq", n, k), GuardMiss, f"an extent is {k}")
     return True
 
 

@@ -7,13 +7,14 @@ tape, and errors found while tracing carry its present position in the user's so
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import message
+from jitad.errors import GuardMiss, message
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import Array, Scalar, type_of_constant
@@ -21,25 +22,32 @@ from jitad.values.number import Number, bind
 
 E = TypeVar("E", bound=Exception)
 
-_builders: list[Builder] = []
+class _Builders(threading.local):
+    """Of the traces that run in this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Builder] = []
+
+
+_builders = _Builders()
 
 
 @contextmanager
 def building(builder: Builder) -> Iterator[None]:
     """While inside, arrays that user code makes are equations of this builder's tape."""
-    _builders.append(builder)
+    _builders.stack.append(builder)
     try:
         yield
     finally:
-        _builders.pop()
+        _builders.stack.pop()
 
 
 def present_builder() -> Builder | None:
-    return _builders[-1] if _builders else None
+    return _builders.stack[-1] if _builders.stack else None
 
 
 def present_position() -> Pos | None:
-    return _builders[-1].pos if _builders else None
+    return _builders.stack[-1].pos if _builders.stack else None
 
 
 def type_of(value: Any) -> Scalar | Array:
@@ -84,7 +92,8 @@ def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") ->
         builder = ok.builder
         # One check covers what comes after it: a repeated load is not checked again.
         if builder.first_time(("check", ok.atom, exception)):
-            text = message(what, builder.pos, remedy)
+            guard = exception is GuardMiss
+            text = what if guard else message(what, builder.pos, remedy)
             bind("check", ok, exception=exception, message=text)
     elif not ok:
         raise fail(exception, what, remedy)

@@ -12,7 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadOverflowError, JitadTypeError, JitadZeroDivisionError
+from jitad.errors import (
+    JitadOverflowError,
+    JitadTypeError,
+    JitadValueError,
+    JitadZeroDivisionError,
+)
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import Number, bind
 
@@ -47,7 +52,28 @@ def floordiv(a: Any, b: Any) -> Any:
         integers = _is_integer(a) and _is_integer(b)
         what = "integer division or modulo by zero" if integers else "float floor division by zero"
         _nonzero(b, what)
+        if integers and (isinstance(b, Number) or b == -1) and isinstance(a, Number):
+            fine = _or(bind("ne", a, -(2**63)), bind("ne", b, -1))
+            require(fine, JitadOverflowError, "the integer needs more than 64 bits")
     return operator.floordiv(a, b)
+
+
+def lshift(a: Any, b: Any) -> Any:
+    _check_count(a, b)
+    return operator.lshift(a, b)
+
+
+def rshift(a: Any, b: Any) -> Any:
+    _check_count(a, b)
+    if _python_pair(a, b):
+        b = bind("minimum", b, 63)  # that is all there is to shift
+    return operator.rshift(a, b)
+
+
+def _check_count(a: Any, b: Any) -> None:
+    if _python_pair(a, b):
+        fine = bind("ge", b, 0) if isinstance(b, Number) else b >= 0
+        require(fine, JitadValueError, "negative shift count")
 
 
 def mod(a: Any, b: Any) -> Any:
@@ -133,6 +159,14 @@ def imod(a: Any, b: Any) -> Any:
 
 def ipow(a: Any, b: Any) -> Any:
     return _in_place(operator.ipow, pow_, a, b)
+
+
+def ilshift(a: Any, b: Any) -> Any:
+    return _in_place(operator.ilshift, lshift, a, b)
+
+
+def irshift(a: Any, b: Any) -> Any:
+    return _in_place(operator.irshift, rshift, a, b)
 
 
 def _in_place(operate: Any, checked: Any, a: Any, b: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
 from jitad.tape.types import Scalar
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -199,6 +199,8 @@ def _to_int(row: str) -> Callable[..., Any]:
                 "cast", x, dtype="i8", py=True)  # fmt: skip
         require(bind("isfinite", x), JitadValueError,
                 "cannot convert float NaN or infinity to integer")  # fmt: skip
+        require(bind("lt", bind("abs", x), 2.0**63), JitadOverflowError,
+                "the integer needs more than 64 bits")  # fmt: skip
         return bind("cast", bind(row, x), dtype="i8", py=True)
 
     return convert

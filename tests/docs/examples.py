@@ -4,7 +4,10 @@ Every fenced ``python`` block of a file runs, in order, in one shared module. Th
 written to a real ``.py`` file in which each line keeps the number it has in the Markdown file: so
 ``inspect`` finds the source of the functions defined there, and a traceback's line is the line of
 the document. A block holds plain statements or, if its first line starts with ``>>>``, an
-interpreter session whose printed results are compared as by ``doctest``.
+interpreter session whose printed results are compared as by ``doctest``. What sessions print can
+be written anew, to be looked at with ``git diff``:
+
+    python -m tests.docs.examples docs/architecture.md
 """
 
 import ast
@@ -13,6 +16,7 @@ import doctest
 import io
 import re
 import sys
+import tempfile
 import textwrap
 import traceback
 import types
@@ -76,8 +80,11 @@ def pieces(line: int, block: str) -> Iterator[Piece]:
         )
 
 
-def run(document: Path, folder: Path) -> int:
-    """Run all blocks of ``document``, with the program written into ``folder``; count them."""
+def run(document: Path, folder: Path, renew: bool = False) -> int:
+    """Run all blocks of ``document``, with the program written into ``folder``; count them.
+
+    ``renew``: what is printed is not compared but written into the document.
+    """
     text = document.read_text(encoding="utf-8")
     todo = [piece for line, block in blocks(text) for piece in pieces(line, block)]
     program = [""] * (len(text.splitlines()) + 1)
@@ -85,19 +92,39 @@ def run(document: Path, folder: Path) -> int:
         source = piece.source.splitlines()
         program[piece.line - 1 : piece.line - 1 + len(source)] = source
     name = "examples_of_" + re.sub(r"\W", "_", document.stem)
-    path = folder / f"{name}.py"
+    path = folder / f"{document.stem}.py"  # positions in printed tapes are lines of the document
     path.write_text("\n".join(program) + "\n", encoding="utf-8")
 
     module = types.ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module
     imports: list[ast.stmt] = []
+    printed: list[tuple[Piece, str]] = []
     try:
         for piece in todo:
-            run_piece(piece, document, path, module, imports)
+            got = run_piece(piece, document, path, module, imports)
+            if piece.want is None or piece.raises is not None:
+                continue
+            if CHECKER.check_output(piece.want, got, piece.options):
+                continue
+            printed.append((piece, got))
+            if not renew:
+                shown = f"expected\n{piece.want}but got\n{got}"
+                raise ExampleFailed(f"{document.name}:{piece.line}: {shown}")
     finally:
         del sys.modules[name]
+    if printed:
+        document.write_text(with_outputs(text.splitlines(), printed), encoding="utf-8")
     return len(todo)
+
+
+def with_outputs(lines: list[str], printed: list[tuple[Piece, str]]) -> str:
+    """The document with what these sessions print now in the place of what it shows."""
+    for piece, got in reversed(printed):
+        assert piece.want is not None
+        start = piece.line - 1 + len(piece.source.splitlines())
+        lines[start : start + len(piece.want.splitlines())] = got.splitlines()
+    return "\n".join(lines) + "\n"
 
 
 def compiled(piece: Piece, path: Path, imports: list[ast.stmt]) -> types.CodeType:
@@ -116,8 +143,8 @@ def compiled(piece: Piece, path: Path, imports: list[ast.stmt]) -> types.CodeTyp
 
 def run_piece(
     piece: Piece, document: Path, path: Path, module: types.ModuleType, imports: list[ast.stmt]
-) -> None:
-    """Run one piece; raise ExampleFailed, naming the document's line, if it misbehaves."""
+) -> str:
+    """What one piece prints; raise ExampleFailed, naming the document's line, if it misbehaves."""
     printed = io.StringIO()
     try:
         # A single statement may take several lines of output, a block prints what it likes.
@@ -128,7 +155,7 @@ def run_piece(
         message = "".join(traceback.format_exception_only(error))
         if piece.raises is not None:
             if CHECKER.check_output(piece.raises, message, piece.options):
-                return
+                return ""
             expected = f"expected the error\n{piece.raises}but got\n{message}"
             raise ExampleFailed(f"{document.name}:{piece.line}: {expected}") from error
         line = error.lineno if isinstance(error, SyntaxError) else None
@@ -137,8 +164,10 @@ def run_piece(
         raise ExampleFailed(f"{document.name}:{line or piece.line}: {message}") from error
     if piece.raises is not None:
         raise ExampleFailed(f"{document.name}:{piece.line}: expected the error {piece.raises}")
-    if piece.want is not None:
-        got = printed.getvalue()
-        if not CHECKER.check_output(piece.want, got, piece.options):
-            shown = f"expected\n{piece.want}but got\n{got}"
-            raise ExampleFailed(f"{document.name}:{piece.line}: {shown}")
+    return printed.getvalue()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for argument in sys.argv[1:]:
+            run(Path(argument), Path(folder), renew=True)

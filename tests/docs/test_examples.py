@@ -7,7 +7,7 @@ import pytest
 from tests.docs import examples
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
@@ -80,3 +80,11 @@ def test_unclosed_block_is_an_error(tmp_path: Path) -> None:
     page = document(tmp_path, "```python", "x = 1")
     with pytest.raises(examples.ExampleFailed, match="never closed"):
         examples.run(page, tmp_path)
+
+
+def test_outputs_are_renewed(tmp_path: Path) -> None:
+    session = [">>> print(1, 2, sep='\\n')", "1", "3", "4", ">>> 5", "6"]
+    page = document(tmp_path, "```python", *session, "```")
+    examples.run(page, tmp_path, renew=True)
+    assert page.read_text().splitlines()[2:6] == ["1", "2", ">>> 5", "5"]
+    assert examples.run(page, tmp_path) == 2

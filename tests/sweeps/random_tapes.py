@@ -381,7 +381,7 @@ class Maker:
         self.add("f", out)
 
     def report(self) -> None:
-        self.b.emit("print", self.b.atom(self.pick("f")), parts=(None,))
+        self.b.emit("print", self.b.atom(self.pick("f")))
 
     # -- structured statements ------------------------------------------------------------------
 

@@ -81,7 +81,9 @@ def test_kind_changes_in_a_loop():
                 y = "b"
         return x if y == "a" else x * 2
 
-    check(f, 1.0, np.ones(5))  # the extent is relied on, and the loop written out
+    with pytest.raises(JitadError, match="y is"):
+        trace(f, [FLOAT, Array("f8", 1)])
+    check(f, 1.0, np.ones(5))  # its length is relied on
 
 
 def test_list_grows_in_a_traced_loop():
