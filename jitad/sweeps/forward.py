@@ -16,10 +16,12 @@ from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, 
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
 from jitad.tape.types import Array, Stack, is_float
+from jitad.values.number import in_rules
 
 Tangents = dict[Var, Atom]
 
 
+@in_rules  # a literal times an array of the tape is a content, not a user's handle
 def jvp_block(block: Block, active: Sequence[int]) -> Block:
     """(params..., tangents of the active params) -> (results..., tangents of the float results)."""
     b = Builder()

@@ -76,3 +76,13 @@ def test_a_stack_has_tangents_from_its_creation_on() -> None:
     block = tape_of([("x", REAL), ("u", VECTOR)], f)
     for x in (0.4, -0.4):
         check(block, [x, np.array([0.3, 0.2])], [0, 1])
+
+
+def test_a_numpy_number_times_an_array_is_an_array_of_the_tape() -> None:
+    """In rules NumPy's own operator must not dress the product as a user's array."""
+
+    def f(b: Builder, u: Any) -> Any:
+        scaled = b.leaf(b.emit("mul", b.atom(u), b.atom(np.float64(0.3))))
+        return o.sum(o.sin(scaled), axes=(0,))
+
+    check(tape_of([("u", VECTOR)], f), [np.array([0.3, 0.2])], [0])
