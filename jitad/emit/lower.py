@@ -103,8 +103,8 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
             out.append(Expr(s.access[r].name))
             apart[r] = False  # a second time it is copied
         else:
-            name, _ = s.allocate(r, s.extents[r])
-            nests.copy(s, name, r)
+            name, root = s.allocate(r, s.extents[r])
+            nests.copy(s, name, r, frozenset([root]))
             out.append(Expr(name))
     return out
 
@@ -314,7 +314,7 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, v, s.access[v].name, at, extents, nests.Inside(value))
+    nests.fill(s, v, s.access[v], extents, nests.Inside(value), s.buffers.roots[v])
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -383,7 +383,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, v, s.access[v].name, at, mine, inside)
+        nests.fill(s, v, Access(s.access[v].name, at), mine, inside, s.buffers.roots[v])
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:

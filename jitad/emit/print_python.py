@@ -202,6 +202,10 @@ class Page:
             self.lines.append("    " * self.indent + self._note)
         self.lines.append("    " * self.indent + line)
 
+    def insert(self, at: int, line: str) -> None:
+        """A line in front of one that is written already."""
+        self.lines.insert(at, "    " * self.indent + line)
+
     def slot(self) -> Page:
         """A place here and at this indentation that can be written to later."""
         inner = Page()
