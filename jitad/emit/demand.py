@@ -243,6 +243,9 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case "pop":
             need(e.ins[0], k)
             locals_(e.ins[1:], k)
+        case "pad":
+            operand(e.ins[0], k, (e, 0))
+            locals_(e.ins[1:], k)
         case "reshape":
             need(e.ins[0], k, memory=True)
             locals_(e.ins[1:], k)

@@ -42,14 +42,22 @@ class Written:
     def takes(self, page: Page, extents: tuple[str, ...], touched: list[Touch],
               texts: Iterable[str]) -> bool:  # fmt: skip
         """May the next nest on this page, of these lines and values, become a part of this one?"""
-        if page is not self.page or len(page.lines) != self.end or extents != self.extents:
-            return False
-        if any(self.totals.intersection(re.findall(r"[A-Za-z_]\w*", t)) for t in texts):
+        if extents != self.extents or any(not self.precedes(page, t) for t in texts):
             return False
         shared = [(x, y) for x in self.touched for y in touched if _meet(x, y)]
         return bool(shared) and all(
             x.name == y.name and x.at == y.at for x, y in shared if x.write or y.write
         )
+
+    def precedes(self, page: Page, line: str) -> bool:
+        """Is the nest right before what comes next on this page, and needn't a line wait for it?"""
+        here = page is self.page and len(page.lines) == self.end
+        return here and self.totals.isdisjoint(re.findall(r"[A-Za-z_]\w*", line))
+
+    def put_before(self, lines: list[str]) -> None:
+        self.page.insert(self.start, lines)
+        self.start += len(lines)
+        self.end = len(self.page.lines)
 
 
 def _meet(x: Touch, y: Touch) -> bool:

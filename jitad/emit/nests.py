@@ -176,8 +176,7 @@ def whole_nest(
         last is not None and touched is not None and inside.lines.keys() <= {0, n}
         and last.takes(page, names, touched, texts)
     ):  # fmt: skip
-        for line in reversed(first):
-            page.insert(last.start, line)
+        last.put_before(first)
         outside, page.indent = page.indent, last.inner
         for line in inside.lines.get(n, ()):
             page.write(line)

@@ -202,9 +202,9 @@ class Page:
             self.lines.append("    " * self.indent + self._note)
         self.lines.append("    " * self.indent + line)
 
-    def insert(self, at: int, line: str) -> None:
-        """A line in front of one that is written already."""
-        self.lines.insert(at, "    " * self.indent + line)
+    def insert(self, at: int, lines: list[str]) -> None:
+        """Lines in front of one that is written already."""
+        self.lines[at:at] = ["    " * self.indent + line for line in lines]
 
     def slot(self) -> Page:
         """A place here and at this indentation that can be written to later."""

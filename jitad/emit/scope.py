@@ -170,7 +170,11 @@ class Scope:
         depth = min(self.depth(extents), born) if hoist else born
         page = self.loops[depth].before if depth < born else self.page
         sizes = ", ".join(self._size(e) for e in extents)
-        page.write(f"{name} = {how}({dtype_name(dtype)}, {sizes})")
+        line = f"{name} = {how}({dtype_name(dtype)}, {sizes})"
+        if self.last_nest is not None and self.last_nest.precedes(page, line):
+            self.last_nest.put_before([line])  # so that the next one may join it
+        else:
+            page.write(line)
         return Root(True, depth, born)
 
     def _size(self, e: Expr) -> str:

@@ -16,6 +16,7 @@ from jitad.specialise.overwrite import privatise
 from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
+from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
@@ -31,6 +32,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("fold", simplify),
+    ("shifts", shifts),
     ("ranges again", ranges),
     ("decided again", simplify),
     ("delay", delay),
