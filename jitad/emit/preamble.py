@@ -20,6 +20,7 @@ import scipy.special as sp
 from jitad.emit import scalars
 from jitad.emit.memory import accum, empty, load, local, opaque, store, zeros
 from jitad.emit.output import show
+from jitad.primitives import TABLE
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -105,6 +106,11 @@ pow = _plain("pow", _power)
 
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
 fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
+
+# -- division by a number that is known beforehand, see specialise.quotients ---------------------
+
+rescale = _plain("rescale", TABLE["rescale"].evaluate)
+quotient = _plain("quotient", TABLE["quotient"].evaluate)
 
 for _function in _DEFINED:
     scalars.register(_function.__name__, _function)

@@ -13,6 +13,7 @@ from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
@@ -33,6 +34,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("privatise", privatise),
     ("fold", simplify),
     ("shifts", shifts),
+    ("quotients", quotients),
     ("ranges again", ranges),
     ("decided again", simplify),
     ("delay", delay),
