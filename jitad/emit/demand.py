@@ -193,6 +193,8 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 d = demands[v]  # read off the stack, if nothing is pushed meanwhile
                 if not (d.memory or d.local) and pushes[d.last] == pushes[k + 1]:
                     out.virtual.add(v)
+            elif e.op == "pops":
+                out.virtual.add(e.outs[1])
             _statement(e, k, need, operand, locals_)
     out.last[block] = {v: d.last for v, d in demands.items()}
     out.members.update((nest, found[::-1]) for nest, found in members.items())
@@ -240,7 +242,7 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
                 operand(e.ins[1], k, (e, 0))
             else:
                 need(e.ins[1], k)
-        case "pop":
+        case "pop" | "pops":
             need(e.ins[0], k)
             locals_(e.ins[1:], k)
         case "pad":

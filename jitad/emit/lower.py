@@ -447,5 +447,5 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print,
-    "stack": stacks.create, "push": stacks.push, "pop": stacks.pop,
+    "stack": stacks.create, "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

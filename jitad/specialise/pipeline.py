@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
@@ -35,6 +36,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),
+    ("ascend", ascend),
     ("ranges again", ranges),
     ("decided again", simplify),
     ("delay", delay),
