@@ -21,7 +21,7 @@ from jitad.errors import (
 )
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
-from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit
+from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
 from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
@@ -267,16 +267,16 @@ class Branches:
         logic = self._as_logic(sides)
         if logic is not None:
             return logic
+        blocks = [r.block for r in self.regions]
         results: list[Atom | None] = []
         outs: list[Var] = []
         for x, y, (t, shape) in zip(*sides, needed, strict=True):
             easy = self._easily(x, y)
             results.append(easy)
             if easy is None:
-                outs.append(Var(t, shape))
+                outs.append(Var(t, shape_outside(shape, *blocks)))
                 results[-1] = outs[-1]
         kept = [k for k, r in enumerate(results) if isinstance(r, Var) and r in outs]
-        blocks = [r.block for r in self.regions]
         for block, side in zip(blocks, sides, strict=True):
             block.results = [side[k] for k in kept]
         if outs or not all(_is_pure(e) for block in blocks for e in block.equations):
