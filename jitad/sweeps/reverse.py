@@ -368,6 +368,8 @@ class _Reverse:
             a = scope.value(v)
             if a is not v:
                 env[v] = a
+                if isinstance(a, Var):  # what is read of a restored array was read of this one
+                    scope.origin[a] = scope.origin.get(v, v)
         start, step = scope.value(e.ins[0]), scope.value(e.ins[1])
         env[body.params[0]] = b.emit("add", start, b.emit("mul", k, step))
         primal = [
