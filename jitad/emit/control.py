@@ -105,8 +105,8 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             name = s.access[i].name
         else:
             name, root = s.allocate(p, s.extents[i])
-            nests.copy(s, name, i)
             roots = frozenset([root])
+            nests.copy(s, name, i, roots)
         taken |= roots
         carried.moved[p] = roots
         own = Root(True, inside, inside)

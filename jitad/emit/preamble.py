@@ -18,8 +18,9 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
-from jitad.emit.memory import accum, empty, load, local, store, zeros
+from jitad.emit.memory import accum, empty, load, local, opaque, store, zeros
 from jitad.emit.output import show
+from jitad.primitives import TABLE
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -106,6 +107,11 @@ pow = _plain("pow", _power)
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
 fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
 
+# -- division by a number that is known beforehand, see specialise.quotients ---------------------
+
+rescale = _plain("rescale", TABLE["rescale"].evaluate)
+quotient = _plain("quotient", TABLE["quotient"].evaluate)
+
 for _function in _DEFINED:
     scalars.register(_function.__name__, _function)
 
@@ -114,4 +120,4 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]
+__all__ += ["accum", "empty", "load", "local", "opaque", "show", "store", "zeros"]
