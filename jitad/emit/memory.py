@@ -3,7 +3,7 @@
 `load(a, *index)`, `store(a, value, *index)`, `accum(a, value, *index)` trust the index: it is
 in bounds and not negative (checks come before, as equations of the tape).  Unlike `a[i]` there is
 no code for negative indices, and LLVM is told that the address does not wrap, which is what keeps
-loops vectorised where an index is computed.  `accum` adds with `reassoc`: the order in which
+loops vectorised where an index is computed.  `accum` adds in any order: the order in which
 contributions reach an adjoint is the engine's own choice.
 
 `empty(dtype, *extents)`, `zeros(dtype, *extents)` give a fresh C-contiguous array.  LLVM is told
@@ -114,7 +114,7 @@ def _lower_accum(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     pointer, align = _reach(context, builder, a, value, index)
     old = context.unpack_value(builder, a.dtype, pointer, align)
     if isinstance(a.dtype, types.Float):
-        new = builder.fadd(old, element, flags=("reassoc",))
+        new = builder.fadd(old, element, flags=numba_private.ANY_ORDER)
     else:
         new = builder.add(old, element)
     context.pack_value(builder, a.dtype, new, pointer, align)

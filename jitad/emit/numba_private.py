@@ -176,11 +176,19 @@ class ContentCache(caching._Cache):
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 
+# Flags of floating point operations.  `contract` is given to all operations without flags of their
+# own (a product and a sum that both have it may be fused); so a sum that must not have it has a
+# flag instead that means nothing to it: `afn` speaks of library functions.
+FUSED = {"contract"}
+ROUNDED = ("afn",)
+ANY_ORDER = ("reassoc", "contract")
+
+
 def dispatcher(function: Any, cache: ContentCache) -> Any:
     """Numba's dispatcher with the options that kernels are compiled with."""
     out = njit(
         nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
-        pipeline_class=KernelCompiler,
+        fastmath=FUSED, pipeline_class=KernelCompiler,
     )(function)
     if hasattr(out, "_cache"):  # a plain function where Numba is switched off
         out._cache = cache

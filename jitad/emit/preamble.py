@@ -104,7 +104,9 @@ pow = _plain("pow", _power)
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
-fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
+# `a * b + c` may be one instruction that rounds once; of `plus(a * b, c)` the product is rounded
+# first, as Python does: where a decision may hang on the last bit
+plus = _plain("plus", lambda a, b: a + b)
 
 for _function in _DEFINED:
     scalars.register(_function.__name__, _function)
