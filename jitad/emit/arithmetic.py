@@ -73,5 +73,5 @@ def functions() -> set[str]:
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
     names |= {"fadd", "plus", "maximum", "minimum"}
-    names |= {"accum", "empty", "zeros", "load", "show", "store"}
+    names |= {"accum", "empty", "grown", "load", "show", "store", "zeros"}
     return names - {"abs"}  # a builtin

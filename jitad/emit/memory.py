@@ -10,6 +10,8 @@ contributions reach an adjoint is the engine's own choice.
 that nothing else points to it: stores to it don't force loads from other arrays to be repeated,
 and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on
 the stack, uninitialised: it must not outlive the call.
+
+`grown(buffer, need)` gives the same numbers in a buffer of at least that and twice the length.
 """
 
 from __future__ import annotations
@@ -50,6 +52,12 @@ def zeros(dtype: Any, *extents: int) -> Any:
 
 def local(dtype: Any, *extents: int) -> Any:
     return np.empty(extents, dtype)
+
+
+def grown(buffer: Any, need: int) -> Any:
+    out = np.empty(max(2 * len(buffer), need, 16), buffer.dtype)
+    out[: len(buffer)] = buffer
+    return out
 
 
 # -- Numba: elements ------------------------------------------------------------------------------
@@ -161,9 +169,26 @@ def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     return numba_private.stack_array(context, builder, sig.return_type, extents)._getvalue()
 
 
+def _type_grown(buffer: Type, need: Type) -> Any:
+    flat = isinstance(buffer, types.Array) and buffer.ndim == 1 and buffer.layout == "C"
+    return buffer(buffer, types.intp) if flat and isinstance(need, types.Integer) else None
+
+
+def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    old = context.make_array(sig.args[0])(context, builder, args[0])
+    room = args[1]
+    for least in (builder.shl(old.nitems, context.get_constant(types.intp, 1)),
+                  context.get_constant(types.intp, 16)):  # fmt: skip
+        room = builder.select(builder.icmp_signed("<", room, least), least, room)
+    new = numba_private.new_array(context, builder, sig.return_type, [room])
+    numba_private.copy(builder, new, old)
+    return new._getvalue()
+
+
 numba_private.define(load, _type_load, _lower_load)
 numba_private.define(store, _type_store, _lower_store)
 numba_private.define(accum, _type_accum, _lower_accum)
 numba_private.define(empty, _type_array, _lower_empty)
 numba_private.define(zeros, _type_array, _lower_zeros)
 numba_private.define(local, _type_local, _lower_local)
+numba_private.define(grown, _type_grown, _lower_grown)

@@ -270,6 +270,11 @@ def clear(builder: Any, array: Any) -> None:
     cgutils.memset(builder, array.data, size, 0)
 
 
+def copy(builder: Any, to: Any, source: Any) -> None:
+    """Set the first bytes of an array to those of another."""
+    cgutils.raw_memcpy(builder, to.data, source.data, source.nitems, source.itemsize)
+
+
 # -- calls ----------------------------------------------------------------------------------------
 
 
