@@ -6,6 +6,7 @@ Written against Numba 0.68 and llvmlite 0.50.
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import math
 import pickle
@@ -405,7 +406,8 @@ class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
     It has no closures, comprehensions, `with`, literal unrolling, array expressions or branches
-    that could be pruned.
+    that could be pruned; and no name stands for values of two types, so that static single
+    assignment has nothing to tell apart (LLVM makes its own).
     """
 
     def define_pipelines(self) -> list[Any]:
@@ -415,9 +417,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(untyped_passes.IRProcessing, "processing IR")
         p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
-        p.add_pass(untyped_passes.ReconstructSSA, "ssa")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
-        p.add_pass(typed_passes.PreLowerStripPhis, "remove phi nodes")
         p.add_pass(typed_passes.IRLegalization, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
         p.add_pass(typed_passes.NativeLowering, "lowering")
@@ -426,5 +426,12 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        with _remembering():
-            return super()._compile_core()
+        # a second of making millions of objects, few of them garbage in cycles
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            with _remembering():
+                return super()._compile_core()
+        finally:
+            if collecting:
+                gc.enable()
