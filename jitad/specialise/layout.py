@@ -31,7 +31,7 @@ _PARTS = ("store_slice", "accum_slice", "store_take", "accum_take")  # write in 
 def lay_out(tape: Tape) -> Tape:
     """The tape with such arrays turned (in place)."""
     groups = _Groups(tape.body)
-    _Votes(groups).visit(tape.body, (), set())
+    _Votes(groups).visit(tape.body, None, 0, set())
     turned = groups.turned()
     if turned:
         _Turn(turned).tape(tape.body)
@@ -143,40 +143,40 @@ class _Votes:
         self._groups = groups
         self._forms = Forms()
 
-    def visit(self, block: Block, loops: tuple[Var, ...], inside: set[Var]) -> None:
-        """`inside`: what is computed in the innermost loop."""
+    def visit(self, block: Block, index: Var | None, loops: int, inside: set[Var]) -> None:
+        """`index`: of the innermost loop, if it counts; `inside`: what is computed in it."""
         for e in block.equations:
             form = self._forms.result(e.op, e.ins)
             if form is not None:
                 self._forms.of_var[e.outs[0]] = form
             if e.op == "for":
                 (body,) = e.blocks
-                self.visit(body, (*loops, body.params[0]), set(body.params[1:]))
+                self.visit(body, body.params[0], loops + 1, set(body.params[1:]))
             elif e.op == "if":
                 for b in e.blocks:
-                    self.visit(b, loops, inside)
+                    self.visit(b, index, loops, inside)
             elif e.op == "while":
                 for b in e.blocks:
-                    self.visit(b, (), set())
-            elif e.op in _ELEMENTS and loops:
-                self._element(e, loops, inside)
-            else:
-                self._whole(e, len(loops))
+                    self.visit(b, None, loops + 1, set(b.params))
+            elif e.op not in _ELEMENTS:
+                self._whole(e, loops)
+            elif index is not None:
+                self._element(e, index, loops, inside)
             inside.update(e.outs)
 
-    def _element(self, e: Equation, loops: tuple[Var, ...], inside: set[Var]) -> None:
+    def _element(self, e: Equation, index: Var, loops: int, inside: set[Var]) -> None:
         g = self._groups.of(e.ins[0])
         if g is None:
             return
         moving = [
             (axis, form)
             for axis, form in enumerate(map(self._forms.of, e.ins[-g.ndim :]))
-            if any(v is loops[-1] or v in inside for v, _ in form.terms)
+            if any(v is index or v in inside for v, _ in form.terms)
         ]
-        if len(moving) == 1 and _one_by_one(moving[0][1], loops[-1], inside):
-            g.vote(moving[0][0], len(loops))
+        if len(moving) == 1 and _one_by_one(moving[0][1], index, inside):
+            g.vote(moving[0][0], loops)
         elif moving:  # here and there: what is neighbours now should stay so
-            g.vote(-1, len(loops))
+            g.vote(-1, loops)
 
     def _whole(self, e: Equation, loops: int) -> None:
         """Nests over whole arrays go along the last axis of those that can't be turned."""
