@@ -52,8 +52,6 @@ def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
     lines = ["import numpy as np\n"]
     if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in used:
-        lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"
 

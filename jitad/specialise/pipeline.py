@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
+from jitad.specialise.layout import lay_out
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
@@ -39,6 +40,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("decided again", simplify),
     ("delay", delay),
     ("gather", gather),
+    ("lay out", lay_out),
     ("last fold", simplify),
 )
 
