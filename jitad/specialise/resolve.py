@@ -14,6 +14,7 @@ from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
+from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
@@ -25,7 +26,7 @@ from jitad.values.number import in_rules
 
 def resolve(tape: Tape) -> Tape:
     """A plain tape: no `vjp` or `jvp` is left."""
-    return Tape(tape.name, _resolve_block(tape.body), tape.pos)
+    return settled(Tape(tape.name, _resolve_block(tape.body), tape.pos))
 
 
 def _resolve_block(block: Block) -> Block:
