@@ -19,9 +19,9 @@ def repeat(x: Leaves, tol: float, most: int, f: Any) -> tuple[Leaves, Leaves, An
     """x, f(x), f(f(x)), ... until it changes no more."""
     gap, size, count = np.inf, 1.0, 0
     while gap > tol * size and count < most:
-        y = f(x, [])
+        y = f(x)
         gap, size = 0.0, 1.0
-        for a, b in zip(x, y):
+        for a, b in zip(x, y, strict=True):
             gap = np.maximum(gap, np.max(np.abs(b - a)))
             size = np.maximum(size, np.max(np.abs(b)))
         x = y
@@ -73,7 +73,7 @@ def descend(
         moved = np.inf
         while not done and tries < 60:
             step, positive = downhill(h, shift, g)
-            then = f(v - step)
+            then = f(v - step) if positive else value
             length = np.max(np.abs(step))
             near = tol * np.maximum(1.0, np.max(np.abs(v)))
             last = positive and shift == 0.0 and length <= near

@@ -14,19 +14,18 @@ from typing import Any
 import numpy as np
 
 from jitad import iterations
+from jitad.api import grad
 from jitad.errors import JitadConvergenceError, JitadTypeError
 from jitad.runtime import implicit as eager
 from jitad.runtime.leaves import is_real
 from jitad.runtime.tagged import dtype_of
 from jitad.runtime.tags import asleep
-from jitad.structures import Structure, flatten, unflatten
+from jitad.structures import flatten, unflatten
 from jitad.tape.build import Leaf
-from jitad.tape.types import is_float
 from jitad.trace import context, hooks
 from jitad.trace import implicit as recorded
 from jitad.trace.outside import Outside
-from jitad.trace.rewrite import rewrite
-from jitad.values.array import ArrayHandle
+from jitad.values.number import bind
 from jitad.where import caller
 
 Function = Callable[..., Any]
@@ -68,11 +67,11 @@ def fixed_point(
     """
     state = _State("fixed_point", x0)
 
-    def once(x: Leaves, held: Leaves) -> Leaves:
-        return state.taken(hooks.call(f, state.whole(x), *args))
+    def once(x: Leaves) -> Leaves:
+        return state.leaves(hooks.call(f, state.whole(x), *args))
 
-    tol = state.reachable(tol)
-    return state.solve(iterations.repeat, once, (), tol, max_iterations)
+    return state.whole(state.solution(state.start, iterations.repeat, (once,), lambda held: once,
+                                      tol, max_iterations))  # fmt: skip
 
 
 def root(
@@ -111,10 +110,9 @@ def root(
     state = _State("root", x0)
 
     def residual(v: Any) -> Any:
-        got = hooks.call(g, state.whole(state.parts(v)), *args)
-        return state.vector(flatten(got)[0])
+        return _vector(flatten(hooks.call(g, state.from_vector(v), *args))[0])
 
-    return state.newton(iterations.newton, residual, (residual,), tol, max_iterations)
+    return state.by_newton(iterations.newton, (residual,), residual, tol, max_iterations)
 
 
 def argmin(
@@ -149,20 +147,18 @@ def argmin(
     >>> def ridge(penalty, a, b):
     ...     return argmin(lambda w: np.sum((a @ w - b) ** 2) + penalty * np.sum(w * w), np.zeros(2))
     >>> def validation(penalty, a, b):
-    ...     return np.sum(ridge(penalty, a, b) ** 2)
+    ...     return float(np.sum(ridge(penalty, a, b) ** 2))
     >>> a, b = np.eye(2), np.array([1.0, 2.0])
     >>> round(validation(1.0, a, b), 9), round(jit_grad(validation)(1.0, a, b), 9)
     (1.25, -1.25)
     """
-    from jitad.api import grad
-
     state = _State("argmin", x0)
 
     def value(v: Any) -> Any:
-        return hooks.call(f, state.whole(state.parts(v)), *args)
+        return hooks.call(f, state.from_vector(v), *args)
 
     slope = grad(value)
-    return state.newton(iterations.descend, slope, (value, slope), tol, max_iterations)
+    return state.by_newton(iterations.descend, (value, slope), slope, tol, max_iterations)
 
 
 class _State:
@@ -170,9 +166,11 @@ class _State:
 
     def __init__(self, name: str, x0: Any) -> None:
         self.name = name
+        trace = context.current()
+        self.pos = trace.builder.pos if trace is not None else None  # of the user's call
         self.start, self.structure = flatten(x0)
         for leaf, path in zip(self.start, self.structure.paths(), strict=True):
-            if not _is_float(leaf):
+            if not is_real(leaf):
                 at = f" at {path}" if path else ""
                 what = "a function" if callable(leaf) else f"a {type(leaf).__name__}"
                 raise JitadTypeError(f"{name}: the start{at} is {what}, not a float", caller(),
@@ -180,16 +178,11 @@ class _State:
         if not self.start:
             raise JitadTypeError(f"{name}: the start has no floats", caller())
 
-    def reachable(self, tol: float) -> float:
-        """A tolerance that rounding lets the iteration reach."""
-        if not isinstance(tol, (int, float)):
-            return tol
-        return max(tol, 8.0 * max(np.finfo(_dtype(leaf)).eps for leaf in self.start))
-
     def whole(self, xs: Leaves) -> Any:
         return unflatten(self.structure, xs)
 
-    def taken(self, value: Any) -> Leaves:
+    def leaves(self, value: Any) -> Leaves:
+        """The leaves of what the user's function gave."""
         found, structure = flatten(value)
         if structure != self.structure:
             raise JitadTypeError(
@@ -198,61 +191,53 @@ class _State:
             )  # fmt: skip
         return found
 
-    def vector(self, xs: Leaves) -> Any:
-        return hooks.call(rewrite(iterations.joined), xs)
+    def from_vector(self, v: Any) -> Any:
+        return self.whole(hooks.call(iterations.split, v, self.start))
 
-    def parts(self, v: Any) -> Leaves:
-        return hooks.call(rewrite(iterations.split), v, self.start)
-
-    def newton(
-        self, how: Function, residual: Function, given: tuple[Function, ...], tol: float, most: int
+    def by_newton(
+        self, how: Function, given: tuple[Function, ...], residual: Function, tol: Any, most: int
     ) -> Any:
-        """A root of `residual`, a function from vectors to vectors, that `how` finds."""
+        """The root of `residual`, a function from vectors to vectors, that `how` finds."""
 
-        def preconditioned(x: Leaves, held: Leaves) -> Leaves:
-            (v,), (inverse,) = x, held
-            return [hooks.call(rewrite(iterations.corrected), v, inverse, residual)]
+        def equation(held: Leaves) -> Function:
+            return lambda x: [hooks.call(iterations.corrected, x[0], held[0], residual)]
 
-        vector = _State(self.name, self.vector(self.start))
-        (v,) = vector.solve(how, preconditioned, given, self.reachable(tol), most, whole=False)
-        return self.whole(self.parts(v))
+        start = [_vector(self.start)]
+        (v,) = self.solution(start, how, given, equation, tol, most)
+        found = hooks.call(iterations.split, v, self.start)
+        return self.whole([_as(was, x) for was, x in zip(self.start, found, strict=True)])
 
-    def solve(
-        self, how: Function, equation: Function, given: tuple[Function, ...], tol: float,
-        most: int, whole: bool = True,
-    ) -> Any:  # fmt: skip
-        """What the iteration `how` ends with, as the solution of x = equation(x, held)."""
-        functions = given or (equation,)
-        trace = context.current()
+    def solution(
+        self, start: Leaves, how: Function, given: tuple[Function, ...],
+        equation: Callable[[Leaves], Function], tol: Any, most: int,
+    ) -> Leaves:  # fmt: skip
+        """What `how(start, tol, most, *given)` ends with: the solution of x = equation(held)(x)."""
         failed = f"{self.name} did not converge"
-        remedy = f"Start nearer, or give a larger tol ({tol:g}) or max_iterations ({most})."
+        remedy = "Start nearer, or give a larger tol or max_iterations."
+        if isinstance(tol, (int, float)):  # no smaller than rounding lets an iteration reach
+            tol = max(tol, 8.0 * max(float(np.finfo(dtype_of(leaf)).eps) for leaf in start))
+        trace = context.current()
         if trace is not None:
-            pos = trace.builder.pos
-            x, held, ok = hooks.call(rewrite(how), self.start, tol, most, *functions)
-            trace.builder.pos = pos
+            x, held, ok = hooks.call(how, start, tol, most, *given)
+            trace.builder.pos = self.pos
             recorded.demand(ok, failed, remedy)
-            out = recorded.implicit(equation, x, held, tol, most)
-        else:
-            with Outside():
-                with asleep():
-                    start = list(map(eager.plain, self.start))
-                    x, held, ok = hooks.call(rewrite(how), start, tol, most, *functions)
-                    x, held = list(map(eager.plain, x)), list(map(eager.plain, held))
-                if not ok:
-                    raise JitadConvergenceError(failed, caller(), remedy)
-                out = eager.implicit(lambda x: equation(x, held), x, tol, most)
-        return self.whole(out) if whole else out
+            return recorded.implicit(equation(list(map(recorded.constant, held))), x, tol, most)
+        with Outside():
+            with asleep(), np.errstate(all="ignore"):
+                x, held, ok = hooks.call(how, list(map(eager.plain, start)), tol, most, *given)
+                x, held = list(map(eager.plain, x)), list(map(eager.plain, held))
+            if not ok:
+                raise JitadConvergenceError(failed, caller(), remedy)
+            return eager.implicit(equation(held), x, tol, most)
 
 
-def _is_float(leaf: Any) -> bool:
-    if isinstance(leaf, Leaf) or (isinstance(leaf, ArrayHandle) and not leaf.concrete):
-        kind = getattr(leaf, "type", None)
-        return is_float(kind) if kind is not None else is_real(leaf)
-    return is_real(leaf)
+def _as(start: Any, found: Any) -> Any:
+    """Python floats go in, so Python floats come out: elements of a vector are NumPy's."""
+    if isinstance(found, Leaf):
+        python = type(start) is float or getattr(getattr(start, "type", None), "py", False)
+        return bind("cast", found, dtype="f8", py=True) if python else found
+    return float(found) if type(start) is float and type(found) is np.float64 else found
 
 
-def _dtype(leaf: Any) -> np.dtype[Any]:
-    return np.dtype(leaf.type.dtype) if isinstance(leaf, Leaf) else dtype_of(leaf)
-
-
-__all__ = ["Structure", "argmin", "fixed_point", "root"]
+def _vector(xs: Leaves) -> Any:
+    return hooks.call(iterations.joined, xs)

@@ -91,7 +91,7 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and TABLE[e.op].effect:
+        if not TABLE[e.op].differentiable and (TABLE[e.op].effect or e.op == "constant"):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:
@@ -178,14 +178,13 @@ class Forward:
         copy_equation(b, e, env)
         count = len(e.outs)
         free = [v for v in free_vars(*e.blocks) if v in tangents]
-        active = [*range(count), *range(len(e.blocks[0].params), len(e.blocks[0].params) + len(free))]
-        swept = jvp_block(opened(e, free), active)
+        swept = jvp_block(opened(e, free), range(count + len(free)))
         given = [read(a, env) for a in e.ins[count:]]
         at = [env[v] for v in e.outs]
         around, moved = [env.get(v, v) for v in free], [tangents[v] for v in free]
 
-        def step(d: Sequence[Atom], held: Sequence[Atom]) -> list[Atom]:
-            return inlined(b, swept, [*at, *held, *around, *d, *moved], env)[count:]
+        def step(d: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *around, *d, *moved], env)[count:]
 
         solution = solved(b, e, step, zeros(b, at), given)
         tangents.update(zip(e.outs, solution, strict=True))

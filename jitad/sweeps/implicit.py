@@ -1,6 +1,6 @@
 """How is a value differentiated that is the solution of an equation?
 
-    x = implicit x0, held, tol, most    block(x, held) -> f(x, held)
+    x = implicit x0, tol, most    block(x) -> f(x)
 
 says that x is x0, which an iteration found, and that x = f(x): f closes over what x depends on.
 By the implicit function theorem its tangent and its adjoint are themselves fixed points, of maps
@@ -10,8 +10,8 @@ that are linear and contract as f does:
 
 (J and df at x, ct the adjoint of x).  They are iterated until they have converged, with x done
 before; how x0 was found plays no part, so nothing depends on the start.  The solutions are marked
-`implicit` in turn: that is all a derivative of the derivative needs.  `held` are values that f
-uses but x does not depend on (a preconditioner): they have no derivative.
+`implicit` in turn: that is all a derivative of the derivative needs.  What f uses but x does not
+depend on (a preconditioner) is marked `constant`: it has no derivative.
 
 Sources: Christianson, *Reverse accumulation and attractive fixed points*, Optim. Methods Softw. 3
 (1994); Radul's DVL for converging level by level; Griewank & Walther, ch. 15.
@@ -27,7 +27,9 @@ from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Scalar
 
-Map = Callable[[Sequence[Atom], Sequence[Atom]], list[Atom]]
+_CONTRACT = "The map must contract near its fixed point: |f'| < 1 in some norm."
+
+Map = Callable[[Sequence[Atom]], list[Atom]]
 
 
 def opened(e: Equation, free: Sequence[Var]) -> Block:
@@ -46,9 +48,9 @@ def solved(
 ) -> list[Atom]:
     """The fixed point of a linear map, iterated from `start`, as an `implicit` of its own.
 
-    `given`: the operands of `e` after the solution: what is held, the tolerance, the most rounds.
+    `given`: the operands of `e` after the solution: the tolerance, the most rounds.
     """
-    *held, tol, most = given
+    tol, most = given
     real = Scalar("f8", True)
     state = [Var(a.type, a.shape) for a in start]
     gap, size, count = Var(real, (), "gap"), Var(real, (), "size"), Var(INT, (), "rounds")
@@ -58,7 +60,7 @@ def solved(
         far = b.emit("gt", seen[0], b.emit("mul", tol, seen[1]))
         cond.results = [b.emit("logical_and", far, b.emit("lt", seen[2], most))]
     with b.block(gap, size, count, *state) as body:
-        new = step(state, held)
+        new = step(state)
         change = _norm(b, [b.emit("sub", x, y) for x, y in zip(new, state, strict=True)])
         body.results = [change, _norm(b, new), b.emit("add", count, lit(1)), *new]
     ins = (lit(float("inf")), lit(0.0), lit(0), *start)
@@ -66,14 +68,14 @@ def solved(
     last = b.structured("while", ins, outs, (cond, body))
     near = b.emit("le", last[0], b.emit("mul", tol, last[1]))
     finite = b.emit("lt", last[1], lit(float("inf")))
-    b.emit("check", b.emit("logical_and", near, finite), exception=JitadConvergenceError,
-           message=message("the derivative of a solution did not converge", e.pos,
-                           "The map must contract near its fixed point: |f'| < 1 in some norm."))  # fmt: skip
-    again = [Var(a.type, a.shape) for a in (*start, *held)]
+    text = message("the derivative of a solution did not converge", e.pos, _CONTRACT)
+    both = b.emit("logical_and", near, finite)
+    b.emit("check", both, exception=JitadConvergenceError, message=text)
+    again = [Var(a.type, a.shape) for a in start]
     with b.block(*again) as block:
-        block.results = step(again[: len(start)], again[len(start) :])
+        block.results = step(again)
     marked = tuple(Var(a.type, a.shape) for a in start)
-    ins = (*last[3:], *held, tol, most)
+    ins = (*last[3:], tol, most)
     return list(b.structured("implicit", ins, marked, (block,), dict(e.params)))
 
 
@@ -101,9 +103,12 @@ def zeros(b: Builder, like: Sequence[Atom]) -> list[Atom]:
     return [zero(b, a) for a in like]
 
 
+_MARKS = ("implicit", "constant")
+
+
 def settled(tape: Tape) -> Tape:
-    """The tape with no `implicit` left: once nothing more is differentiated, x is x0."""
-    if any(e.op == "implicit" for e in walk(tape.body)):
+    """The tape with no mark left: once nothing more is differentiated, x is x0."""
+    if any(e.op in _MARKS for e in walk(tape.body)):
         _settle(tape.body, {})
     return tape
 
@@ -115,7 +120,7 @@ def _settle(block: Block, env: Env) -> None:
     kept: list[Equation] = []
     for e in block.equations:
         e.ins = tuple(map(read, e.ins))
-        if e.op == "implicit":
+        if e.op in _MARKS:
             env.update(zip(e.outs, e.ins, strict=False))
             continue
         for inner in e.blocks:

@@ -185,8 +185,7 @@ class _Reverse:
         block, count = e.blocks[0], len(e.outs)
         around = free_vars(block)
         free = [v for v in around if scope.origin.get(v, v) in self.active]
-        first = len(block.params)
-        swept = vjp_block(opened(e, free), [*range(count), *range(first, first + len(free))])
+        swept = vjp_block(opened(e, free), range(count + len(free)))
         at = [scope.value(v) for v in e.outs]
         given = [scope.value(a) for a in e.ins[count:]]
         values = [scope.value(v) for v in free]
@@ -195,15 +194,15 @@ class _Reverse:
             s if s is not None else self.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
         ]
 
-        def pulled(sensitivity: Sequence[Atom], held: Sequence[Atom]) -> list[Atom]:
-            return inlined(b, swept, [*at, *held, *values, *sensitivity], outside)[count:]
+        def pulled(sensitivity: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
 
-        def step(sensitivity: Sequence[Atom], held: Sequence[Atom]) -> list[Atom]:
-            back = pulled(sensitivity, held)[:count]
+        def step(sensitivity: Sequence[Atom]) -> list[Atom]:
+            back = pulled(sensitivity)[:count]
             return [b.emit("add", s, a) for s, a in zip(ct, back, strict=True)]
 
         solution = solved(b, e, step, ct, given)
-        for v, part in zip(free, pulled(solution, given[:-2])[count:], strict=True):
+        for v, part in zip(free, pulled(solution)[count:], strict=True):
             self.contribute(scope, v, part)
 
     # -- branches -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ variables of the blocks around it.
     if     ins (pred,)                      blocks (then, else)   no parameters, equal results
     jvp    ins (*primals, *tangents)        blocks (function,)    outs (*results, *tangents)
     vjp    ins (*primals, *seeds)           blocks (function,)    outs (*results, *adjoints)
-    implicit  ins (*solution, *held, tol, most)  blocks (f,)      outs the solution of x = f(x)
+    implicit  ins (*solution, tol, most)  blocks (function,)      outs the solution, x = f(x)
     call   ins (*args)                      params["tape"]        a recursive tape function
 
 Every other operation is a primitive: a row of the table in `jitad.primitives`.  All are pure but

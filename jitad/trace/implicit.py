@@ -10,18 +10,20 @@ from collections.abc import Callable
 from typing import Any
 
 from jitad.errors import JitadConvergenceError, JitadTypeError, message
+from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Var
 from jitad.tape.types import Array
 from jitad.trace.context import Region, current
 from jitad.values.array import ArrayHandle
+from jitad.values.number import bind
 
 Leaves = list[Any]
 
 
 def implicit(
-    f: Callable[[Leaves, Leaves], Leaves], x: Leaves, held: Leaves, tol: Any, most: Any
+    f: Callable[[Leaves], Leaves], x: Leaves, tol: Any, most: Any
 ) -> Leaves:
-    """x, as the fixed point of f(x, held); leaves are traced numbers, floats and arrays."""
+    """x, as the fixed point of f; leaves are traced numbers, floats and arrays."""
     trace = current()
     assert trace is not None
     b = trace.builder
@@ -36,13 +38,12 @@ def implicit(
     def like(a: Atom) -> Var:
         return Var(a.type, a.shape)
 
-    start, kept = list(map(atom, x)), list(map(atom, held))
-    params = list(map(like, (*start, *kept)))
+    start = list(map(atom, x))
+    params = list(map(like, start))
     region = Region(trace, params)
     region.open()
     try:
-        given = list(map(leaf, params))
-        results = list(map(atom, f(given[: len(x)], given[len(x) :])))
+        results = list(map(atom, f(list(map(leaf, params)))))
         for k, (r, s) in enumerate(zip(results, start, strict=True)):
             if r.type != s.type and r.type.dtype == s.type.dtype:  # type: ignore[union-attr]
                 results[k] = b.emit("cast", r, dtype=s.type.dtype, py=s.type.py)  # type: ignore[union-attr]
@@ -57,9 +58,16 @@ def implicit(
             raise JitadTypeError(
                 f"a state of {s.type} became {r.type}", pos, "The map must keep types and axes."
             )
-    ins = (*start, *kept, b.atom(tol), b.atom(most))
+    ins = (*start, b.atom(tol), b.atom(most))
     outs = b.structured("implicit", ins, tuple(map(like, start)), (region.block,))
     return list(map(leaf, outs))
+
+
+def constant(leaf: Any) -> Any:
+    """The same value, which no derivative is taken by."""
+    return ArrayHandle(bind("constant", leaf.content)) if isinstance(leaf, ArrayHandle) else (
+        bind("constant", leaf) if isinstance(leaf, Leaf) else leaf
+    )
 
 
 def demand(ok: Any, what: str, remedy: str) -> None:
