@@ -180,7 +180,7 @@ def _unary(name: str, evaluate: Any, partial: Any, domain: Any = ANY, dear: bool
          domain=(domain,), dear=dear)  # fmt: skip
 
 
-_unary("sqrt", np.sqrt, lambda o, x, y: 0.5 / y, POSITIVE)
+_unary("sqrt", np.sqrt, lambda o, x, y: 0.5 * (1.0 / y), POSITIVE)
 _unary("cbrt", np.cbrt, lambda o, x, y: 1.0 / (3.0 * y * y), POSITIVE)
 _unary("exp", np.exp, lambda o, x, y: y)
 _unary("exp2", np.exp2, lambda o, x, y: y * math.log(2.0))

@@ -52,7 +52,7 @@ def _visit(block: Block, loop: _Loop | None) -> None:
     for e in block.equations:
         for inner in e.blocks:
             _visit(inner, loop if e.op == "if" else _innermost(e))
-        if e.op == "div" and _divides(e) and (e.outs[0].shape or loop and loop.suits(*e.ins)):
+        if e.op == "div" and _divides(e) and (e.outs[0].shape or (loop and loop.suits(*e.ins))):
             out += _replaced(e)
         else:
             out.append(e)

@@ -127,7 +127,8 @@ def _multiple(x: Equation) -> Var | None:
 
 
 def _near(group: list[_Window]) -> bool:
-    return all(max(axis) - min(axis) <= _FARTHEST for axis in zip(*(w.offsets for w in group)))
+    offsets = zip(*(w.offsets for w in group), strict=True)
+    return all(max(axis) - min(axis) <= _FARTHEST for axis in offsets)
 
 
 def _joined(group: list[_Window]) -> Iterator[Equation]:
@@ -135,8 +136,9 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
     first, last = group[0].e, group[-1].e
     pos: Pos | None = last.pos
     kinds = first.params["kinds"]
-    lowest = [min(axis) for axis in zip(*(w.offsets for w in group))]
-    spread = [max(axis) - low for axis, low in zip(zip(*(w.offsets for w in group)), lowest)]
+    lowest = [min(axis) for axis in zip(*(w.offsets for w in group), strict=True)]
+    offsets = zip(*(w.offsets for w in group), strict=True)
+    spread = [max(axis) - low for axis, low in zip(offsets, lowest, strict=True)]
     equations: list[Equation] = []
 
     def emit(op: str, *ins: Atom, out: Var, **params: object) -> Var:

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.fuse import finish, independent
+from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
 from jitad.sweeps.rules import contributions, plus
@@ -141,6 +142,8 @@ class _Reverse:
                     self.loop(e, scope)
                 case "if":
                     self.branch(e, scope)
+                case "implicit":
+                    self.implicit(e, scope)
                 case "push" | "pop":
                     self.record(e, scope)
                 case _:
@@ -172,6 +175,38 @@ class _Reverse:
         ct = ct if ct is not None else self.zero(rest, scope)
         v_bar = v_bar if v_bar is not None else self.zero(v, scope)
         scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
+
+    # -- solutions -----------------------------------------------------------------------------
+
+    def implicit(self, e: Equation, scope: Scope) -> None:
+        """The adjoint of a solution converges by the transposed linear map; then it is pulled
+        back to what the map closes over."""
+        b = self.b
+        seeds = [self.take(v, scope) for v in e.outs]
+        if all(s is None for s in seeds):
+            return
+        block, count = e.blocks[0], len(e.outs)
+        around = free_vars(block)
+        free = [v for v in around if scope.origin.get(v, v) in self.active]
+        swept = vjp_block(opened(e, free), range(count + len(free)))
+        at = [scope.value(v) for v in e.outs]
+        given = [scope.value(a) for a in e.ins[count:]]
+        values = [scope.value(v) for v in free]
+        outside: Env = {v: scope.value(v) for v in around if v not in free}
+        ct = [
+            s if s is not None else self.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
+        ]
+
+        def pulled(sensitivity: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
+
+        def step(sensitivity: Sequence[Atom]) -> list[Atom]:
+            back = pulled(sensitivity)[:count]
+            return [b.emit("add", s, a) for s, a in zip(ct, back, strict=True)]
+
+        solution = solved(b, e, step, ct, given)
+        for v, part in zip(free, pulled(solution)[count:], strict=True):
+            self.contribute(scope, v, part)
 
     # -- branches -------------------------------------------------------------------------------
 
