@@ -22,6 +22,7 @@ from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.rounding import rounded
 from jitad.tape.types import Scalar
 
 STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
@@ -58,11 +59,13 @@ class Analysis:
     home: dict[Var, Block] = field(default_factory=dict)
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
     pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
+    rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
 
 
 def analyse(body: Block) -> Analysis:
     out = Analysis()
     _visit(out, body)
+    out.rounded = rounded(body)
     return out
 
 

@@ -15,6 +15,7 @@ from jitad.emit.access import Access, compose, element, identity, of_axis, of_ex
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, origins
 from jitad.emit.control import for_, if_, while_
+from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError
@@ -33,6 +34,7 @@ def emit(tape: Tape) -> str:
     names = Names(reserved, set(hints.values()))
     name = names.new(tape.name, "kernel")
     s = Scope(analysis, names, hints, _step)
+    s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: name for cls, (_, name) in exceptions.items()}
     parameters, sizes = _parameters(s, tape.body)
     s.page.indent = 1
@@ -52,8 +54,6 @@ def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
     lines = ["import numpy as np\n"]
     if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in used:
-        lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
-from jitad.emit.memory import accum, empty, load, local, opaque, store, zeros
+from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import show
 from jitad.primitives import TABLE
 
@@ -105,7 +105,9 @@ pow = _plain("pow", _power)
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
-fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
+# `a * b + c` may be one instruction that rounds once; of `plus(a * b, c)` the product is rounded
+# first, as Python does: where a decision may hang on the last bit
+plus = _plain("plus", lambda a, b: a + b)
 
 # -- division by a number that is known beforehand, see specialise.quotients ---------------------
 
@@ -120,4 +122,4 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["accum", "empty", "load", "local", "opaque", "show", "store", "zeros"]
+__all__ += ["accum", "empty", "grown", "load", "local", "opaque", "show", "store", "zeros"]

@@ -267,13 +267,11 @@ def _polygamma(s: Site, n: Value, x: Value) -> Value:
 
 
 def _fadd(s: Site, x: Value, y: Value) -> Value:
-    return s.b.fadd(x, y, flags=("reassoc",)) if s.is_float else s.b.add(x, y)
+    return s.b.fadd(x, y, flags=numba_private.ANY_ORDER) if s.is_float else s.b.add(x, y)
 
 
-def _fmadd(s: Site, x: Value, y: Value, z: Value) -> Value:
-    if not s.is_float:
-        return s.b.add(s.b.mul(x, y), z)
-    return s.b.fadd(s.b.fmul(x, y, flags=("contract",)), z, flags=("contract", "reassoc"))
+def _plus(s: Site, x: Value, y: Value) -> Value:
+    return s.b.fadd(x, y, flags=numba_private.ROUNDED) if s.is_float else s.b.add(x, y)
 
 
 def _rescale(s: Site, d: Value) -> Value:
@@ -329,7 +327,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "isinf": (_number, _bool, _isinf),
     "isfinite": (_number, _bool, _isfinite),
     "fadd": (_number, None, _fadd),
-    "fmadd": (_number, None, _fmadd),
+    "plus": (_number, None, _plus),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

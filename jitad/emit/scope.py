@@ -15,6 +15,7 @@ from jitad.emit.access import Access, Affine, Map, identity, linear, names_in
 from jitad.emit.buffers import Buffers, Level, Root
 from jitad.emit.demand import Analysis
 from jitad.emit.joining import Written
+from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
 from jitad.tape.types import Scalar
@@ -53,6 +54,7 @@ class Scope:
         self.exprs: dict[Var, Expr] = {}
         self.access: dict[Var, Access] = {}
         self.formulas: dict[Var, Formula] = {}
+        self.lanes = Lanes({}, {})
         self.stacks: dict[Var, tuple[str, str]] = {}
         self.extents: dict[Var, Extents] = {}
         self.depth_of: dict[str, int] = {}  # loops around the definition of a scalar's name

@@ -13,6 +13,7 @@ from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
+from jitad.specialise.layout import lay_out
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
@@ -41,6 +42,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("decided again", simplify),
     ("delay", delay),
     ("gather", gather),
+    ("lay out", lay_out),
     ("last fold", simplify),
 )
 

@@ -48,6 +48,8 @@ def _step(eqn: Equation, ins: list[Any], env: Env) -> list[Any]:
             while _run(cond, ins, env)[0]:
                 ins = _run(body, ins, env)
             return ins
+        case "implicit":
+            return ins[: len(eqn.outs)]
         case "jvp" | "vjp":
             raise NotImplementedError("a tagged tape must be resolved before it is interpreted")
     out = TABLE[eqn.op].evaluate(*ins, **eqn.params)
