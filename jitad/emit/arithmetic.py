@@ -72,4 +72,5 @@ def functions() -> set[str]:
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
     names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "show", "store"}
+    names |= {"deep", "handed", "room"}
     return names - {"abs"}  # a builtin

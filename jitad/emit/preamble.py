@@ -18,6 +18,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.depth import deep, handed, room
 from jitad.emit.memory import accum, empty, load, local, store, zeros
 from jitad.emit.output import show
 
@@ -114,4 +115,4 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]
+__all__ += ["accum", "deep", "empty", "handed", "load", "local", "room", "show", "store", "zeros"]

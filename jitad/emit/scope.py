@@ -61,6 +61,8 @@ class Scope:
         self.natural: set[str] = set()  # names of numbers that are never negative
         self.reserved: set[Equation] = set()  # pushes that have room
         self.exceptions: dict[type, str] = {}  # names of what checks raise
+        self.called: dict[str, str] = {}  # names of the functions that calls name
+        self.room = ""  # the name of the lowest address that a frame may have
 
     def run(
         self, block: Block, finish: Callable[[], None], around: tuple[Block, ...] = ()

@@ -48,7 +48,7 @@ def decided(condition: Any, pos: Pos | None) -> Any:
     """The truth of a condition; relied on where recursion would not end otherwise."""
     known = truth(condition)
     trace = current()
-    if isinstance(known, Leaf) and trace is not None and pos in trace.relied:
+    if isinstance(known, Leaf) and trace is not None and pos in trace.insight.relied:
         value = trace.builder.rely(known.atom)
         return known if value is None else bool(value)
     return known
