@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import sys
 from dataclasses import replace
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
@@ -30,6 +31,8 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made
 
 MAX_DEPTH = 200  # calls inside each other
+MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
+MAX_UNFOLDED = 50  # the same where they are written out
 
 
 def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -108,25 +111,38 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     if f.__code__ in trace.insight.recursive:
         return _recursive(trace, f, twin, args, kwargs)
     key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
-    if key in trace.calls and len(trace.conditions) > trace.calls[key]:
-        _recurs(trace, f, trace.calls[key])
+    here = (len(trace.regions), len(trace.conditions))
+    if key in trace.calls and here > trace.calls[key]:
+        _recurs(trace, f, trace.calls[key][1])
+    # ints may tell the calls apart, and yet not be what ends them
+    around = trace.nested.setdefault(f.__code__, [])
+    if len(around) >= MAX_CONDITIONAL and _under_conditions(around, here):
+        _recurs(trace, f, around[0][1])
     if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
             trace.builder.pos, "Write the recursion as a loop.",
         )  # fmt: skip
     again = key in trace.calls
-    trace.calls.setdefault(key, len(trace.conditions))
+    trace.calls.setdefault(key, here)
+    around.append(here)
     trace.depth += 1
     try:
         out = twin(*args, **kwargs)
     finally:
         trace.depth -= 1
+        around.pop()
         if not again:
             del trace.calls[key]
     if hasattr(out, "gi_frame"):
         made(out)
     return out
+
+
+def _under_conditions(around: list[tuple[int, int]], here: tuple[int, int]) -> bool:
+    """Was each of the last calls made under a condition, or in a loop, of the one before it?"""
+    last = [*around[-MAX_CONDITIONAL:], here]
+    return all(outer[0] < inner[0] for outer, inner in itertools.pairwise(last))
 
 
 def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
@@ -139,6 +155,8 @@ def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
     found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
     if not found <= insight.relied:
         raise Again(replace(insight, relied=insight.relied | found))
+    if len(trace.nested[code]) < MAX_UNFOLDED:
+        return
     unfolded, recursive = insight.unfolded - {code}, insight.recursive | {code}
     raise Again(replace(insight, unfolded=unfolded, recursive=recursive))
 

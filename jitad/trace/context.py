@@ -67,8 +67,10 @@ class Trace:
         self.journal = Journal()
         self.regions: list[Region] = []
         self.trying: list[Any] = []  # the kinds of exception that open `try` statements catch
-        # the calls in progress, by abstract signature, with the number of conditions around each
-        self.calls: dict[tuple[Any, ...], int] = {}
+        # the calls in progress, by abstract signature and by function, with the number of regions
+        # and conditions around each
+        self.calls: dict[tuple[Any, ...], tuple[int, int]] = {}
+        self.nested: dict[CodeType, list[tuple[int, int]]] = {}
         self.depth = 0  # of calls
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
         self.insight = Insight()

@@ -30,7 +30,7 @@ def falling_factorial(x):
 
 
 @program(scalar(0.3, 0.9), tags="recursion njit")
-def power_by_squaring(x):
+def power_by_halves(x):
     def power(n):
         if n == 0:
             return 1.0
@@ -41,7 +41,7 @@ def power_by_squaring(x):
 
 
 @program(scalar(0.5, 0.9), tags="recursion global-scalar")
-def continued_fraction(x):
+def continued_fraction_tail(x):
     def tail(k):
         if k * RATE > 8.0 + x:
             return x
@@ -173,7 +173,7 @@ def filled_by_bisection(x):
 
 
 @program(array(8), tags="recursion inplace argument", truth="differences")
-def sorted_in_place(x):
+def sorted_by_recursion(x):
     def sort(a, lo, hi):
         if hi - lo < 2:
             return
@@ -210,7 +210,7 @@ def transformed_in_place(x):
 
 
 @program(array(3, 3), tags="recursion returns-array")
-def matrix_power(a):
+def matrix_power_by_squaring(a):
     def power(m, n):
         if n == 1:
             return m
