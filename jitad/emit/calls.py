@@ -45,12 +45,18 @@ def _sample(a: Atom) -> str:
     raise JitadError("a stack can't be a result of a kernel")
 
 
+def _plain(text: str, dtype: str) -> str:
+    """A number whose type is not that of a literal: Numba would make a function of its own for
+    it, whose calls of the other are not linked in code that is kept on disk."""
+    return text if dtype[0] == "f" else f"{dtype_name(dtype)}({text})"
+
+
 def call(s: Scope, e: Equation) -> None:
     """Arrays are handed over as whole buffers, and come back as such."""
     operands = []
     for a in e.ins:
         if not isinstance(a, Var) or not is_array(a):
-            operands.append(s.expr(a).text)
+            operands.append(_plain(s.expr(a).text, a.type.dtype))  # type: ignore[union-attr]
             continue
         if s.whole(a):
             name = s.access[a].name

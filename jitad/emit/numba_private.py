@@ -174,6 +174,9 @@ class ContentCache(caching._Cache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._on or data.lifted or data.library.has_dynamic_globals:
             return
+        # Functions that call each other are linked by the process that compiles them only.
+        if b".numba.unresolved$" in data.library._get_compiled_object():
+            return
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 
