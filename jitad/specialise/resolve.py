@@ -13,7 +13,7 @@ from __future__ import annotations
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
-from jitad.sweeps.calls import Library
+from jitad.sweeps.calls import Library, hushed
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
@@ -28,6 +28,7 @@ def resolve(tape: Tape) -> Tape:
     """A plain tape: no `vjp` or `jvp` is left."""
     library = _Functions(tape.functions)
     body = _resolve_block(tape.body, library)
+    library.functions = hushed(body, library.used_by(body))
     return Tape(tape.name, body, tape.pos, library.used_by(body))
 
 

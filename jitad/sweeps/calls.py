@@ -14,11 +14,13 @@ takes the place of the call (`twin` in `sweeps.reverse`), and value and gradient
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.primitives import TABLE
 from jitad.tape.build import Builder
+from jitad.tape.copy import begin, copy_block
 from jitad.tape.ir import Atom, Block, Equation, Tape, walk
 from jitad.tape.types import Type, is_float
 
@@ -130,6 +132,33 @@ def call(
     if quiet:
         params["quiet"] = True
     return list(b.emit("call" if quiet else e.op, *ins, **params))
+
+
+def hushed(body: Block, functions: dict[str, Tape]) -> dict[str, Tape]:
+    """The functions, and for quiet calls others without checks and prints (calls are changed)."""
+    out = dict(functions)
+    done: dict[str, str] = {}
+    todo = [body, *(t.body for t in functions.values())]
+    while todo:
+        for e in walk(todo.pop()):
+            if not e.params.get("quiet"):
+                continue
+            name = e.params["function"]
+            if name not in done and any(TABLE[x.op].effect for x in _inside(out[name].body)):
+                done[name] = quiet = unused(f"{name}_quiet", out)
+                b = Builder()
+                env = begin(b, out[name].body)
+                new = b.blocks[0]
+                new.results = copy_block(b, out[name].body, env, effects=False)
+                out[quiet] = Tape(quiet, new, out[name].pos)
+                todo.append(new)
+            e.params = {k: v for k, v in e.params.items() if k != "quiet"}
+            e.params["function"] = done.get(name, name)
+    return out
+
+
+def _inside(body: Block) -> Iterator[Equation]:
+    return (e for e in walk(body) if e.op in TABLE)
 
 
 def unused(wish: str, taken: Iterable[str]) -> str:

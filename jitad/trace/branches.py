@@ -23,7 +23,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit
 from jitad.tape.types import BOOL
-from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
     APPENDED,
@@ -141,7 +141,9 @@ class Branches:
         if not raises_for_the_user(error):
             region.drop()
             return False
-        if not isinstance(error, DeadPath):
+        if isinstance(error, Bottom):
+            self.trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+        elif not isinstance(error, DeadPath):
             emit_raise(self.trace, error, self.site.pos)
         region.close()
         self.ends.append([])

@@ -17,7 +17,7 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from jitad.errors import GuardMiss, JitadError
+from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
@@ -134,8 +134,6 @@ class Recursion:
         if wider:
             self.forms = [_without_extents(f) for f in forms]
         if wider or self.result is None:
-            b = self.trace.builder
-            b.emit("check", lit(False), exception=GuardMiss, message="nowhere")
             raise Bottom
         return self._call(self._snapshots(given))
 
@@ -274,7 +272,7 @@ class Recursion:
 
         b = self.trace.builder
         values = [build(b, f, supply, made, noted) for f in self.forms]
-        self.containers = {id(v) for v in made.values() if not isinstance(v, (ArrayHandle, tuple))}
+        self.containers = {id(made[k]) for f in self.forms for k in _records(f)}
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
             assign(w.write, build(b, f, supply, made, join))
         bound = inspect.BoundArguments(
@@ -431,6 +429,14 @@ def _wider(was: Form, now: Form) -> Form:
             raise Mismatch(f"{len(was.parts)} or {len(now.parts)} values")
         return Record(now.of, tuple(map(_wider, was.parts, now.parts)))
     return widen(was, now)
+
+
+def _records(f: Form) -> list[int]:
+    """The ids of the forms of containers, other than tuples."""
+    if not isinstance(f, Record):
+        return []
+    own = [] if isinstance(f.of.value, tuple) else [id(f)]
+    return own + [k for p in f.parts for k in _records(p)]
 
 
 def _signature(forms: list[Form]) -> tuple[Any, ...]:

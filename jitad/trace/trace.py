@@ -339,7 +339,6 @@ def trace_block(
         params = [Var(t, shape) for t, shape in needed]
     region = Region(running, list(params))
     region.open()
-    running.operators += 1
     try:
         given = build(b, form, iter(params), {}, lambda new, sides: running.journal.made(new))
         result = local(call(f, *given))
@@ -355,8 +354,6 @@ def trace_block(
     except BaseException:
         region.drop()
         raise
-    finally:
-        running.operators -= 1
     region.close()
     region.block.results = results
     return Inner(running, region.block, output, own, written, place_forms)
