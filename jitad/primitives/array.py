@@ -253,7 +253,7 @@ def _pad_vjp(o: Any, ct: Any, a: Any, *rest: Any) -> tuple[Any, ...]:
 # an array in a frame of zeros: how many are before it along each axis, then the new extents
 register(Primitive(
     "pad", _pad,
-    lambda a, *operands: ((a.type, operands[a.type.ndim :]),), linear=(0,),  # type: ignore[union-attr]
+    lambda a, *operands: ((a.type, operands[a.type.ndim :]),), linear=(0,),
     vjp=_pad_vjp,
 ))  # fmt: skip
 
