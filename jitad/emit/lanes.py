@@ -71,10 +71,10 @@ class _Uses:
 
     def _visit(self, block: Block) -> set[Var]:
         self.blocks.append(block)
-        taken = {a for a in block.results if _is_stack(a)}
+        taken = {a for a in block.results if isinstance(a, Var) and _is_stack(a)}
         for k, e in enumerate(block.equations):
             self.home[e], self.place[e] = block, k
-            mine = {a for a in e.ins if _is_stack(a)}
+            mine = {a for a in e.ins if isinstance(a, Var) and _is_stack(a)}
             for inner in e.blocks:
                 deeper = self._visit(inner)
                 taken |= deeper

@@ -66,6 +66,8 @@ class Scope:
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.last_nest: Written | None = None
         self.exceptions: dict[type, str] = {}  # names of what checks raise
+        self.called: dict[str, str] = {}  # names of the functions that calls name
+        self.room = ""  # the name of the lowest address that a frame may have
 
     def run(
         self, block: Block, finish: Callable[[], None], around: tuple[Block, ...] = ()

@@ -51,8 +51,15 @@ def stages(tape: Tape) -> Iterator[tuple[str, Tape]]:
     """The tape after each pass, with the pass's name."""
     verify(tape)
     for name, run in PIPELINE:
-        tape = verify(run(tape), name)
+        tape = verify(run(tape) if run is resolve else _everywhere(run, tape), name)
         yield name, tape
+
+
+def _everywhere(run: Pass, tape: Tape) -> Tape:
+    """A pass over a tape and over each of its functions."""
+    functions = {name: run(t) for name, t in tape.functions.items()}
+    out = run(Tape(tape.name, tape.body, tape.pos))
+    return Tape(out.name, out.body, out.pos, functions)
 
 
 def specialise(tape: Tape) -> Tape:

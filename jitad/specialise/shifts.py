@@ -14,7 +14,7 @@ differs from another array only by its sign or a number is that array.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jitad.specialise.linear import Forms
@@ -164,7 +164,7 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
             sizes.append(n)
     shape = tuple(counts)
 
-    def window(at: list[Atom]) -> list[Atom]:
+    def window(at: Sequence[Atom]) -> list[Atom]:
         return [a for k in range(len(kinds)) for a in (at[k], lit(1), counts[k])]
 
     whole = first.ins[0]

@@ -108,8 +108,9 @@ _MARKS = ("implicit", "constant")
 
 def settled(tape: Tape) -> Tape:
     """The tape with no mark left: once nothing more is differentiated, x is x0."""
-    if any(e.op in _MARKS for e in walk(tape.body)):
-        _settle(tape.body, {})
+    for t in (tape, *tape.functions.values()):
+        if any(e.op in _MARKS for e in walk(t.body)):
+            _settle(t.body, {})
     return tape
 
 
