@@ -21,6 +21,7 @@ from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
+from jitad.specialise.sink import sink
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -42,6 +43,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("decided again", simplify),
     ("delay", delay),
     ("gather", gather),
+    ("sink", sink),
     ("lay out", lay_out),
     ("last fold", simplify),
 )

@@ -90,8 +90,8 @@ def test_a_nest_that_ends_a_loop_is_not_joined_from_outside() -> None:
     b = Builder()
     x = b.input(VECTOR, "x")
 
-    def body(i: Any, u: Any) -> list[Any]:
-        return [b.emit("mul", u, x)]
+    def body(i: Any, u: Any) -> Any:
+        return b.emit("mul", u, x)
 
     (u,) = loop(b, 3, [x], body)
     check(finish(b, "f", u, b.emit("add", u, x), b.emit("neg", x)), X)
