@@ -143,7 +143,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             out.home[v] = block
         if e.op == "push" and is_array(e.ins[1]):
             recorded[e.ins[1]] = e
-        out.pushed.update((v, recorded[v]) for v in e.outs if v in recorded)
+        out.pushed.update(
+            (v, recorded[v]) for v in e.outs if v in recorded and not demands[v].memory
+        )
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():

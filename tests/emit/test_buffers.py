@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -255,3 +256,30 @@ def test_value_carried_twice_of_which_one_changes() -> None:
 
     outs = loop(b, lit(3), [s, s], body)
     check(finish(b, "twice", *outs), X)
+
+
+def test_what_is_recorded_has_no_memory_of_its_own() -> None:
+    """It is computed in its place on the stack, unless somebody needs all of it elsewhere."""
+    def f(carry: bool) -> Any:
+        b = Builder()
+        x = b.input(VECTOR, "x")
+        kept = b.emit("stack", element=VECTOR)
+
+        def forward(i: Any, u: Any, s: Any) -> Any:
+            v = b.emit("mul", u, b.emit("mul", u, u))
+            s = b.emit("push", s, v)
+            return (v if carry else b.emit("sub", v, x)), s
+
+        u, kept = loop(b, 3, [x, kept], forward)
+
+        def backward(i: Any, t: Any, s: Any) -> Any:
+            s, v = b.emit("pop", s, *x.shape)
+            return b.emit("add", t, v), s
+
+        t, _ = loop(b, 3, [u, kept], backward, start=2, step=-1)
+        return finish(b, "f", t, u)
+
+    source = check(f(False), X)
+    assert "kept1" in source and copies(in_loop(source, "i_1" if "i_1" in source else "i1")) == 0
+    assert allocations(source) <= 4, source
+    check(f(True), X)
