@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable
 
 from jitad.emit import calls, demand, nests, picking, stacks
-from jitad.emit.access import Access, compose, element, identity, of_expr
+from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, origins
 from jitad.emit.control import for_, if_, while_
+from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
@@ -51,6 +52,7 @@ def _function(
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
     hints = _hints(tape.body)
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
+    s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
     s.called = called
     parameters, sizes = _parameters(s, tape.body)
@@ -78,8 +80,6 @@ def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
     lines = ["import numpy as np\n"]
     if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in used:
-        lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"
 
@@ -127,8 +127,8 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
             out.append(Expr(s.access[r].name))
             apart[r] = False  # a second time it is copied
         else:
-            name, _ = s.allocate(r, s.extents[r])
-            nests.copy(s, name, r)
+            name, root = s.allocate(r, s.extents[r])
+            nests.copy(s, name, r, frozenset([root]))
             out.append(Expr(name))
     return out
 
@@ -340,7 +340,7 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, v, s.access[v].name, at, extents, nests.Inside(value))
+    nests.fill(s, v, s.access[v], extents, nests.Inside(value), s.buffers.roots[v])
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -386,6 +386,23 @@ def _reshape(s: Scope, e: Equation) -> None:
     s.buffers.place(v, s.buffers.roots[a])
 
 
+def _pad(s: Scope, e: Equation) -> None:
+    """The frame is zeroed once, where one buffer serves all iterations of a loop."""
+    (a, *operands), (v,) = e.ins, e.outs
+    assert isinstance(a, Var)
+    inner = s.extents[a]
+    before, outer = s.locals(operands[: len(inner)]), s.locals(operands[len(inner) :])
+    stays = s.depth((*before, *inner)) <= s.depth(outer)
+    inside = nests.evaluate(s, (e, 0), a, identity(len(inner)), s.counters(len(inner)))
+    name = s.new_name(v)
+    made = s.allocate_as(name, v.type.dtype, outer, "zeros", hoist=stays)  # type: ignore[union-attr]
+    s.bind(v, Access(name, identity(len(outer))), outer)
+    roots = frozenset([Root(False, made.depth, made.born)])  # not to be written by others
+    s.buffers.place(v, roots)
+    place = tuple(plus(of_expr(x), of_axis(k)) for k, x in enumerate(before))
+    nests.fill(s, a, Access(name, place), inner, inside, roots)
+
+
 def _pack(s: Scope, e: Equation) -> None:
     (v,) = e.outs
     name = s.new_array(v, (Expr(str(len(e.ins))),))
@@ -409,7 +426,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, v, s.access[v].name, at, mine, inside)
+        nests.fill(s, v, Access(s.access[v].name, at), mine, inside, s.buffers.roots[v])
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:
@@ -453,7 +470,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "store_slice": _store_slice, "accum_slice": _store_slice,
     "take": picking.take, "store_take": _store_take, "accum_take": _store_take,
     "slice": _view, "transpose": _view, "broadcast": _view,
-    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pack": _pack,
+    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print,
     "call": calls.call, "act": calls.call, "stack": stacks.create,

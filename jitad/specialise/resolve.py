@@ -15,12 +15,13 @@ from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.calls import Library, hushed
 from jitad.sweeps.forward import jvp_block
+from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
-from jitad.tape.ir import Atom, Block, Equation, Tape, free_vars
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars
 from jitad.values.number import in_rules
 
 
@@ -29,7 +30,7 @@ def resolve(tape: Tape) -> Tape:
     library = _Functions(tape.functions)
     body = _resolve_block(tape.body, library)
     library.functions = hushed(body, library.used_by(body))
-    return Tape(tape.name, body, tape.pos, library.used_by(body))
+    return settled(Tape(tape.name, body, tape.pos, library.used_by(body)))
 
 
 class _Functions(Library):
@@ -91,21 +92,33 @@ def _expanded_inside(block: Block, library: Library) -> Block:
 
 
 def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
+    ins = [read(a, env) for a in e.ins]
     function = _resolve_block(e.blocks[0], library)
     # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
     plain = prepare(function)
+    # A derivative in a direction that is literally zero, or of a result without sensitivity, is
+    # none: gradients by forward mode have such directions.
+    primals, given = ins[: len(plain.params)], ins[len(plain.params) :]
+    which = e.params["seeded" if e.op == "vjp" else "active"]
+    known = [(k, a) for k, a in zip(which, given, strict=True) if not _is_zero(a)]
+    chosen = tuple(k for k, _ in known)
     with in_rules:  # a literal times an array of the tape is a content, not a user's handle
         if e.op == "vjp":
             plain = preaccumulate(plain, e.params["active"], library)
-            swept = vjp_block(plain, e.params["active"], e.params["seeded"], library)
+            swept = vjp_block(plain, e.params["active"], chosen, library)
         else:
-            swept = jvp_block(plain, e.params["active"], library)
+            swept = jvp_block(plain, chosen, library)
     swept = simplify_block(swept)
-    inner: Env = dict(zip(swept.params, (read(a, env) for a in e.ins), strict=True))
+    args = (*primals, *(a for _, a in known))
+    inner: Env = dict(zip(swept.params, args, strict=True))
     for v in _captured(swept, env):
         inner[v] = env[v]
     outs = copy_block(b, swept, inner)
     env.update(zip(e.outs, outs, strict=True))
+
+
+def _is_zero(a: Atom) -> bool:
+    return isinstance(a, Lit) and a.value == 0.0
 
 
 def prepare(block: Block) -> Block:

@@ -41,6 +41,8 @@ def wants(x: Equation, active: set[Var]) -> list[Var]:
             atoms = x.ins[:1]
         case "while":
             atoms = ()
+        case "implicit":
+            atoms = (*x.outs, *x.ins, *free_vars(*x.blocks))
         case "mul":
             a, b = x.ins
             atoms = tuple(p for p, q in ((a, b), (b, a)) if q in active)

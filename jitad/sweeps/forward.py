@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
+from jitad.sweeps.implicit import inlined, opened, solved, zeros
 from jitad.sweeps.rules import tangent
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
@@ -96,7 +97,7 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and TABLE[e.op].effect:
+        if not TABLE[e.op].differentiable and (TABLE[e.op].effect or e.op == "constant"):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:
@@ -130,6 +131,8 @@ class Forward:
             return
         if e.op == "if":
             self.branch(e, env, tangents)
+        elif e.op == "implicit":
+            self.implicit(e, env, tangents)
         else:
             self.loop(e, env, tangents)
 
@@ -174,6 +177,23 @@ class Forward:
         types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
         outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+
+    def implicit(self, e: Equation, env: Env, tangents: Tangents) -> None:
+        """The tangent of a solution: the fixed point of its linearised equation."""
+        b = self.b
+        copy_equation(b, e, env)
+        count = len(e.outs)
+        free = [v for v in free_vars(*e.blocks) if v in tangents]
+        swept = jvp_block(opened(e, free), range(count + len(free)), library=self.library)
+        given = [read(a, env) for a in e.ins[count:]]
+        at = [env[v] for v in e.outs]
+        around, moved = [env.get(v, v) for v in free], [tangents[v] for v in free]
+
+        def step(d: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *around, *d, *moved], env)[count:]
+
+        solution = solved(b, e, step, zeros(b, at), given)
+        tangents.update(zip(e.outs, solution, strict=True))
 
     def results(
         self, block: Block, which: list[int], env: Env, tangents: Tangents

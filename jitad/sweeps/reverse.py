@@ -22,6 +22,7 @@ from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.calls import Library
 from jitad.sweeps.fuse import finish, independent
+from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
 from jitad.sweeps.rules import contributions, plus
@@ -126,7 +127,10 @@ class _Reverse:
         if not isinstance(v, Var):
             return None
         self.gather(v, scope)
-        return scope.adjoints.pop(v, None)
+        out = scope.adjoints.pop(v, None)
+        if v.name and isinstance(out, Var) and not out.name:
+            out.name = f"{v.name}_bar"
+        return out
 
     # -- equations ------------------------------------------------------------------------------
 
@@ -145,6 +149,8 @@ class _Reverse:
                     self.loop(e, scope)
                 case "if":
                     self.branch(e, scope)
+                case "implicit":
+                    self.implicit(e, scope)
                 case "push" | "pop":
                     self.record(e, scope)
                 case "call" | "act":
@@ -179,6 +185,37 @@ class _Reverse:
         v_bar = v_bar if v_bar is not None else self.zero(v, scope)
         scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
 
+    # -- solutions -----------------------------------------------------------------------------
+
+    def implicit(self, e: Equation, scope: Scope) -> None:
+        """The adjoint of a solution converges by the transposed linear map; then it is pulled
+        back to what the map closes over."""
+        b = self.b
+        seeds = [self.take(v, scope) for v in e.outs]
+        if all(s is None for s in seeds):
+            return
+        block, count = e.blocks[0], len(e.outs)
+        around = free_vars(block)
+        free = [v for v in around if scope.origin.get(v, v) in self.active]
+        swept = vjp_block(opened(e, free), range(count + len(free)), library=self.library)
+        at = [scope.value(v) for v in e.outs]
+        given = [scope.value(a) for a in e.ins[count:]]
+        values = [scope.value(v) for v in free]
+        outside: Env = {v: scope.value(v) for v in around if v not in free}
+        ct = [
+            s if s is not None else self.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
+        ]
+
+        def pulled(sensitivity: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
+
+        def step(sensitivity: Sequence[Atom]) -> list[Atom]:
+            back = pulled(sensitivity)[:count]
+            return [b.emit("add", s, a) for s, a in zip(ct, back, strict=True)]
+
+        solution = solved(b, e, step, ct, given)
+        for v, part in zip(free, pulled(solution)[count:], strict=True):
+            self.contribute(scope, v, part)
     # -- calls ----------------------------------------------------------------------------------
 
     def call(self, e: Equation, scope: Scope) -> None:
@@ -317,7 +354,7 @@ class _Reverse:
             rerun = False  # the cut finds what is dear and records it
         restored = [] if rerun else plan(e, self.active, scope)
         any_order = any_order and not restored
-        k_var = Var(INT, (), "k")
+        k_var = Var(INT, (), _counter(e))
         inner = Scope(scope, body, visible=rerun, owner=e)
         primal: list[Var] = []
         results: list[Atom]
@@ -417,6 +454,8 @@ class _Reverse:
             a = scope.value(v)
             if a is not v:
                 env[v] = a
+                if isinstance(a, Var):  # what is read of a restored array was read of this one
+                    scope.origin[a] = scope.origin.get(v, v)
         start, step = scope.value(e.ins[0]), scope.value(e.ins[1])
         env[body.params[0]] = b.emit("add", start, b.emit("mul", k, step))
         primal = [
@@ -428,3 +467,9 @@ class _Reverse:
             now for old, now in env.items() if old in self.active and isinstance(now, Var)
         )
         return primal, results
+
+
+def _counter(e: Equation) -> str:
+    """What to call the number of an iteration: as the loop does, where it counts from zero."""
+    counts = e.op == "for" and e.ins[:2] == (lit(0), lit(1))
+    return (e.blocks[0].params[0].name if counts else "") or "k"

@@ -92,7 +92,7 @@ def _copy_structured(
             starts = [list(ins), list(ins)]
         case "if":
             starts = [[], []]
-        case _:  # jvp, vjp: parameters are the primals
+        case _:  # jvp, vjp, implicit: parameters are the first operands
             starts = [list(ins[: len(eqn.blocks[0].params)])]
     for inner, start in zip(eqn.blocks, starts, strict=True):
         params = [renew(p, a, env) for p, a in zip(inner.params, start, strict=True)]
@@ -152,7 +152,7 @@ def structured(
         if isinstance(t, Array):
             if op == "for":
                 shape = ins[3 + k].shape
-            elif op == "while":
+            elif op in ("while", "implicit"):
                 shape = ins[k].shape
             elif op == "if":
                 shape = _common_shape(blocks, k)

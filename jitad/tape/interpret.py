@@ -65,6 +65,8 @@ class _Run:
                 return inner.block(function.body, ins, {})
             case "check" | "print" if self.quiet:
                 return []
+            case "implicit":
+                return ins[: len(eqn.outs)]
             case "jvp" | "vjp":
                 raise NotImplementedError("a tagged tape must be resolved before it is interpreted")
         out = TABLE[eqn.op].evaluate(*ins, **eqn.params)

@@ -10,6 +10,7 @@ variables of the blocks around it.
     if     ins (pred,)                      blocks (then, else)   no parameters, equal results
     jvp    ins (*primals, *tangents)        blocks (function,)    outs (*results, *tangents)
     vjp    ins (*primals, *seeds)           blocks (function,)    outs (*results, *adjoints)
+    implicit  ins (*solution, tol, most)  blocks (function,)      outs the solution, x = f(x)
 
 Every other operation is a primitive: a row of the table in `jitad.primitives`.  All are pure but
 those marked as effects, which keep their order.  `jvp` and `vjp` carry the tag of one application
@@ -31,7 +32,7 @@ from jitad.tape.types import Array, Scalar, Type, type_of_constant
 
 _serial = itertools.count()
 
-STRUCTURED = ("for", "while", "if", "jvp", "vjp")
+STRUCTURED = ("for", "while", "if", "jvp", "vjp", "implicit")
 CALLS = ("call", "act")
 
 
@@ -155,6 +156,12 @@ def free_vars(*blocks: Block) -> list[Var]:
     for block in blocks:
         visit(block)
     return list(free)
+
+
+def shape_outside(shape: tuple[Atom, ...], *blocks: Block) -> tuple[Atom, ...]:
+    """The extents of a result of these blocks, or () where some are known only inside."""
+    inside = {v for block in blocks for e in block.equations for v in e.outs}
+    return () if any(d in inside for d in shape if isinstance(d, Var)) else shape
 
 
 def is_array(atom: Atom) -> bool:
