@@ -126,8 +126,8 @@ FAULTS: tuple[Fault, ...] = (
     # -- primitives
     Fault(ELEMENTWISE, '"{0} * {1}", lambda o, a, b, y: (b, a)', '"{0} * {1}", lambda o, a, b, y: (a, b)',
           "the partials of a product are swapped"),
-    Fault(ELEMENTWISE, "lambda o, a, b, y: (1.0 / b, -(y / b))",
-          "lambda o, a, b, y: (1.0 / b, y / b)", "the sign of a quotient's partial"),
+    Fault(ELEMENTWISE, "lambda o, a, b, y: (1.0 / b, -(y * (1.0 / b)))",
+          "lambda o, a, b, y: (1.0 / b, y * (1.0 / b))", "the sign of a quotient's partial"),
     Fault(ELEMENTWISE, "base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))",
           "base = o.where(o.eq(b, 0), 0.0, b * a**b)", "the exponent of a power's partial"),
     Fault(ELEMENTWISE, "(None, o.where(c, ct, 0.0), o.where(c, 0.0, ct))",
