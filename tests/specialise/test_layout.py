@@ -13,7 +13,7 @@ import pytest
 
 from jitad import jit, jit_grad
 
-X = np.random.default_rng(3).uniform(0.5, 1.5, (11, 3))
+X = np.random.default_rng(3).uniform(0.5, 1.5, (8, 3))
 
 
 def across(x: Any, y: Any) -> Any:
@@ -74,7 +74,7 @@ def partly(x: Any) -> Any:
 
 
 def in_three_axes(x: Any) -> Any:
-    y = np.zeros((len(x), 2, 3))
+    y = np.zeros((len(x), 2, x.shape[1]))
     for i in range(len(x)):
         for c in range(3):
             y[i, 0, c] = x[i, c]
@@ -182,3 +182,11 @@ def test_a_result_is_in_the_order_of_its_axes() -> None:
     out = jit(f)(X)
     assert out.flags.c_contiguous
     assert np.allclose(out, f(X), rtol=1e-15)
+
+
+def test_an_array_made_anew_is_recorded_as_a_whole() -> None:
+    """Once a step, not element by element each time that one is read."""
+    g = jit_grad(recorded)
+    g(X)
+    assert "kept1" in g.source
+    assert "kept2" not in g.source
