@@ -72,6 +72,6 @@ def functions() -> set[str]:
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    names |= {"fadd", "plus", "maximum", "minimum"}
-    names |= {"accum", "empty", "grown", "load", "show", "store", "zeros"}
+    names |= {"fadd", "plus", "maximum", "minimum", "deep", "handed", "room"}
+    names |= {"accum", "empty", "grown", "load", "opaque", "show", "store", "zeros"}
     return names - {"abs"}  # a builtin

@@ -58,6 +58,7 @@ class Analysis:
     last: dict[Block, dict[Var, int]] = field(default_factory=dict)
     home: dict[Var, Block] = field(default_factory=dict)
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
+    pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
     rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
 
 
@@ -74,6 +75,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     members: dict[Nest, list[Equation]] = defaultdict(list)
     equations = block.equations
     end = len(equations)
+    recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
         writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
@@ -131,6 +133,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         e = equations[k]
         for v in e.outs:
             out.home[v] = block
+        if e.op == "push" and is_array(e.ins[1]):
+            recorded[e.ins[1]] = e
+        out.pushed.update((v, recorded[v]) for v in e.outs if v in recorded)
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():
@@ -241,10 +246,13 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case "pop":
             need(e.ins[0], k)
             locals_(e.ins[1:], k)
+        case "pad":
+            operand(e.ins[0], k, (e, 0))
+            locals_(e.ins[1:], k)
         case "reshape":
             need(e.ins[0], k, memory=True)
             locals_(e.ins[1:], k)
-        case "pack" | "check" | "print":
+        case "pack" | "check" | "print" | "call" | "act":
             for a in e.ins:
                 need(a, k, memory=is_array(a))
         case "dim":

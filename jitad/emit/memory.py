@@ -11,6 +11,7 @@ that nothing else points to it: stores to it don't force loads from other arrays
 and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on
 the stack, uninitialised: it must not outlive the call.
 
+`opaque(k)` is an integer of whose value LLVM knows nothing.
 `grown(buffer, need)` gives the same numbers in a buffer of at least that and twice the length.
 """
 
@@ -40,6 +41,10 @@ def store(a: Any, value: Any, *index: int) -> None:
 
 def accum(a: Any, value: Any, *index: int) -> None:
     a[index] += value
+
+
+def opaque(k: int) -> int:
+    return k
 
 
 def empty(dtype: Any, *extents: int) -> Any:
@@ -135,6 +140,18 @@ def _type_accum(a: Type, value: Type, *index: Type) -> Any:
     return sig if number else None
 
 
+# -- Numba: positions -----------------------------------------------------------------------------
+
+
+def _type_opaque(k: Type) -> Any:
+    return types.intp(types.intp) if isinstance(k, types.Integer) else None
+
+
+def _lower_opaque(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    word = ir.IntType(64)
+    return builder.asm(ir.FunctionType(word, [word]), "", "=r,0", args, side_effect=False)
+
+
 # -- Numba: allocation ----------------------------------------------------------------------------
 
 
@@ -188,6 +205,7 @@ def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
 numba_private.define(load, _type_load, _lower_load)
 numba_private.define(store, _type_store, _lower_store)
 numba_private.define(accum, _type_accum, _lower_accum)
+numba_private.define(opaque, _type_opaque, _lower_opaque)
 numba_private.define(empty, _type_array, _lower_empty)
 numba_private.define(zeros, _type_array, _lower_zeros)
 numba_private.define(local, _type_local, _lower_local)

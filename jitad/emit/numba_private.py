@@ -17,6 +17,7 @@ from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import (
@@ -174,6 +175,9 @@ class ContentCache(caching._Cache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._on or data.lifted or data.library.has_dynamic_globals:
             return
+        # Functions that call each other are linked by the process that compiles them only.
+        if b".numba.unresolved$" in data.library._get_compiled_object():
+            return
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 
@@ -185,13 +189,16 @@ ROUNDED = ("afn",)
 ANY_ORDER = ("reassoc", "contract")
 
 
-def dispatcher(function: Any, cache: ContentCache) -> Any:
-    """Numba's dispatcher with the options that kernels are compiled with."""
+def dispatcher(function: Any, cache: ContentCache | None) -> Any:
+    """Numba's dispatcher with the options that kernels are compiled with.
+
+    Without a cache it is for functions that others link: those keep the machine code.
+    """
     out = njit(
         nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
         fastmath=FUSED, pipeline_class=KernelCompiler,
     )(function)
-    if hasattr(out, "_cache"):  # a plain function where Numba is switched off
+    if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
 
@@ -263,6 +270,15 @@ def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> An
         array, builder.bitcast(data, array.data.type), dims, strides, itemsize, None
     )
     return array
+
+
+def contiguous(context: Any, builder: Any, type: Any, wanted: Any, value: Any) -> Any:
+    """The array itself under the wanted type if it is C-contiguous and aligned, else a copy."""
+    if type.layout == "C" and type.aligned:
+        context.nrt.incref(builder, type, value)
+        return value
+    copy = np.copy if type.layout == "C" else np.ascontiguousarray
+    return context.compile_internal(builder, lambda a: copy(a), wanted(type), [value])
 
 
 def clear(builder: Any, array: Any) -> None:
