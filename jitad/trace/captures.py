@@ -58,8 +58,17 @@ class Path:
         return at
 
     def __str__(self) -> str:
-        out = {"attr": ".{}", "item": "[{!r}]"}
-        text = "".join(out.get(k, " {}").format(key) for k, key in self.steps)
+        text = ""
+        for kind, key in self.steps:  # as the code says it that reads it
+            match kind:
+                case "attr":
+                    text += f".{key}"
+                case "item":
+                    text += f"[{key!r}]"
+                case "global" | "cell":
+                    text = str(key)
+                case _:
+                    text += f" {kind} {key}"
         match self.root:
             case ("arg", k):
                 return f"argument {k}{text}"

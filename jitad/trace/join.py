@@ -21,7 +21,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
-from jitad.tape.types import Array, Scalar, Type, type_of_constant
+from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
@@ -299,7 +299,7 @@ def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
 def describe(s: Snapshot) -> str:
     match s:
         case Num(x):
-            return f"a number ({_scalar(x)})" if isinstance(x, Leaf) else repr(x)
+            return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
             return f"an array ({h.type})"
         case Rec(v, _, _):

@@ -37,6 +37,9 @@ from jitad.values.number import Number, bind
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
+        trace = current()
+        if trace is not None:
+            trace.step(sys._getframe(1))
         name = f"local variable '{value.name}'"
         text = f"cannot access {name} where it is not associated with a value"
         require(value.flag, JitadUnboundLocalError, text)
