@@ -290,7 +290,7 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     "unbound": (
         unbound, [1.0], UnboundLocalError,
         "cannot access local variable 'y' where it is not associated with a value",
-        "return y", "return", "",
+        "return y", "y", "",
     ),
     "async": (
         waiting, [1.0], JitadError, "an async function can't be traced",
