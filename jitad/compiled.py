@@ -210,27 +210,19 @@ class Compiled:
         What must be known of the arguments is taken from literal types, from `values`, or else
         from the newest specialisation for such types.
         """
-        if argument_types not in self._native:
-            with _tracing:
-                self._link(argument_types, values)
-        return self._native[argument_types]
-
-    def _link(self, argument_types: tuple[Any, ...], values: tuple[Any, ...]) -> None:
-        if argument_types not in self._native:
-            kinds = tuple(numba_types.unliteral(t) for t in argument_types)
-            leaves, structure = of_types(kinds)
-            args = unflatten(structure, leaves)[0]
-            key = (structure, tuple(map(_key_of_type, leaves)))
-            given = (*values, *argument_types[len(values) :])
-            args = tuple(map(_with_value, args, given))
-            known = [s for s in self._by_key.get(key, ()) if _serves(s.traced, self.f, args)]
-            s = known[-1] if known else self._specialise(args, {}, "a call from native code")
-            if not known:
-                self._by_key.setdefault(key, []).append(s)
-            s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
-            made = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
-            self._native[argument_types] = made
-            self._native.setdefault(kinds, made)
+        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+        leaves, structure = of_types(kinds)
+        given = (*values, *argument_types[len(values) :])
+        args = tuple(map(_with_value, unflatten(structure, leaves)[0], given))
+        with _tracing:
+            known = self._by_key.setdefault((structure, tuple(map(_key_of_type, leaves))), [])
+            if not any(_serves(s.traced, self.f, args) for s in known):
+                known.append(self._specialise(args, {}, "a call from native code"))
+            s = [s for s in known if _serves(s.traced, self.f, args)][-1]
+            if (s.kernel, kinds) not in self._native:
+                compiled = s.kernel.dispatcher
+                self._native[s.kernel, kinds] = native_entry(s.traced, compiled, self.f, len(kinds))
+            return self._native[s.kernel, kinds]
 
     # -- looking inside -------------------------------------------------------------------------
 
