@@ -9,8 +9,6 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
-import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,19 +36,6 @@ _MISSED = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 
 NumbaType = numba_types.Type
-
-# One thread traces at a time: while it does, lists and globals hold traced values.
-_tracing = threading.RLock()
-
-
-def _new_lock() -> None:
-    """A child must not wait for a thread that it doesn't have."""
-    global _tracing
-    _tracing = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)
 
 
 @dataclass(frozen=True)
@@ -138,7 +123,7 @@ class Compiled:
         out = self._known(self._by_key.get(key, ()), args, kwargs)
         if out is not _MISSED:
             return out
-        with _tracing:  # another thread may have made it meanwhile
+        with context.alone():  # another thread may have made it meanwhile
             tried = self._by_key.setdefault(key, [])
             out = self._known(tried, args, kwargs)
             if out is not _MISSED:
@@ -149,26 +134,31 @@ class Compiled:
             args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
             s = self._specialise(args_, kwargs_, why)
             tried.append(s)
-        return self._run(s, args, kwargs)
+            values = s.traced.arguments(self.f, args, kwargs)
+        return self._run(s, values, args, kwargs)
 
     def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
         """The result by the first of these specialisations that will do."""
-        for s in tried:
-            missed = s.traced.missed(self.f, args, kwargs)
+        for s in tuple(tried):
+            with context.alone():  # what is checked is what is read
+                missed = s.traced.missed(self.f, args, kwargs)
+                values = [] if missed else s.traced.arguments(self.f, args, kwargs)
             # an int that changes is an input from now on
             self._dynamic |= {g.path for g in missed if g.kind == "value" and _is_int(g.expected)}
             if not missed:
                 try:
-                    return self._run(s, args, kwargs)
+                    return self._run(s, values, args, kwargs)
                 except GuardMiss:
                     continue
         return _MISSED
 
-    def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
+    def _run(
+        self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        flat = s.kernel(*values)
         out = finish(s.traced, flat, self.f, args, kwargs)
         if not kwargs and all(type(a) in _PLAIN for a in args):
-            key = (s.kernel, tuple(map(type, args)))
+            key = (s, tuple(map(type, args)))
             if key not in self._entries:
                 self._entries[key] = python_entry(
                     s.traced, s.kernel.dispatcher, self.f, args, self._slow
@@ -214,15 +204,15 @@ class Compiled:
         leaves, structure = of_types(kinds)
         given = (*values, *argument_types[len(values) :])
         args = tuple(map(_with_value, unflatten(structure, leaves)[0], given))
-        with _tracing:
+        with context.alone():
             known = self._by_key.setdefault((structure, tuple(map(_key_of_type, leaves))), [])
             if not any(_serves(s.traced, self.f, args) for s in known):
                 known.append(self._specialise(args, {}, "a call from native code"))
             s = [s for s in known if _serves(s.traced, self.f, args)][-1]
-            if (s.kernel, kinds) not in self._native:
+            if (s, kinds) not in self._native:
                 compiled = s.kernel.dispatcher
-                self._native[s.kernel, kinds] = native_entry(s.traced, compiled, self.f, len(kinds))
-            return self._native[s.kernel, kinds]
+                self._native[s, kinds] = native_entry(s.traced, compiled, self.f, len(kinds))
+            return self._native[s, kinds]
 
     # -- looking inside -------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.captures import Guard, Path, cell_of, of_type
+from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Number, Record
 from jitad.trace.trace import Traced
 
@@ -35,11 +36,12 @@ LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwargs: Any) -> Any:
     """The user's result; what the call writes is written now, the kernel having succeeded."""
-    if traced.commits:
-        _check_overlap(traced, function, args, kwargs)
     result = traced.output.rebuild(flat)
-    for c in traced.commits:
-        c.apply(flat, function, args, kwargs)
+    if traced.commits:
+        with alone():
+            _check_overlap(traced, function, args, kwargs)
+            for c in traced.commits:
+                c.apply(flat, function, args, kwargs)
     return result
 
 

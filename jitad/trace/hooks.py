@@ -7,6 +7,7 @@ user's function or to what stands in for a library's.
 
 from __future__ import annotations
 
+import math
 import operator
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import branches, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
-from jitad.trace.calls import call, special
+from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
 from jitad.trace.places import (
@@ -40,6 +41,7 @@ from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.functions import implementation
 from jitad.values.number import Number, bind
 
 for_, while_ = loops.for_, loops.while_
@@ -143,6 +145,24 @@ for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
 Is, IsNot = operator.is_, operator.is_not
+
+
+def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> Any:
+    """The builtin sum, or math.prod, by the operator that user code has."""
+
+    def replacement(values: Any, start: Any = start) -> Any:
+        found = implementation(original)
+        if isinstance(values, ArrayHandle) and found is not None:
+            return found(values, start=start)
+        for v in values:
+            start = operation(start, v)
+        return start
+
+    return replacement
+
+
+WHILE_TRACING[sum] = _folded(sum, globals()["Add"], 0)
+WHILE_TRACING[math.prod] = _folded(math.prod, globals()["Mult"], 1)
 
 
 def In(a: Any, b: Any) -> Any:

@@ -197,10 +197,10 @@ def _to_int(row: str) -> Callable[..., Any]:
         if type_of(x).dtype[0] in "iub":
             return to_python(x) if type_of(x).dtype[0] != "b" else bind(
                 "cast", x, dtype="i8", py=True)  # fmt: skip
-        require(bind("isfinite", x), JitadValueError,
-                "cannot convert float NaN or infinity to integer")  # fmt: skip
+        number = bind("logical_not", bind("isnan", x))
+        require(number, JitadValueError, "cannot convert float NaN to integer")
         require(bind("lt", bind("abs", x), 2.0**63), JitadOverflowError,
-                "the integer needs more than 64 bits")  # fmt: skip
+                "the integer of this float needs more than 64 bits")  # fmt: skip
         return bind("cast", bind(row, x), dtype="i8", py=True)
 
     return convert

@@ -207,7 +207,7 @@ class Surface:
 
     def _shown(self) -> Any:
         """The numbers without their derivatives; None where they are traced."""
-        content = self.peek() if self.concrete else primal(self.content)  # type: ignore[attr-defined]
+        content = self.peek() if self.concrete else primal(self.content)
         return None if isinstance(content, Number) else content
 
     # -- methods that write -----------------------------------------------------------------------
