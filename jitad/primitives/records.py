@@ -28,3 +28,11 @@ register(Primitive("pop", lambda s, *dims: s, _pop_infer, fresh=True))  # operan
 # gives a value a second name; copying a tape removes it
 register(Primitive("ident", lambda v: v, same_as_first, linear=(0,),
                    vjp=lambda o, ct, v, y: (ct,)))  # fmt: skip
+
+# of loops that are differentiated forwards inside a reverse sweep: see `sweeps.preaccumulate`
+register(Primitive("frozen", lambda v: v, same_as_first))  # v, with derivative zero
+register(Primitive(  # y, with derivative `slope` with respect to s
+    "attach", lambda y, s, slope: y, same_as_first,
+    jvp=lambda o, ins, dins, y: ins[2] * dins[1],
+    vjp=lambda o, ct, y, s, slope, out: (None, slope * ct, None),
+))  # fmt: skip

@@ -36,6 +36,8 @@ class AffineBuilder(Builder):
         self._forms = Forms()
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
+        if op in ("frozen", "attach"):  # of one sweep, see `sweeps.preaccumulate`
+            return ins[0]
         form = self._forms.result(op, ins)
         if form is not None and len(form.terms) <= _MOST_TERMS and _fits(form):
             return self._sum(form)

@@ -14,6 +14,7 @@ from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.forward import jvp_block
+from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
@@ -67,6 +68,7 @@ def _apply(b: Builder, e: Equation, env: Env) -> None:
     plain = prepare(function)
     with in_rules:  # a literal times an array of the tape is a content, not a user's handle
         if e.op == "vjp":
+            plain = preaccumulate(plain, e.params["active"])
             swept = vjp_block(plain, e.params["active"], e.params["seeded"])
         else:
             swept = jvp_block(plain, e.params["active"])

@@ -16,10 +16,12 @@ from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, 
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
 from jitad.tape.types import Array, Stack, is_float
+from jitad.values.number import in_rules
 
 Tangents = dict[Var, Atom]
 
 
+@in_rules  # a literal times an array of the tape is a content, not a user's handle
 def jvp_block(block: Block, active: Sequence[int]) -> Block:
     """(params..., tangents of the active params) -> (results..., tangents of the float results)."""
     b = Builder()
@@ -31,7 +33,7 @@ def jvp_block(block: Block, active: Sequence[int]) -> Block:
         twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
         new.params.append(twin)
         tangents[p] = twin
-    sweep = _Forward(b, _varied(block, [block.params[k] for k in active]))
+    sweep = Forward(b, _varied(block, [block.params[k] for k in active]))
     sweep.run(block, env, tangents)
     results = [read(a, env) for a in block.results]
     new.results = results + [
@@ -41,14 +43,31 @@ def jvp_block(block: Block, active: Sequence[int]) -> Block:
 
 
 def _varied(block: Block, inputs: list[Var]) -> set[Var]:
-    return closure(inputs, successors(predecessors(block, differentiable_edge)))
+    """The variables that have tangents.
+
+    A stack that takes a tangent once has had them from its creation on: else tangents and
+    records would get out of step.
+    """
+    edges = predecessors(block, differentiable_edge)
+    onwards = successors(edges)
+    back = {
+        v: [a for a in before if isinstance(a.type, Stack)]
+        for v, before in edges.items()
+        if isinstance(v.type, Stack)
+    }
+    varied = closure(inputs, onwards)
+    while True:
+        stacks = closure((v for v in varied if isinstance(v.type, Stack)), back)
+        if stacks <= varied:
+            return varied
+        varied |= closure(stacks, onwards)
 
 
 def _read(a: Atom, tangents: Tangents) -> Atom | None:
     return tangents.get(a) if isinstance(a, Var) else None
 
 
-class _Forward:
+class Forward:
     def __init__(self, b: Builder, varied: set[Var]) -> None:
         self.b, self.varied = b, varied
 
@@ -65,10 +84,11 @@ class _Forward:
         ins = [read(a, env) for a in e.ins]
         ts = [_read(a, tangents) for a in e.ins]
         copy_equation(b, e, env)
-        if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
+        if e.op in ("stack", "push", "pop"):
+            if e.outs[0] in self.varied:
+                self.record(e, ins, ts, tangents)
             return
-        if e.op in ("push", "pop"):
-            self.record(e, ins, ts, tangents)
+        if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
         if not TABLE[e.op].differentiable and TABLE[e.op].effect:
             return
@@ -79,11 +99,16 @@ class _Forward:
     def record(self, e: Equation, ins: list[Atom], ts: list[Atom | None], out: Tangents) -> None:
         """A stack of records has a stack of tangents beside it."""
         b = self.b
-        s = ts[0] if ts[0] is not None else self.zero(ins[0])
-        if e.op == "push":
-            out[e.outs[0]] = b.emit("push", s, ts[1] if ts[1] is not None else zero(b, ins[1]))
-        else:
-            out[e.outs[0]], out[e.outs[1]] = b.emit("pop", s, *ins[1:])
+        match e.op:
+            case "stack":
+                out[e.outs[0]] = b.emit("stack", **e.params)
+            case "push":
+                s, t = ts
+                assert s is not None
+                out[e.outs[0]] = b.emit("push", s, t if t is not None else zero(b, ins[1]))
+            case _:
+                assert ts[0] is not None
+                out[e.outs[0]], out[e.outs[1]] = b.emit("pop", ts[0], *ins[1:])
 
     def zero(self, a: Atom) -> Atom:
         if isinstance(a.type, Stack):
@@ -93,7 +118,8 @@ class _Forward:
     def structured(self, e: Equation, env: Env, tangents: Tangents) -> None:
         uses = [v for v in free_vars(*e.blocks) if v in tangents]
         touched = [v for v in e.outs if v in self.varied]
-        if not touched or not (uses or any(_read(a, tangents) for a in e.ins)):
+        stacks = any(isinstance(v.type, Stack) for v in touched)
+        if not stacks and (not touched or not (uses or any(_read(a, tangents) for a in e.ins))):
             copy_equation(self.b, e, env)
             return
         if e.op == "if":

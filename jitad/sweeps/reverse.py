@@ -30,8 +30,10 @@ from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
 from jitad.tape.flow import active as active_vars
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Stack, is_float
+from jitad.values.number import in_rules
 
 
+@in_rules  # a literal times an array of the tape is a content, not a user's handle
 def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None = None) -> Block:
     """(params..., seeds...) -> (results..., adjoints of the active params).
 

@@ -39,6 +39,7 @@ from jitad.tape.ir import Pos
 from jitad.trace import names as of
 from jitad.trace.exits import _at, lower_exits
 from jitad.trace.expressions import Expressions, _hook, _is_hook, _later, _load, _store
+from jitad.trace.identity import asks_for_class
 from jitad.trace.names import Liveness
 
 
@@ -252,7 +253,8 @@ class Hooking(Expressions):
         return s
 
     def visit_Match(self, s: ast.Match) -> ast.stmt:
-        s.subject = self.visit(s.subject)
+        subject = self.visit(s.subject)
+        s.subject = _at(_hook("matched", subject), subject) if asks_for_class(s.cases) else subject
         before = set(self.bound)
         for c in s.cases:
             self.bound = before | set(of.assigned([c.pattern]))

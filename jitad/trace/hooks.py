@@ -20,6 +20,7 @@ from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
+from jitad.trace.identity import Is, IsNot, matched
 from jitad.trace.places import (
     append,
     del_attr,
@@ -48,9 +49,9 @@ for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 
 __all__ = [
-    "And", "Or", "append", "call", "choose", "del_attr", "del_item", "for_", "free", "get_attr",
-    "get_item", "glob", "if_", "local", "made", "note_cell", "note_global", "pick_locals",
-    "set_attr", "set_item", "text", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "call", "choose", "del_attr", "del_item", "for_",
+    "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched", "note_cell",
+    "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -144,7 +145,6 @@ for _name, (_plain, _method, _other) in _COMPARE.items():
 for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
-Is, IsNot = operator.is_, operator.is_not
 
 
 def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> Any:

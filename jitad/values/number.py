@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import ContextDecorator
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ def update(name: str, *args: Any, **params: Any) -> Any:
     return args[0]
 
 
-class _Rules(threading.local):
+class _Rules(ContextDecorator, threading.local):
     """How deep this thread is in derivative rules, where arrays are contents and not handles."""
 
     depth = 0

@@ -100,7 +100,7 @@ def swept(
 def run(block: Block, args: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """The results of a block, and what it prints."""
     said: list[Any] = []
-    with truth.evaluating({"print": lambda *values, parts: said.extend(values)}):
+    with truth.evaluating({"print": lambda *values, **_: said.extend(values)}):
         return interpret(block, list(args)), said
 
 

@@ -53,3 +53,36 @@ def test_a_recorded_array_has_its_extents() -> None:
 
     for x in (0.4, -0.4):
         check(tape_of([("x", REAL), ("u", VECTOR)], f), [x, np.array([0.3])], [1])
+
+
+def test_a_stack_has_tangents_from_its_creation_on() -> None:
+    """A record is pushed and popped in one branch: its tangents are, too, and theirs."""
+
+    def f(b: Builder, x: Any, u: Any) -> Any:
+        positive = o.gt(x, 0.0)
+        empty = b.leaf(b.emit("stack", element=VECTOR))
+
+        def push() -> list[Any]:
+            changed = o.accum(u, o.abs(x), 1)
+            return [b.leaf(b.emit("push", b.atom(empty), b.atom(changed)))]
+
+        def pop() -> list[Any]:
+            _, record = b.emit("pop", b.atom(full), *u.atom.shape)
+            return [o.load(b.leaf(record), 1)]
+
+        (full,) = if_(b, positive, push, lambda: [empty])
+        return if_(b, positive, pop, lambda: [0.5])[0]
+
+    block = tape_of([("x", REAL), ("u", VECTOR)], f)
+    for x in (0.4, -0.4):
+        check(block, [x, np.array([0.3, 0.2])], [0, 1])
+
+
+def test_a_numpy_number_times_an_array_is_an_array_of_the_tape() -> None:
+    """In rules NumPy's own operator must not dress the product as a user's array."""
+
+    def f(b: Builder, u: Any) -> Any:
+        scaled = b.leaf(b.emit("mul", b.atom(u), b.atom(np.float64(0.3))))
+        return o.sum(o.sin(scaled), axes=(0,))
+
+    check(tape_of([("u", VECTOR)], f), [np.array([0.3, 0.2])], [0])

@@ -127,7 +127,7 @@ _COMPLEX: dict[str, Callable[..., Any]] = {
     "minimum": _choose(np.less),
     "abs": _magnitude,
     "hypot": lambda a, b: np.sqrt(a * a + b * b),
-    "print": lambda *values, parts: None,
+    "print": lambda *_, **__: None,
     "full": _full,
     "cast": _cast,
     "amax": _extreme(np.argmax),
