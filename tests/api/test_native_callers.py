@@ -211,7 +211,7 @@ def test_lengths_that_must_be_known() -> None:
         use(THREE)
     np.testing.assert_array_equal(g(THREE), 2 * THREE)
     np.testing.assert_array_equal(use(THREE), 2 * THREE)
-    with pytest.raises(JitadError, match="for calls in which an extent of x is 3|extent is 3"):
+    with pytest.raises(JitadError, match=r"for calls in which an extent of x is 3|extent is 3"):
         use(np.ones(4))
 
 
@@ -271,7 +271,7 @@ def test_optimisers_in_native_code() -> None:
     np.testing.assert_allclose(point, THREE, atol=1e-6)
 
 
-# -- misuse -----------------------------------------------------------------------------------------
+# -- misuse ---------------------------------------------------------------------------------------
 
 
 def test_writes_to_python_objects_are_refused() -> None:
@@ -312,7 +312,7 @@ def test_misuse_from_native_code() -> None:
         with_keyword(THREE)
     with pytest.raises(JitadError, match=r"argument 0 \(x\) has no floats"):
         with_int(1)
-    with pytest.raises(JitadError, match="called from @njit code with a unicode_type|Literal"):
+    with pytest.raises(JitadError, match=r"called from @njit code with a unicode_type|Literal"):
         with_text(THREE)
 
     broken = jit_grad(lambda x: np.sum(np.fft.fft(x).real))
@@ -345,7 +345,7 @@ def test_exceptions_can_be_caught_in_native_code() -> None:
     assert (use(4.0), use(-4.0), use(1.0)) == (0.25, -1.0, 0.5)
 
 
-# -- jit of what is not a plain function ---------------------------------------------------------------
+# -- jit of what is not a plain function ----------------------------------------------------------
 
 
 class Model:

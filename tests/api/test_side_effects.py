@@ -190,7 +190,7 @@ def test_print_from_native_code(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out == "at 1.00\nat 2.00\n"
 
 
-# -- arrays -----------------------------------------------------------------------------------------
+# -- arrays ---------------------------------------------------------------------------------------
 
 DERIVATIVES = ["grad", "vjp", "jit_grad", "jit_value_and_grad", "grad of grad"]
 
@@ -247,7 +247,7 @@ def test_primal_writes_as_python_does() -> None:
     np.testing.assert_array_equal(table, expected)
 
 
-# -- tracing alone changes nothing ------------------------------------------------------------------
+# -- tracing alone changes nothing ----------------------------------------------------------------
 
 
 def test_failing_trace_changes_nothing() -> None:

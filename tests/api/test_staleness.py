@@ -1,5 +1,7 @@
 """Is anything ever stale, and is anything compiled that need not be?"""
 
+# ruff: noqa: B007  (loops assign what the functions under test capture)
+
 from __future__ import annotations
 
 import math
