@@ -293,11 +293,7 @@ def _key(leaf: Any) -> Any:
         return leaf  # it will be refused
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
         return type_of_constant(leaf)
-    try:
-        hash(leaf)
-    except TypeError:
-        return (type(leaf), id(leaf))
-    return (type(leaf), leaf)
+    return (type(leaf), leaf) if isinstance(leaf, str) else type(leaf)  # others are guarded
 
 
 def _key_of_type(t: Array | Scalar) -> Any:

@@ -22,7 +22,7 @@ from jitad.emit import numba_private
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace.captures import Guard, Path, cell_of, of_type
+from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Number, Record
 from jitad.trace.trace import Traced
@@ -119,6 +119,8 @@ class _Source:
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
+                case "part":
+                    text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
 
     def test(self, guard: Guard) -> str:

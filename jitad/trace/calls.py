@@ -20,12 +20,12 @@ from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.iterables import Counted
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made
+from jitad.values.ranges import Range
 
 MAX_DEPTH = 200  # calls inside each other
 
@@ -50,6 +50,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return _instance(trace, f, args, kwargs)
         case BuiltinMethodType() if isinstance(f.__self__, (list, dict, set, *OTHERS)):
             method_called(f.__self__, f.__name__)
+            if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
+                f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
+                return None
             return f(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
@@ -196,8 +199,8 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
         return found
     if f is len and not isinstance(args[0], ArrayHandle):
-        if isinstance(args[0], (Counted,)):
-            return lambda x: x.count
+        if isinstance(args[0], Range):
+            return Range.size
         return None
     return found
 

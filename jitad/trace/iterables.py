@@ -18,7 +18,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
-from jitad.values.python_functions import Range
+from jitad.values.ranges import Range, length, relied
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,7 @@ class Counted:
         items = self.static
         if items is not None:
             return iter(items)
-        raise fail(JitadTypeError, "a sequence of traced length can't be iterated here",
-                   "Loop over it with a for statement.")  # fmt: skip
+        return map(self.item, range(relied(self.count, "the length of what is iterated")))
 
 
 def sequence(x: Any) -> Counted | None:
@@ -68,20 +67,6 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
         return extents.add(start, extents.mul(k, step))
 
     return Counted(count, item, (start, stop, step))
-
-
-def length(start: Any, stop: Any, step: Any) -> Any:
-    """How many numbers a range has; negative means none."""
-    if isinstance(step, Leaf):
-        require(bind("ne", step, 0), JitadValueError, "range() arg 3 must not be zero")
-        up = bind("floordiv", extents.sub(extents.add(extents.sub(stop, start), step), 1), step)
-        down = bind("floordiv", extents.add(extents.add(extents.sub(stop, start), step), 1), step)
-        return bind("where", bind("gt", step, 0), up, down)
-    if step == 0:
-        raise ValueError("range() arg 3 must not be zero")
-    distance = extents.sub(stop, start) if step > 0 else extents.sub(start, stop)
-    size = abs(step)
-    return extents.floordiv(extents.add(distance, size - 1), size)
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -316,23 +315,6 @@ def len_(x: Any) -> Any:
 
 replaces(divmod)(operators.divmod_)
 replaces(pow)(operators.pow_)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A `range` with a traced bound: for the tracer's loop hook."""
-
-    start: Any
-    stop: Any
-    step: Any
-
-
-@replaces(range)
-def range_(*bounds: Any) -> Any:
-    from jitad.values.extents import as_int
-
-    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    return Range(*(as_int(x, "a bound of range()") for x in (start, stop, step)))
 
 
 # -- types ----------------------------------------------------------------------------------------

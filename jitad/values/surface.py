@@ -15,6 +15,7 @@ from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.values.kind import fail, primal
 from jitad.values.number import Number
+from jitad.values.ranges import relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
 
 
@@ -125,7 +126,7 @@ class Surface:
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        n = self._static(self.shape[0], "iteration over an array")
+        n = relied(self.shape[0], "iteration over an array")
         return (self.row(k) for k in range(n))
 
     def __contains__(self, value: Any) -> Any:

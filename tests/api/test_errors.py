@@ -115,11 +115,33 @@ def advanced(x):
     steps = iter([1.0, 2.0])
     y = next(steps)
     if x > 1.0:
-        y = y * next(ITERATOR)
+        y = y * next(steps)
     return x * y
 
 
+def advanced_outside(x):
+    return x * next(ITERATOR)
+
+
 ITERATOR = iter([1.0, 2.0])
+
+
+def ordered(x):
+    return sorted(x)[0]
+
+
+def ordered_by_key(x):
+    return sorted([x, 2.0 * x], key=lambda t: -t)[0]
+
+
+def ordered_in_place(x):
+    y = [x, 2.0 * x]
+    y.sort()
+    return y[0]
+
+
+def of_range(x):
+    return np.array(range(int(x)))
 
 
 def too_long(x):
@@ -254,7 +276,33 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "iterator": (
         advanced, [1.0], JitadError, "an iterator can't be advanced under a traced condition",
-        "y = y * next(ITERATOR)", "next", "Make a list of it first.",
+        "y = y * next(steps)", "next", "Make a list of it first.",
+    ),
+    "iterator from outside": (
+        advanced_outside, [1.0], TypeError,
+        "ITERATOR is a list_iterator from outside, which a call would advance",
+        "return x * next(ITERATOR)", "ITERATOR",
+        "Make it a list, or make it anew inside the function.",
+    ),
+    "sorted": (
+        ordered, [THREE], TypeError,
+        "the order of traced values is known only when the kernel runs",
+        "return sorted(x)[0]", "sorted", "np.min, np.max, min, max and np.where work on them.",
+    ),
+    "sorted with a key": (
+        ordered_by_key, [1.0], TypeError,
+        "the order of traced values is known only when the kernel runs",
+        "return sorted([x, 2.0 * x], key=lambda t: -t)[0]", "sorted",
+        "np.min, np.max, min, max and np.where work on them.",
+    ),
+    "sort": (
+        ordered_in_place, [1.0], TypeError,
+        "the order of traced values is known only when the kernel runs",
+        "y.sort()", "y.sort", "np.min, np.max, min, max and np.where work on them.",
+    ),
+    "array of a range": (
+        of_range, [3.0], TypeError, "a range of traced length can't become an array",
+        "return np.array(range(int(x)))", "np.array", "Use np.arange.",
     ),
     "budget": (
         too_long, [1.0], JitadError,
