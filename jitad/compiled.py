@@ -20,20 +20,23 @@ from numba import types as numba_types
 from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
-from jitad.entries import finish, native_entry, of_types, python_entry
+from jitad.entries import finish, python_entry
 from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
+from jitad.native_entries import native_entry, of_types
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
-from jitad.trace import context, hooks
+from jitad.trace import calls, context, hooks
 from jitad.trace.captures import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
 _MISSED = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
+_MOST_LEAVES = 1000  # of arguments for which an entry is written out
+
 
 NumbaType = numba_types.Type
 
@@ -94,11 +97,10 @@ class Compiled:
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
+        self._named: Callable[[Any, Any], Any] = self._slow_named
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            return self._slow(*args, **kwargs)
-        return self._fast(*args)
+        return self._named(args, kwargs) if kwargs else self._fast(*args)
 
     def __repr__(self) -> str:
         return f"<jitad.Compiled {self.__name__}>"
@@ -107,6 +109,9 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     # -- calling --------------------------------------------------------------------------------
+
+    def _slow_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._slow(*args, **kwargs)
 
     def _slow(self, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
@@ -157,14 +162,23 @@ class Compiled:
     ) -> Any:
         flat = s.kernel(*values)
         out = finish(s.traced, flat, self.f, args, kwargs)
-        if not kwargs and all(type(a) in _PLAIN for a in args):
-            key = (s, tuple(map(type, args)))
-            if key not in self._entries:
-                self._entries[key] = python_entry(
-                    s.traced, s.kernel.dispatcher, self.f, args, self._slow
-                )
-            self._fast = self._entries[key]
+        self._enter(s, args, kwargs)
         return out
+
+    def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """From now on, calls like this one go straight to the kernel."""
+        leaves, structure = flatten((args, kwargs))
+        if len(leaves) > _MOST_LEAVES:
+            return
+        key = (s, structure, tuple(map(type, leaves)))
+        if key not in self._entries:
+            self._entries[key] = python_entry(
+                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow
+            )
+        if kwargs:
+            self._named = self._entries[key]
+        else:
+            self._fast = self._entries[key]
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
@@ -252,7 +266,6 @@ class Compiled:
         return self._all[-1]
 
 
-_PLAIN = frozenset((np.ndarray, float, int, bool, np.float64, np.float32, np.int64, np.bool_))
 
 
 def _is_int(value: Any) -> bool:
@@ -360,3 +373,4 @@ def _place(f: Callable[..., Any], structure: Structure, leaf: int) -> str:
     return f"argument {name}" + (f" at {path}" if path else "")
 
 
+calls.COMPILED.add(Compiled)

@@ -18,6 +18,7 @@ LAYERS = (
     ("jitad",),
     ("jitad.api", "jitad.debug"),
     ("jitad.compiled",),
+    ("jitad.native_entries",),
     ("jitad.entries",),
     ("jitad.trace",),
     ("jitad.runtime",),

@@ -54,6 +54,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
                 return None
             return f(*args, **kwargs)
+    if type(f) in COMPILED:
+        return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
@@ -178,6 +180,7 @@ def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
 
 # -- the others -----------------------------------------------------------------------------------
 
+COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
 WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that `hooks` adds: getattr and the like
 HERE: dict[Any, Any] = {
     enumerate: iterables.enumerate_,
@@ -266,6 +269,8 @@ def _is_outside(trace: Trace, value: Any) -> bool:
         return False
     if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
         return False
+    if type(value) in COMPILED:
+        return False
     return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
 
 
@@ -287,6 +292,7 @@ def _advances(f: Any, args: tuple[Any, ...]) -> bool:
 
 def _callback(value: Any) -> Any:
     """A user's function that library code will call."""
-    if isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value):
+    own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
+    if own or type(value) in COMPILED:
         return functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
     return value

@@ -6,7 +6,7 @@ What lies outside the trace is read through the captures, and written after a no
 from __future__ import annotations
 
 import sys
-from types import CellType, FunctionType, ModuleType
+from types import BuiltinMethodType, CellType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import (
@@ -165,6 +165,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
         return local(value)
+    if isinstance(value, BuiltinMethodType) and value.__self__ is owner:
+        return value  # made anew at each read; the class of its owner says which it is
     if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value

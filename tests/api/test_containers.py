@@ -158,6 +158,30 @@ def test_what_can_not_be_seen_is_refused(name: str, captured: bool) -> None:
         assert next(c) == 1.0  # nothing was used up
 
 
+METHODS: dict[str, tuple[Make, Any]] = {
+    "values": (lambda: {"a": 1.0, "b": 2.0}, lambda c: sum(c.values())),
+    "items": (lambda: {"a": 1.0, "b": 2.0}, lambda c: sum(v * len(k) for k, v in c.items())),
+    "keys": (lambda: {"a": 1.0, "b": 2.0}, lambda c: sum(c[k] for k in c.keys())),
+    "get": (lambda: {"a": 1.0}, lambda c: c.get("a", 2.0) + c.get("b", 3.0)),
+    "copy": (lambda: [1.0, 2.0], lambda c: c.copy()[1]),
+    "index": (lambda: ["a", "b"], lambda c: float(c.index("b"))),
+    "set": (lambda: {1.0, 2.0}, lambda c: sum(c.union({3.0}))),
+    "deque": (lambda: collections.deque([1.0, 2.0]), lambda c: float(c.count(1.0))),
+    "text": (lambda: "a b", lambda c: float(len(c.split()))),
+}
+
+
+@pytest.mark.parametrize("captured", [False, True])
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_of_containers_make_no_new_kernels(name: str, captured: bool) -> None:
+    make, read = METHODS[name]
+    c = make()
+    g = jit(lambda x: read(c) * x) if captured else jit(lambda c, x: read(c) * x)
+    for _ in range(4):
+        assert (g(3.0) if captured else g(make(), 3.0)) == read(make()) * 3.0
+    assert len(g.specialisations) == 1
+
+
 def test_equal_objects_share_a_kernel() -> None:
     g = jit(lambda c, x: c[0] * x)
     for k in range(5):
