@@ -152,5 +152,11 @@ def free_vars(*blocks: Block) -> list[Var]:
     return list(free)
 
 
+def shape_outside(shape: tuple[Atom, ...], *blocks: Block) -> tuple[Atom, ...]:
+    """The extents of a result of these blocks, or () where some are known only inside."""
+    inside = {v for block in blocks for e in block.equations for v in e.outs}
+    return () if any(d in inside for d in shape if isinstance(d, Var)) else shape
+
+
 def is_array(atom: Atom) -> bool:
     return isinstance(atom.type, Array)

@@ -23,6 +23,11 @@ _BODIES: dict[str, str] = {
                 x = x + 0.1 * z[0]
         return x + np.sum(a)
     """,
+    "a branch replaces an array by a slice of unknown length": """
+        if x < x + x:
+            a[:] = a[3::-1]
+        return x + y + np.sum(a * np.arange(1.0, 4.5))
+    """,
     "elements that the loop over them changes": """
         for i, e in enumerate(a):
             x *= math.cos(e)
