@@ -181,7 +181,7 @@ def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
 # -- the others -----------------------------------------------------------------------------------
 
 COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
-WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that `hooks` adds: getattr and the like
+WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that other files add: getattr and the like
 HERE: dict[Any, Any] = {
     enumerate: iterables.enumerate_,
     zip: iterables.zip_,
@@ -291,7 +291,9 @@ def _advances(f: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _callback(value: Any) -> Any:
-    """A user's function that library code will call."""
+    """A function that library code will call: a user's, or one that something stands in for."""
+    if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
+        return WHILE_TRACING[value]
     own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
     if own or type(value) in COMPILED:
         return functools.wraps(value)(lambda *a, **k: call(value, *a, **k))

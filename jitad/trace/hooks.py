@@ -7,21 +7,19 @@ user's function or to what stands in for a library's.
 
 from __future__ import annotations
 
-import math
 import operator
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from jitad.errors import JitadError, JitadTypeError
+from jitad.errors import JitadError
 from jitad.tape.build import Leaf
-from jitad.tape.ir import Pos, Var
+from jitad.tape.ir import Var
 from jitad.trace import branches, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
-from jitad.trace.calls import WHILE_TRACING, call, special
+from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
-from jitad.trace.hooking import Site
 from jitad.trace.identity import Is, IsNot, matched
 from jitad.trace.places import (
     append,
@@ -44,11 +42,9 @@ from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
-from jitad.values.functions import implementation
-from jitad.values.kind import fail, type_of
+from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
-from jitad.values.registry import any_traced
 
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
@@ -157,44 +153,6 @@ for _name, (_plain, _method, _other) in _COMPARE.items():
     globals()[_name] = _binary(_plain, _method, _other)
 for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
-
-
-def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> Any:
-    """The builtin sum, or math.prod: the loop that user code could write instead."""
-
-    def replacement(values: Any, start: Any = start) -> Any:
-        found = implementation(original)
-        if isinstance(values, ArrayHandle) and found is not None:
-            return found(values, start=start)
-        trace = current()
-        assert trace is not None
-        site = Site(trace.builder.pos or Pos("", 0), ("the sum",), (), frozenset({"the sum"}))
-        loop = for_(values, (start,), site)
-        for item, (so_far,) in loop:
-            with loop:
-                loop.leave((operation(so_far, item),))
-        return loop.joined()[0]
-
-    return replacement
-
-
-def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    """The builtin sorted, of what is known while tracing."""
-    trace, values = current(), list(values)
-    assert trace is not None
-    pos = trace.builder.pos
-    by = values if key is None else [call(key, v) for v in values]
-    trace.builder.pos = pos
-    if any_traced(by):
-        raise fail(JitadTypeError, "the order of traced values is known only when the kernel runs",
-                   "np.min, np.max, min, max and np.where work on them.")  # fmt: skip
-    places = sorted(range(len(by)), key=by.__getitem__, reverse=reverse)
-    return [values[k] for k in places]
-
-
-WHILE_TRACING[sorted] = _sorted
-WHILE_TRACING[sum] = _folded(sum, globals()["Add"], 0)
-WHILE_TRACING[math.prod] = _folded(math.prod, globals()["Mult"], 1)
 
 
 def In(a: Any, b: Any) -> Any:

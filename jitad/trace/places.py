@@ -5,6 +5,7 @@ What lies outside the trace is read through the captures, and written after a no
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import BuiltinMethodType, CellType, FunctionType, ModuleType
 from typing import Any
@@ -143,6 +144,8 @@ def append(target: Any, item: Any) -> None:
     target.append(item)
 
 
+METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` and the like
+
 # -- attributes and items -------------------------------------------------------------------------
 
 
@@ -151,6 +154,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
             trace.step(sys._getframe(1))
+            if name in METHODS and isinstance(owner, Leaf):
+                return functools.partial(METHODS[name], owner)
         return _attribute_of_number(owner, name)
     if trace is None:
         return outside.met(getattr(owner, name))

@@ -19,7 +19,7 @@ from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace import context
+from jitad.trace import context, stand_ins
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
@@ -42,6 +42,8 @@ from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
 from jitad.where import caller
+
+__all__ = ["Shaped", "Traced", "Valued", "leaves", "stand_ins", "trace", "trace_block"]
 
 
 @dataclass(frozen=True)
