@@ -32,6 +32,7 @@ from jitad.values.number import Number
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
+MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,6 +436,11 @@ class Captures:
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
         """A parameter of the tape; axes of extent 1 are literal, the others are not 1."""
         b = self.builder
+        if isinstance(type, Scalar) and len(b.blocks[0].params) > MAX_NUMBERS:
+            raise JitadError(
+                f"more than {MAX_NUMBERS} numbers are read one by one, such as those of {name}",
+                b.pos, "Put them into an array.",
+            )  # fmt: skip
         with b.at_root():
             var = b.input(type, name)
             if extents is not None and isinstance(type, Array):

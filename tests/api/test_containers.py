@@ -189,6 +189,26 @@ def test_equal_objects_share_a_kernel() -> None:
     assert len(g.specialisations) == 1
 
 
+MANY = [float(k) for k in range(20_000)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: jit_grad(lambda p: sum(p))(MANY),
+        lambda: jit_grad(lambda p: p["a"][0])({"a": tuple(MANY)}),
+        lambda: jit_grad(lambda x: x * sum(MANY[:5_000]))(2.0),
+        lambda: jit_grad(lambda x: x * sum(OTHERS))(2.0),
+    ],
+)
+def test_too_many_numbers_one_by_one(call: Callable[[], Any]) -> None:
+    with pytest.raises(JitadError, match="(Put them into|Make it) an array"):
+        call()
+
+
+OTHERS = MANY[:5_000]
+
+
 # -- what leaves ----------------------------------------------------------------------------------
 
 LEAVING: dict[str, Callable[[Any], Any]] = {
