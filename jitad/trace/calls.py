@@ -248,9 +248,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if (type(out) in (*WRITING, *OTHERS) and isinstance(f, type)) or hasattr(out, "__next__"):
+    if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
         made(out)
-    return out
+    return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 
 _NATIVE_SPECIAL: dict[Any, str] = {

@@ -231,7 +231,10 @@ class trying:
     def __exit__(self, kind: Any, *_: object) -> None:
         if self.trace is None:
             return
-        self.trace.trying.pop()
+        # a generator may have been suspended in it, and be closed when others have been entered
+        self.trace.trying = [c for c in self.trace.trying if c is not self.caught]
+        if kind is GeneratorExit:
+            return
         from jitad.tape.ir import Block, walk
 
         inside = Block([], self.block.equations[self.at :])

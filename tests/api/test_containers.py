@@ -202,7 +202,7 @@ MANY = [float(k) for k in range(20_000)]
     ],
 )
 def test_too_many_numbers_one_by_one(call: Callable[[], Any]) -> None:
-    with pytest.raises(JitadError, match="(Put them into|Make it) an array"):
+    with pytest.raises(JitadError, match=r"(Put them into|Make it) an array"):
         call()
 
 
