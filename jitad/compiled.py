@@ -48,6 +48,7 @@ class Specialisation:
     traced: Traced
     kernel: Kernel
     why: str
+    from_types: bool = False  # traced without knowing which extents are 1: taken to be none
 
 
 @register
@@ -125,12 +126,13 @@ class Compiled:
                       for leaf in leaves]  # fmt: skip
             args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
-        out = self._known(self._by_key.get(key, ()), args, kwargs)
+        ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
+        out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
         if out is not _MISSED:
             return out
         with context.alone():  # another thread may have made it meanwhile
             tried = self._by_key.setdefault(key, [])
-            out = self._known(tried, args, kwargs)
+            out = self._known(tried, args, kwargs, ones)
             if out is not _MISSED:
                 return out
             why = "first call" if not self._all else (
@@ -142,9 +144,13 @@ class Compiled:
             values = s.traced.arguments(self.f, args, kwargs)
         return self._run(s, values, args, kwargs)
 
-    def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
+    def _known(
+        self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool
+    ) -> Any:
         """The result by the first of these specialisations that will do."""
         for s in tuple(tried):
+            if s.from_types and ones:
+                continue
             with context.alone():  # what is checked is what is read
                 missed = s.traced.missed(self.f, args, kwargs)
                 values = [] if missed else s.traced.arguments(self.f, args, kwargs)
@@ -173,7 +179,7 @@ class Compiled:
         key = (s, structure, tuple(map(type, leaves)))
         if key not in self._entries:
             self._entries[key] = python_entry(
-                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow
+                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, s.from_types
             )
         if kwargs:
             self._named = self._entries[key]
@@ -181,7 +187,7 @@ class Compiled:
             self._fast = self._entries[key]
 
     def _specialise(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False
     ) -> Specialisation:
         if len(self._all) >= _MOST:
             raise JitadError(
@@ -189,7 +195,7 @@ class Compiled:
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
         traced = trace(self.f, args, kwargs, self._dynamic)
-        s = Specialisation(traced, kernel(specialise(traced.tape)), why)
+        s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
         self._all.append(s)
         return s
 
@@ -221,7 +227,7 @@ class Compiled:
         with context.alone():
             known = self._by_key.setdefault((structure, tuple(map(_key_of_type, leaves))), [])
             if not any(_serves(s.traced, self.f, args) for s in known):
-                known.append(self._specialise(args, {}, "a call from native code"))
+                known.append(self._specialise(args, {}, "a call from native code", True))
             s = [s for s in known if _serves(s.traced, self.f, args)][-1]
             if (s, kinds) not in self._native:
                 compiled = s.kernel.dispatcher

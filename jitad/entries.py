@@ -71,6 +71,7 @@ class Source:
     def __init__(self, function: Any, named: bool = False, **env: Any) -> None:
         self.function, self.named = function, named
         self.env: dict[str, Any] = env
+        self.no_ones = False  # arguments with an extent of 1 don't fit
         self.values: dict[Path, str] = {}  # variables that hold what is at a path
         self.found: dict[Path, str] = {}  # expressions for parts of the arguments
 
@@ -202,6 +203,8 @@ class Source:
         if isinstance(leaf, np.ndarray):
             dtype = self.name("dtype", leaf.dtype)
             tests.append(f"{name}.dtype is {dtype} and {name}.ndim == {leaf.ndim}")
+            if self.no_ones:
+                tests.append(f"1 not in {name}.shape")
         elif type(leaf) is int:
             tests.append(_IN_64_BITS.format(name))
         elif isinstance(leaf, str):
@@ -243,7 +246,7 @@ def is_constant(owner: Any, kind: str, key: Any) -> bool:
 
 def python_entry(
     traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
-    slow: Callable[..., Any],
+    slow: Callable[..., Any], from_types: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """A function for arguments of exactly this structure and types; all others go to `slow`.
 
@@ -254,6 +257,7 @@ def python_entry(
         function, bool(structure.children[1].keys), slow=slow, GuardMiss=GuardMiss, kernel=kernel,
         absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
     )  # fmt: skip
+    s.no_ones = from_types
     positional, named = structure.children
     supply = iter(leaves)
     tests: list[str] = []
