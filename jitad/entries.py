@@ -21,6 +21,7 @@ from jitad.tape.types import Array
 from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Keep, Num, Number, Obj, Record
+from jitad.trace.results import scalar_class
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()
@@ -319,7 +320,9 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
     def build(f: Form) -> str | None:
         match f:
             case Number():
-                return f"r[{next(count)}]"
+                kind = None if s is None else scalar_class(f)
+                number = f"r[{next(count)}]"
+                return number if s is None or kind is None else f"{s.name('kind', kind)}({number})"
             case Handle():
                 if id(f) not in arrays:
                     arrays[id(f)] = f"r[{next(count)}]"

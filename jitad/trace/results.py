@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
+from jitad.tape.types import Scalar
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
     Arr,
@@ -129,11 +132,21 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
     return out
 
 
+def scalar_class(f: Number) -> type | None:
+    """The class of NumPy scalars that have no equal in Python, which is what kernels return."""
+    t = f.type
+    small = isinstance(t, Scalar) and not t.py and t.dtype not in ("f8", "i8", "b1")
+    return np.dtype(t.dtype).type if small else None
+
+
 def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
     if id(f) in made:
         return made[id(f)]
     match f:
-        case Number() | Handle():
+        case Number():
+            kind = scalar_class(f)
+            out = next(supply) if kind is None else kind(next(supply))
+        case Handle():
             out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])

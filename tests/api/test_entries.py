@@ -182,6 +182,26 @@ def test_results_of_every_structure(slow: list[Any]) -> None:
         assert again(3.0) == (6.0, 6.0, [6.0, (6.0,)])
 
 
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.int8, np.int16, np.int32, np.uint8, np.uint16, np.uint32, np.uint64]
+)
+def test_numpy_numbers_keep_their_class(dtype: Any) -> None:
+    """On the first call and by the entry; float64, int64 and bool are Python's."""
+
+    def f(x, a):
+        return x + dtype(1), (np.max(a), [a[0], len(a)])
+
+    g = jit(f)
+    x, a = dtype(3), np.array([1, 2], dtype)
+    for _ in range(3):
+        y, (top, (first, n)) = g(x, a)
+        assert (y, top, first, n) == (4, 2, 1, 2)
+        assert type(y) is type(top) is type(first) is dtype and type(n) is int
+    if dtype is np.float32:
+        assert type(jit_grad(lambda x: x * x)(x)) is dtype
+    assert [type(v) for v in jit(lambda a, b: (a, b))(np.float64(1.0), np.int64(1))] == [float, int]
+
+
 NUMBERS = tuple(float(k) for k in range(50))
 NESTED = {"a": [1.0, (2.0, 3.0)], "b": np.array([1.0, 2.0])}
 
