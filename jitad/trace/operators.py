@@ -125,6 +125,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         arguments.append((structure, tuple(leaves)))
     region = Region(trace, params)
     region.open()
+    trace.operators += 1
     outer_pos = b.pos
     try:
         result = hooks.call(f, *inside, **kwargs)
@@ -149,6 +150,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     except BaseException:
         region.drop()
         raise
+    finally:
+        trace.operators -= 1
     region.close()
     b.pos = outer_pos
     region.block.results = atoms
