@@ -80,10 +80,6 @@ def method(x):
     return np.sum(x.tostring())
 
 
-def recursive(x):
-    return x if x < 1.0 else x * recursive(x - 1.0)
-
-
 def random_factor(x):
     return x * random.random()
 
@@ -233,11 +229,6 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         method, [THREE], AttributeError,
         "a NumPy array or number has no attribute 'tostring' that jitad knows",
         "return np.sum(x.tostring())", "x.tostring", "",
-    ),
-    "recursion": (
-        recursive, [3.0], JitadError, "recursive calls itself under a traced condition",
-        "return x if x < 1.0 else x * recursive(x - 1.0)", "recursive(",
-        "Write it as a loop; recursion on traced values is not supported yet.",
     ),
     "random": (
         random_factor, [1.0], JitadError,
