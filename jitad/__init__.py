@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from jitad.api import value_and_grad as value_and_grad
     from jitad.api import vjp as vjp
     from jitad.compiled import Compiled as Compiled
+    from jitad.custom import checkpoint as checkpoint
+    from jitad.custom import custom_jvp as custom_jvp
+    from jitad.custom import custom_vjp as custom_vjp
+    from jitad.custom import stop_gradient as stop_gradient
     from jitad.debug.check_grads import check_grads as check_grads
     from jitad.errors import JitadError as JitadError
     from jitad.structures import register_structure as register_structure
@@ -25,6 +29,9 @@ _PUBLIC = {
     "Compiled": "jitad.compiled",
     "JitadError": "jitad.errors",
     "check_grads": "jitad.debug.check_grads",
+    "checkpoint": "jitad.custom",
+    "custom_jvp": "jitad.custom",
+    "custom_vjp": "jitad.custom",
     "derivative": "jitad.api",
     "grad": "jitad.api",
     "jit": "jitad.api",
@@ -32,6 +39,7 @@ _PUBLIC = {
     "jit_value_and_grad": "jitad.api",
     "jvp": "jitad.api",
     "register_structure": "jitad.structures",
+    "stop_gradient": "jitad.custom",
     "value_and_grad": "jitad.api",
     "vjp": "jitad.api",
 }

@@ -20,7 +20,7 @@ from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
-from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.structures import ZERO, Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
 
@@ -157,7 +157,7 @@ def _primal(leaf: Any) -> Any:
     return leaf
 
 
-def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
+def matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
     """A tangent or sensitivity that the caller gave for a leaf, as a content."""
     value = leaves.content(derivative)
     have = shape_of(value) if leaves.is_number(value) else None
@@ -193,12 +193,13 @@ def _jvp(
         ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
-                directions.append(_matching(d, leaf, f"jvp: tangent {k}", path))
+                what = f"jvp: tangent {k}"
+                directions.append(ZERO if d is ZERO else matching(d, leaf, what, path))
     with Application() as run:
         tag = run.tag
         ahead = iter(directions)
         inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))),
-                          lambda p: Bundle(tag, p, next(ahead)), all_data=True)  # fmt: skip
+                          lambda p: _bundle(tag, p, next(ahead)), all_data=True)  # fmt: skip
         flat, structure = flatten(f(*inside))
         pairs = [_pair(leaf, tag) for leaf in flat]
 
@@ -218,6 +219,10 @@ def _jvp(
         return differentiated
 
     return _finish(structure, flat, pairs, again)
+
+
+def _bundle(tag: int, primal: Any, tangent: Any) -> Any:
+    return primal if tangent is ZERO else Bundle(tag, primal, tangent)
 
 
 def _finish(
@@ -303,8 +308,8 @@ def _vjp(
         seeds = conform(sensitivity, structure, what, "the output")
         adjoints = Adjoints(tape)
         for seed, like, out, path in zip(seeds, likes, outs, structure.paths(), strict=True):
-            if leaves.is_real(like):
-                ct = _matching(seed, like, what, path)
+            if seed is not ZERO and leaves.is_real(like):
+                ct = matching(seed, like, what, path)
                 if out is not None:
                     adjoints.add(out.id, ct)
         with np.errstate(all="ignore"), in_rules:

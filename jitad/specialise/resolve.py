@@ -13,6 +13,7 @@ from __future__ import annotations
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
+from jitad.sweeps.custom import inline_customs
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
@@ -24,8 +25,8 @@ from jitad.values.number import in_rules
 
 
 def resolve(tape: Tape) -> Tape:
-    """A plain tape: no `vjp` or `jvp` is left."""
-    return Tape(tape.name, _resolve_block(tape.body), tape.pos)
+    """A plain tape: no `vjp` or `jvp` is left, and no function with rules of its own."""
+    return Tape(tape.name, inline_customs(_resolve_block(tape.body)), tape.pos)
 
 
 def _resolve_block(block: Block) -> Block:
@@ -43,6 +44,11 @@ def _expand(b: Builder, block: Block, env: Env) -> list[Atom]:
     for e in block.equations:
         if e.op in ("vjp", "jvp"):
             _apply(b, e, env)
+        elif e.op == "custom":
+            rule = e.params["rule"]
+            if not rule.resolved:
+                rule = rule.changed(_resolve_block, resolved=True)
+            copy_equation(b, Equation(e.op, e.ins, e.outs, {"rule": rule}, (), e.pos), env)
         elif any(map(_has_operator, e.blocks)):
             blocks = tuple(map(_expanded_inside, e.blocks))
             copy_equation(b, Equation(e.op, e.ins, e.outs, e.params, blocks, e.pos), env)
@@ -92,5 +98,7 @@ def _captured(block: Block, env: Env) -> list:
 
 def _has_operator(block: Block) -> bool:
     return any(
-        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks)) for e in block.equations
+        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks))
+        or (e.op == "custom" and not e.params["rule"].resolved)
+        for e in block.equations
     )

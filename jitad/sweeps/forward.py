@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitad.primitives import TABLE
+from jitad.sweeps.custom import push
 from jitad.sweeps.rules import tangent
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
@@ -83,6 +84,13 @@ class Forward:
             return
         ins = [read(a, env) for a in e.ins]
         ts = [_read(a, tangents) for a in e.ins]
+        if e.op == "custom" and any(t is not None for t in ts):
+            from jitad.sweeps.reverse import vjp_block  # which differentiates some loops forwards
+
+            outs, known = push(b, e, ins, ts, vjp_block, jvp_block)
+            env.update(zip(e.outs, outs, strict=True))
+            tangents.update((e.outs[k], t) for k, t in known.items())
+            return
         copy_equation(b, e, env)
         if e.op in ("stack", "push", "pop"):
             if e.outs[0] in self.varied:
@@ -90,7 +98,7 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and TABLE[e.op].effect:
+        if e.op == "stop" or (not TABLE[e.op].differentiable and TABLE[e.op].effect):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:

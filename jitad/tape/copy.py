@@ -38,6 +38,8 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
     elif eqn.op in ("check", "print") and not effects:
         return
     else:
+        if eqn.op == "custom" and not effects:
+            eqn = Equation(eqn.op, eqn.ins, eqn.outs, {"rule": eqn.params["rule"].silent})
         out = b.emit(eqn.op, *ins, **eqn.params)
         outs = out if isinstance(out, tuple) else (out,)
     for old, new in zip(eqn.outs, outs, strict=False):

@@ -54,6 +54,7 @@ class Trace:
         # the calls in progress, by abstract signature, with the number of conditions around each
         self.calls: dict[tuple[Any, ...], int] = {}
         self.depth = 0  # of calls
+        self.orders = 0  # how many derivatives of what is being traced may be taken
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
         self.relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
         self.steps = 0
