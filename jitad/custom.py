@@ -114,8 +114,8 @@ class Custom:
         where = sorted(k + len(args) if k < 0 else k for k in self.data)
         if where and not 0 <= where[0] <= where[-1] < len(args):
             raise JitadValueError(
-                f"{self.__name__}: nondiff_argnums={self.data} with {len(args)} arguments", caller(),
-                "Give positions of arguments.",
+                f"{self.__name__}: nondiff_argnums={self.data} with {len(args)} arguments",
+                caller(), "Give positions of arguments.",
             )  # fmt: skip
         data = tuple(args[k] for k in where)
         rest = tuple(a for k, a in enumerate(args) if k not in where)
@@ -247,8 +247,8 @@ def checkpoint(f: Function) -> Custom:
 
     Returns
     -------
-    A function of the same arguments with the same results and derivatives.  It takes less memory,
-    and the time of one more run of `f`.
+    A function of the same arguments with the same results and derivatives, of the same shapes and
+    dtypes.  Records of loops inside `f` take less memory, and one more run of `f` takes time.
 
     Raises
     ------

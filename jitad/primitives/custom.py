@@ -44,7 +44,7 @@ class Rule:
     resolved: bool = False  # no derivative operator is left in the blocks
 
     @property
-    def __name__(self) -> str:  # type: ignore[override]
+    def __name__(self) -> str:
         """What a printed tape shows."""
         return self.name
 
@@ -55,7 +55,7 @@ class Rule:
 
     def changed(self, change: Callable[[Block], Block], **fields: Any) -> Rule:
         """The rule with every block changed."""
-        blocks = {
+        blocks: dict[str, Any] = {
             name: change(block)
             for name in ("function", "jvp", "forward", "backward")
             if (block := getattr(self, name)) is not None

@@ -28,6 +28,7 @@ from jitad.runtime.reverse import Cell
 from jitad.runtime.tagged import Tagged, shape_of
 from jitad.runtime.tags import LIVE, Application, alive
 from jitad.structures import ZERO, Structure, conform, flatten, map_structure, unflatten
+from jitad.values.array import ArrayHandle
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
 
@@ -93,7 +94,7 @@ def _below(leaf: Any, tag: int) -> Any:
 
 
 def _dressed(content: Any, like: Any) -> Any:
-    return leaves.ArrayHandle(content) if leaves.is_array(like) else content
+    return ArrayHandle(content) if leaves.is_array(like) else content
 
 
 def _content(rules: Rules, leaf: Any, tag: int) -> Any:
@@ -160,8 +161,8 @@ class _Cotangents(dict[int, Any]):
         return _Cotangents(self | other)
 
 
-def _pull(o: Any, cotangents: Any, *args: Any, pull: Function) -> tuple[Any, ...]:
-    return pull(cotangents)  # type: ignore[no-any-return]
+def _pull(o: Any, cotangents: Any, *args: Any, pull: Function) -> Any:
+    return pull(cotangents)
 
 
 # Never applied: `_backwards` makes their cells.

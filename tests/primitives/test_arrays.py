@@ -72,7 +72,8 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     ],
 }
 NO_DERIVATIVE = {"dim", "iota", "check", "print"}
-ENGINES_OWN = {"ident", "stack", "push", "pop", "frozen", "attach"}  # tested with the sweeps
+# tested with the sweeps, and in tests/custom
+ENGINES_OWN = {"ident", "stack", "push", "pop", "attach", "custom", "attach_rule"}
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 

@@ -94,7 +94,7 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
 }
-TESTED_APART = {"polygamma", "where", "cast"}
+TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast"}
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 
