@@ -16,11 +16,11 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.api", "jitad.debug"),
+    ("jitad.api", "jitad.custom", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.entries",),
     ("jitad.trace",),
-    ("jitad.runtime",),
+    ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),
     ("jitad.specialise",),
     ("jitad.sweeps",),
