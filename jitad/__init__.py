@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from jitad.debug.check_grads import check_grads as check_grads
     from jitad.errors import JitadError as JitadError
     from jitad.structures import register_structure as register_structure
+    from jitad.unknown import opaque as opaque
+    from jitad.unknown import primitive as primitive
+    from jitad.unknown import unknown_policy as unknown_policy
 
 __version__ = "0.1.0"
 
@@ -38,8 +41,11 @@ _PUBLIC = {
     "jit_grad": "jitad.api",
     "jit_value_and_grad": "jitad.api",
     "jvp": "jitad.api",
+    "opaque": "jitad.unknown",
+    "primitive": "jitad.unknown",
     "register_structure": "jitad.structures",
     "stop_gradient": "jitad.custom",
+    "unknown_policy": "jitad.unknown",
     "value_and_grad": "jitad.api",
     "vjp": "jitad.api",
 }

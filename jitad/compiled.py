@@ -23,7 +23,7 @@ from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, native_entry, of_types, python_entry
-from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
+from jitad.errors import GuardMiss, Guessed, JitadError, JitadOverflowError, JitadTypeError
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import Structure, flatten, step, unflatten
@@ -31,6 +31,7 @@ from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import context, hooks
 from jitad.trace.captures import PLAIN_ARRAYS, Path
+from jitad.trace.opaque import learning
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
@@ -106,6 +107,7 @@ class Compiled:
         self._by_key: dict[Any, list[Specialisation]] = {}
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
+        self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
@@ -147,9 +149,23 @@ class Compiled:
                 "other values of what the trace relied on" if tried else "other types"
             )
             args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
-            s = self._specialise(args_, kwargs_, why)
-            tried.append(s)
-        return self._run(s, args, kwargs)
+            for _ in range(_MOST):
+                try:
+                    s = self._specialise(args_, kwargs_, why)
+                except Guessed as error:  # this once in Python, which shows what is needed
+                    if self._seen.issuperset(error.functions):
+                        raise
+                    self._seen |= set(error.functions)
+                    with learning():
+                        return self.f(*args, **kwargs)
+                tried.append(s)
+                try:
+                    return self._run(s, args, kwargs)
+                except GuardMiss:  # what Python's functions give was not foreseen
+                    if not s.traced.missed(self.f, args, kwargs):
+                        raise
+                    why = "other values of what the trace relied on"
+        raise AssertionError
 
     def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
         """The result by the first of these specialisations that will do."""
@@ -177,7 +193,7 @@ class Compiled:
         return out
 
     def _specialise(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, guess: bool = False
     ) -> Specialisation:
         if len(self._all) >= _MOST:
             raise JitadError(
@@ -185,6 +201,8 @@ class Compiled:
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
         traced = trace(self.f, args, kwargs, self._dynamic)
+        if not guess and not self._seen.issuperset(traced.guessed):
+            raise Guessed(traced.guessed)
         s = Specialisation(traced, kernel(specialise(traced.tape)), why)
         self._all.append(s)
         return s
@@ -224,7 +242,8 @@ class Compiled:
             given = (*values, *argument_types[len(values) :])
             args = tuple(map(_with_value, args, given))
             known = [s for s in self._by_key.get(key, ()) if _serves(s.traced, self.f, args)]
-            s = known[-1] if known else self._specialise(args, {}, "a call from native code")
+            s = known[-1] if known else self._specialise(
+                args, {}, "a call from native code", guess=True)
             if not known:
                 self._by_key.setdefault(key, []).append(s)
             s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked

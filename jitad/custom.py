@@ -109,6 +109,16 @@ class Custom:
             )  # fmt: skip
         return bound.args
 
+    def _whole(self, args: tuple[Any, ...]) -> Function:
+        """A function that puts the data arguments among the others."""
+        where = {k + len(args) if k < 0 else k for k in self.data}
+
+        def whole(*primals: Any) -> tuple[Any, ...]:
+            supply = iter(primals)
+            return tuple(a if k in where else next(supply) for k, a in enumerate(args))
+
+        return whole
+
     def _rules(self, args: tuple[Any, ...]) -> tuple[Rules, tuple[Any, ...]]:
         """The rules with the data arguments bound in, and the other arguments."""
         where = sorted(k + len(args) if k < 0 else k for k in self.data)
@@ -119,10 +129,7 @@ class Custom:
             )  # fmt: skip
         data = tuple(args[k] for k in where)
         rest = tuple(a for k, a in enumerate(args) if k not in where)
-
-        def whole(*primals: Any) -> tuple[Any, ...]:
-            supply = iter(primals)
-            return tuple(args[k] if k in where else next(supply) for k in range(len(args)))
+        whole = self._whole(args)
 
         def rule(name: str, *before: Any) -> Function | None:
             found = getattr(self, name)

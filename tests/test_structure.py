@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.api", "jitad.custom", "jitad.debug"),
+    ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.entries",),
     ("jitad.trace",),

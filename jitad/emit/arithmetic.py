@@ -71,5 +71,6 @@ def functions() -> set[str]:
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "show", "store"}
+    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "store"}
+    names |= {"ask", "show"}
     return names - {"abs"}  # a builtin

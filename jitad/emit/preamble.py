@@ -19,7 +19,7 @@ import scipy.special as sp
 
 from jitad.emit import scalars
 from jitad.emit.memory import accum, empty, load, local, store, zeros
-from jitad.emit.output import show
+from jitad.emit.output import ask, show
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -114,4 +114,4 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]
+__all__ += ["accum", "ask", "empty", "load", "local", "show", "store", "zeros"]

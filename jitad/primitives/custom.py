@@ -41,6 +41,7 @@ class Rule:
     forward: Block | None = None
     backward: Block | None = None
     takes: tuple[int | None, ...] = ()
+    refused: str = ""  # why no derivative of it may be taken
     resolved: bool = False  # no derivative operator is left in the blocks
 
     @property
@@ -105,6 +106,16 @@ register(Primitive("custom", _unresolved, _infer, vjp=_by_sweep, effect=True, fr
 
 # x, of which no derivative of any order sees how it depends on anything (`jitad.stop_gradient`)
 register(Primitive("stop", lambda x: x, same_as_first, elementwise=True))
+
+# In the place of a derivative that nobody knows, and that `like` and the others would have a part
+# in.  Where it is not needed it is dead code; where it is, `sweeps.custom` makes it an error.
+register(Primitive(
+    "unknown", _unresolved, same_as_first, fresh=True,
+    jvp=lambda o, ins, ts, y, function: o.unknown(
+        y, *(t for t in ts if t is not None), function=function),
+    vjp=lambda o, ct, *ins, function: tuple(
+        o.unknown(a, ct, function=function) for a in ins[:-1]),
+))  # fmt: skip
 
 # (results, primals, kept, others) -> results, which have the rule's derivative by the primals
 register(Primitive(

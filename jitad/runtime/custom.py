@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.errors import ACTIVE, JitadError, JitadTypeError, JitadValueError
 from jitad.primitives import Primitive
-from jitad.runtime import leaves, operators
+from jitad.runtime import leaves, operators, tags
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.runtime.tagged import Tagged, shape_of
@@ -48,6 +48,7 @@ class Rules:
     jvp: Function | None
     forward: Function | None
     backward: Function | None
+    refused: str = ""  # why no derivative of it may be taken: `name (file:line)`
 
 
 class ClosesOver(JitadError):
@@ -69,6 +70,8 @@ def call(rules: Rules, args: tuple[Any, ...]) -> Any:
     tag = newest_tag(args)
     if not tag:
         return rules.f(*args)
+    if rules.refused:
+        tags.REFUSED.setdefault(tag, {})[rules.refused, ACTIVE] = caller()
     flat, structure = flatten(args)
     below = unflatten(structure, [_below(leaf, tag) for leaf in flat])
     tagged = [_number(leaf, tag) for leaf in flat]

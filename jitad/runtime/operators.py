@@ -20,6 +20,7 @@ from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
+from jitad.runtime.unknown import refuse_unknown
 from jitad.structures import ZERO, Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
@@ -230,6 +231,7 @@ def _finish(
     again: Callable[[int], Function],
 ) -> tuple[Any, Any]:  # fmt: skip
     """Value and tangent, leaf by leaf."""
+    refuse_unknown(pair.tangent for pair in pairs if pair is not None)
     values: list[Any] = []
     tangents: list[Any] = []
     for k, (leaf, pair) in enumerate(zip(flat, pairs, strict=True)):
@@ -314,6 +316,9 @@ def _vjp(
                     adjoints.add(out.id, ct)
         with np.errstate(all="ignore"), in_rules:
             adjoints.sweep()
+
+        wanted = (n for a in taken for n in a.numbers if n is not None)
+        refuse_unknown(adjoints.values[n.id] for n in wanted)
 
         def result(cell: Cell) -> Any:
             ct = adjoints.values[cell.id]

@@ -20,13 +20,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from jitad.errors import JitadError
+from jitad.errors import ACTIVE, JitadError, unknown_functions
 from jitad.primitives.custom import Rule
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, zero
 from jitad.tape.dead import remove_dead
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
-from jitad.tape.ir import Atom, Block, Equation, Pos, Var, free_vars, walk
+from jitad.tape.ir import Atom, Block, Equation, Pos, Var, free_vars, lit, walk
 from jitad.tape.types import is_float
 
 Sweep = Callable[..., Block]  # `vjp_block` and `jvp_block`, which use this file
@@ -51,6 +51,16 @@ def _closes_over(rule: Rule, pos: Pos | None) -> JitadError:
     )  # fmt: skip
 
 
+def refuse(block: Block, varied: set[Var]) -> None:
+    """An error that names all functions of which no derivative may be taken, and would be."""
+    found = {
+        e.params["rule"].refused: e for e in walk(block)
+        if e.op == "custom" and e.params["rule"].refused and any(a in varied for a in e.ins)
+    }  # fmt: skip
+    if found:
+        raise unknown_functions(tuple(found), next(iter(found.values())).pos, ACTIVE)
+
+
 def inline(b: Builder, block: Block, atoms: Sequence[Atom]) -> list[Atom]:
     """Emit a closed block with these atoms for its parameters; gives its results."""
     env: Env = dict(zip(block.params, atoms, strict=True))
@@ -59,18 +69,28 @@ def inline(b: Builder, block: Block, atoms: Sequence[Atom]) -> list[Atom]:
 
 def inline_customs(block: Block) -> Block:
     """The block with every function that still has rules in the form of its own code."""
-    if not any(e.op in ("custom", "stop") for e in walk(block)):
+    if not any(e.op in ("custom", "stop", "unknown") for e in walk(block)):
         return block
+    block = remove_dead(block)
+    needed = {e.params["function"]: e.pos for e in walk(block) if e.op == "unknown"}
     b = _Inliner()
+    if needed:
+        b.error = unknown_functions(tuple(needed), next(iter(needed.values())))
     env = begin(b, block)
     b.blocks[0].results = copy_block(b, block, env)
     return b.blocks[0]
 
 
 class _Inliner(Builder):
+    error: JitadError | None = None  # where a derivative is needed that nobody knows
+
     def emit(self, op: str, *ins: Atom, **params: object) -> object:
         if op == "stop":
             return ins[0]
+        if op == "unknown":
+            what = {"exception": type(self.error), "message": str(self.error)}
+            super().emit("check", lit(False), **what)
+            return zero(self, ins[0])
         if op != "custom":
             return super().emit(op, *ins, **params)
         rule = params["rule"]
@@ -152,6 +172,7 @@ def attach_rules(block: Block, active: Sequence[Var], vjp: Sweep) -> list[Equati
     if not any(e.op == "custom" for e in walk(block)):
         return []
     varied = closure(active, successors(predecessors(block, differentiable_edge)))
+    refuse(block, varied)
     made: list[Equation] = []
     _visit(block, varied, vjp, made)
     return made

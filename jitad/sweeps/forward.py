@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitad.primitives import TABLE
-from jitad.sweeps.custom import push
+from jitad.sweeps.custom import push, refuse
 from jitad.sweeps.rules import tangent
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
@@ -34,7 +34,9 @@ def jvp_block(block: Block, active: Sequence[int]) -> Block:
         twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
         new.params.append(twin)
         tangents[p] = twin
-    sweep = Forward(b, _varied(block, [block.params[k] for k in active]))
+    varied = _varied(block, [block.params[k] for k in active])
+    refuse(block, varied)
+    sweep = Forward(b, varied)
     sweep.run(block, env, tangents)
     results = [read(a, env) for a in block.results]
     new.results = results + [

@@ -282,6 +282,7 @@ class _Reverse:
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
         rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
+        rerun = rerun and not any(x.op == "callback" for x in walk(body))  # Python is asked once
         twin = (
             rerun
             and any_order

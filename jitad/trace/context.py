@@ -54,6 +54,9 @@ class Trace:
         # the calls in progress, by abstract signature, with the number of conditions around each
         self.calls: dict[tuple[Any, ...], int] = {}
         self.depth = 0  # of calls
+        self.guessed: dict[Any, str] = {}  # opaque functions that are taken to give a float
+        # functions without rules that the derivative being traced may not call, as `tags.REFUSED`
+        self.refused: dict[tuple[str, str], Pos | None] = {}
         self.orders = 0  # how many derivatives of what is being traced may be taken
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
         self.relied: frozenset[Pos] = frozenset()  # places of conditions that must be known

@@ -108,7 +108,7 @@ class _Call:
             if backward is not None:
                 at = len(backward.params) - len(floats)
                 backward.params[at:at] = others
-        rule = Rule(rules.name, n, function, jvp, forward, backward, takes)
+        rule = Rule(rules.name, n, function, jvp, forward, backward, takes, rules.refused)
         b.pos = pos
         outs = b.emit("custom", *self.primals, *others, rule=rule)
         outs = outs if isinstance(outs, tuple) else (outs,)
@@ -186,7 +186,7 @@ class _Call:
         atom = b.atom(_content(like))
         if x is ZERO:
             return b.leaf(zero(b, atom))
-        return b.leaf(conformed(b, x, b.leaf(atom), what))
+        return b.leaf(conformed(b, x, atom, what))
 
     def pushed(self, *numbers: Any) -> list[Any]:
         assert self.rules.jvp is not None and self.form is not None

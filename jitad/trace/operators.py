@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.operators import Argnums, place, positions_of
 from jitad.structures import ZERO, Structure, conform, flatten, is_node, unflatten
 from jitad.tape.build import Builder, Leaf
@@ -152,6 +152,9 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     finally:
         trace.orders -= 1
     region.close()
+    if trace.refused:
+        (_, why), where = next(iter(trace.refused.items()))
+        raise unknown_functions(tuple(f for f, _ in trace.refused), where, why)
     b.pos = outer_pos
     region.block.results = atoms
     return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),

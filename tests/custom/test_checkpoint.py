@@ -1,4 +1,4 @@
-"""Does `checkpoint` keep less and change nothing, and does `stop_gradient` stop every derivative?"""
+"""Does `checkpoint` keep less and change nothing?  Does `stop_gradient` stop all derivatives?"""
 
 from __future__ import annotations
 
