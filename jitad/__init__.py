@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from jitad.custom import stop_gradient as stop_gradient
     from jitad.debug.check_grads import check_grads as check_grads
     from jitad.errors import JitadError as JitadError
+    from jitad.solutions import argmin as argmin
+    from jitad.solutions import fixed_point as fixed_point
+    from jitad.solutions import root as root
     from jitad.structures import register_structure as register_structure
     from jitad.unknown import opaque as opaque
     from jitad.unknown import primitive as primitive
@@ -31,11 +34,13 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Compiled": "jitad.compiled",
     "JitadError": "jitad.errors",
+    "argmin": "jitad.solutions",
     "check_grads": "jitad.debug.check_grads",
     "checkpoint": "jitad.custom",
     "custom_jvp": "jitad.custom",
     "custom_vjp": "jitad.custom",
     "derivative": "jitad.api",
+    "fixed_point": "jitad.solutions",
     "grad": "jitad.api",
     "jit": "jitad.api",
     "jit_grad": "jitad.api",
@@ -44,6 +49,7 @@ _PUBLIC = {
     "opaque": "jitad.unknown",
     "primitive": "jitad.unknown",
     "register_structure": "jitad.structures",
+    "root": "jitad.solutions",
     "stop_gradient": "jitad.custom",
     "unknown_policy": "jitad.unknown",
     "value_and_grad": "jitad.api",

@@ -75,6 +75,14 @@ class JitadOverflowError(JitadError, OverflowError):
     """A Python integer past 64 bits, or a `math` function past the largest float."""
 
 
+class JitadConvergenceError(JitadError, ArithmeticError):
+    """An iteration for a fixed point, a root or a minimum that did not converge."""
+
+
+class JitadRecursionError(JitadError, RecursionError):
+    """A recursion deeper than the stack of the thread that it runs in."""
+
+
 class GuardMiss(JitadError):
     """A kernel met a value that its trace did not foresee.
 

@@ -209,7 +209,7 @@ def _unknown(what: str, value: Any, depends: Any) -> Any:
             return Unknown((what,), getattr(leaf, "shape", ()))
         b = trace.builder
         atoms = [b.atom(x.content if isinstance(x, ArrayHandle) else x) for x in (leaf, *others)]
-        return dress(b, b.emit("unknown", *atoms, function=what), leaf)
+        return dress(b, b.emit("unknown", *atoms, missing=what), leaf)
 
     flat, structure = flatten(value)
     return unflatten(structure, map(unknown, flat))

@@ -111,10 +111,10 @@ register(Primitive("stop", lambda x: x, same_as_first, elementwise=True))
 # in.  Where it is not needed it is dead code; where it is, `sweeps.custom` makes it an error.
 register(Primitive(
     "unknown", _unresolved, same_as_first, fresh=True,
-    jvp=lambda o, ins, ts, y, function: o.unknown(
-        y, *(t for t in ts if t is not None), function=function),
-    vjp=lambda o, ct, *ins, function: tuple(
-        o.unknown(a, ct, function=function) for a in ins[:-1]),
+    jvp=lambda o, ins, ts, y, missing: o.unknown(
+        y, *(t for t in ts if t is not None), missing=missing),
+    vjp=lambda o, ct, *ins, missing: tuple(
+        o.unknown(a, ct, missing=missing) for a in ins[:-1]),
 ))  # fmt: skip
 
 # (results, primals, kept, others) -> results, which have the rule's derivative by the primals

@@ -199,8 +199,14 @@ def _jvp(
     with Application() as run:
         tag = run.tag
         ahead = iter(directions)
-        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))),
-                          lambda p: _bundle(tag, p, next(ahead)), all_data=True)  # fmt: skip
+
+        def moved(p: Any) -> Any:
+            d = next(ahead)
+            none = d is ZERO or (type(d) is float and d == 0.0)
+            return p if none else Bundle(tag, p, d)  # zero is symbolic
+
+        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
+                          all_data=True)  # fmt: skip
         flat, structure = flatten(f(*inside))
         pairs = [_pair(leaf, tag) for leaf in flat]
 

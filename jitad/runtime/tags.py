@@ -31,7 +31,7 @@ class _Depth(threading.local):
     """Which applications this thread is in."""
 
     def __init__(self) -> None:
-        self.tags: list[int] = []
+        self.tags: list[int] = []  # of this thread's applications, the newest last
 
 
 _depth = _Depth()
@@ -58,12 +58,26 @@ class Application:
 
     def __exit__(self, *exception: Any) -> None:
         self._errors.__exit__(*exception)
-        _depth.tags.pop()
-        del LIVE[self.tag]
+        _depth.tags.remove(self.tag)
+        LIVE.pop(self.tag, None)
         refused = REFUSED.pop(self.tag, None)
         if refused and exception[0] is None:
             (_, why), where = next(iter(refused.items()))
             raise unknown_functions(tuple(f for f, _ in refused), where, why)
+
+
+class asleep:
+    """Meanwhile numbers with these tags (all of this thread's) read as their primals."""
+
+    def __init__(self, *tags: int) -> None:
+        self.tags = tags
+
+    def __enter__(self) -> None:
+        tags = self.tags or tuple(_depth.tags)
+        self.held = {tag: LIVE.pop(tag) for tag in tags if tag in LIVE}
+
+    def __exit__(self, *exception: Any) -> None:
+        LIVE.update(self.held)
 
 
 def nested() -> bool:

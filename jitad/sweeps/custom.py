@@ -17,19 +17,18 @@ Source: Radul et al., *You only linearize once*, POPL 2023; custom rules as in J
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jitad.errors import ACTIVE, JitadError, unknown_functions
 from jitad.primitives.custom import Rule
+from jitad.sweeps.calls import Library
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, zero
 from jitad.tape.dead import remove_dead
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import Atom, Block, Equation, Pos, Var, free_vars, lit, walk
 from jitad.tape.types import is_float
-
-Sweep = Callable[..., Block]  # `vjp_block` and `jvp_block`, which use this file
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ def inline_customs(block: Block) -> Block:
     if not any(e.op in ("custom", "stop", "unknown") for e in walk(block)):
         return block
     block = remove_dead(block)
-    needed = {e.params["function"]: e.pos for e in walk(block) if e.op == "unknown"}
+    needed = {e.params["missing"]: e.pos for e in walk(block) if e.op == "unknown"}
     b = _Inliner()
     if needed:
         b.error = unknown_functions(tuple(needed), next(iter(needed.values())))
@@ -105,7 +104,7 @@ class _Inliner(Builder):
 
 
 def push(
-    b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None], vjp: Sweep, jvp: Sweep
+    b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None], library: Library
 ) -> tuple[list[Atom], dict[int, Atom]]:
     """The results of a `custom` equation, and the tangents of those that have one."""
     rule: Rule = e.params["rule"]
@@ -117,17 +116,20 @@ def push(
     if rule.jvp is not None:
         outs = inline(b, rule.jvp, [*primals, *ts, *others])
     elif rule.forward is None:
-        outs = inline(b, jvp(rule.function, range(n)), [*primals, *others, *ts])
+        from jitad.sweeps.forward import jvp_block  # which uses this file
+
+        outs = inline(b, jvp_block(rule.function, range(n), library), [*primals, *others, *ts])
     else:
         outs = inline(b, rule.forward, [*primals, *others])
         results, kept = outs[:count], outs[count:]
-        outs = results + _pushed(b, e, results, [*kept, *others], ts, vjp)
+        outs = results + _pushed(b, e, results, [*kept, *others], ts, library)
     return outs[:count], dict(zip(rule.floats, outs[count:], strict=True))
 
 
 def _pushed(
-    b: Builder, e: Equation, results: list[Atom], known: list[Atom], ts: list[Atom], vjp: Sweep
-) -> list[Atom]:
+    b: Builder, e: Equation, results: list[Atom], known: list[Atom], ts: list[Atom],
+    library: Library,
+) -> list[Atom]:  # fmt: skip
     """The tangents of the float results, by the transpose of the backward rule."""
     rule: Rule = e.params["rule"]
     assert rule.backward is not None
@@ -137,17 +139,19 @@ def _pushed(
             seeds[k] = b.emit("add", seeds[k], t) if k in seeds else t
     seeded = sorted(seeds)
     at = range(len(known), len(known) + len(rule.floats))
-    transposed = _transpose(rule, rule.backward, at, seeded, vjp, e.pos)
+    transposed = _transpose(rule, rule.backward, at, seeded, library, e.pos)
     points = [zero(b, results[k]) for k in rule.floats]
     return inline(b, transposed, [*known, *points, *(seeds[k] for k in seeded)])
 
 
 def _transpose(
-    rule: Rule, block: Block, at: Sequence[int], seeded: Sequence[int], vjp: Sweep,
+    rule: Rule, block: Block, at: Sequence[int], seeded: Sequence[int], library: Library,
     pos: Pos | None,
 ) -> Block:  # fmt: skip
     """(parameters, a seed for each result in `seeded`) -> the adjoints of the parameters `at`."""
-    swept = vjp(block, tuple(at), tuple(seeded))
+    from jitad.sweeps.reverse import vjp_block  # which uses this file
+
+    swept = vjp_block(block, tuple(at), tuple(seeded), library)
     swept.results = swept.results[len(block.results) :]
     remove_dead(swept)
     points = {swept.params[k] for k in at}
@@ -167,24 +171,24 @@ def _ends(e: Equation) -> list[Atom]:
 # -- reverse mode ---------------------------------------------------------------------------------
 
 
-def attach_rules(block: Block, active: Sequence[Var], vjp: Sweep) -> list[Equation]:
+def attach_rules(block: Block, active: Sequence[Var], library: Library) -> list[Equation]:
     """Replace the `custom` equations that depend on `active` (in place); gives what is new."""
     if not any(e.op == "custom" for e in walk(block)):
         return []
     varied = closure(active, successors(predecessors(block, differentiable_edge)))
     refuse(block, varied)
     made: list[Equation] = []
-    _visit(block, varied, vjp, made)
+    _visit(block, varied, library, made)
     return made
 
 
-def _visit(block: Block, varied: set[Var], vjp: Sweep, made: list[Equation]) -> None:
+def _visit(block: Block, varied: set[Var], library: Library, made: list[Equation]) -> None:
     out: list[Equation] = []
     for e in block.equations:
-        for inner in e.blocks:
-            _visit(inner, varied, vjp, made)
+        for inner in e.blocks if e.op != "implicit" else ():  # its sweep comes by itself
+            _visit(inner, varied, library, made)
         if e.op == "custom" and any(a in varied for a in e.ins):
-            new = _attached(e, varied, vjp)
+            new = _attached(e, varied, library)
             made += new
             out += new
         else:
@@ -192,12 +196,12 @@ def _visit(block: Block, varied: set[Var], vjp: Sweep, made: list[Equation]) -> 
     block.equations = out
 
 
-def _attached(e: Equation, varied: set[Var], vjp: Sweep) -> list[Equation]:
+def _attached(e: Equation, varied: set[Var], library: Library) -> list[Equation]:
     rule: Rule = e.params["rule"]
     n, count = rule.primals, len(rule.function.results)
     if any(a in varied for a in e.ins[n:]):
         raise _closes_over(rule, e.pos)
-    forward, pullback = _pullback(rule, vjp, e.pos)
+    forward, pullback = _pullback(rule, library, e.pos)
     b = Builder()
     b.pos = e.pos
     frozen = [b.emit("frozen", a) if isinstance(a, Var) and a in varied else a for a in e.ins]
@@ -210,21 +214,23 @@ def _attached(e: Equation, varied: set[Var], vjp: Sweep) -> list[Equation]:
     return [*b.blocks[0].equations, attach]
 
 
-def _pullback(rule: Rule, vjp: Sweep, pos: Pos | None) -> tuple[Block, Pullback]:
+def _pullback(rule: Rule, library: Library, pos: Pos | None) -> tuple[Block, Pullback]:
     """What takes the call's place, (primals, others) -> (results, kept), and its pullback."""
     n, f = rule.primals, rule.function
     if rule.forward is not None:
         assert rule.backward is not None
         return rule.forward, Pullback(rule.backward, rule.takes)
     if rule.jvp is None:  # a checkpoint
-        swept = vjp(rule.silent.function, tuple(range(n)))
+        from jitad.sweeps.reverse import vjp_block
+
+        swept = vjp_block(rule.silent.function, tuple(range(n)), None, library)
         swept.results = swept.results[len(f.results) :]
         keeping = Block(f.params, f.equations, [*f.results, *f.params[:n]])
         return keeping, Pullback(remove_dead(swept), range(n))
     forward, linear = _split(rule)
     kept = len(forward.results) - len(f.results)
     floats = [k for k, a in enumerate(linear.results) if is_float(a.type)]
-    transposed = _transpose(rule, linear, range(kept, kept + n), floats, vjp, pos)
+    transposed = _transpose(rule, linear, range(kept, kept + n), floats, library, pos)
     return forward, Pullback(transposed, range(n), points=True)
 
 

@@ -23,7 +23,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
-from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
     APPENDED,
@@ -49,7 +49,7 @@ def decided(condition: Any, pos: Pos | None) -> Any:
     """The truth of a condition; relied on where recursion would not end otherwise."""
     known = truth(condition)
     trace = current()
-    if isinstance(known, Leaf) and trace is not None and pos in trace.relied:
+    if isinstance(known, Leaf) and trace is not None and pos in trace.insight.relied:
         value = trace.builder.rely(known.atom)
         return known if value is None else bool(value)
     return known
@@ -142,7 +142,9 @@ class Branches:
         if not raises_for_the_user(error):
             region.drop()
             return False
-        if not isinstance(error, DeadPath):
+        if isinstance(error, Bottom):
+            self.trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+        elif not isinstance(error, DeadPath):
             emit_raise(self.trace, error, self.site.pos)
         region.close()
         self.ends.append([])

@@ -124,6 +124,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         arguments.append((structure, tuple(leaves)))
     region = Region(trace, params)
     region.open()
+    trace.operators += 1
     outer_pos = b.pos
     trace.orders += 1
     try:
@@ -151,6 +152,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         raise
     finally:
         trace.orders -= 1
+        trace.operators -= 1
     region.close()
     if trace.refused:
         (_, why), where = next(iter(trace.refused.items()))

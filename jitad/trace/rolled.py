@@ -17,7 +17,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
 from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
-from jitad.trace.context import DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
@@ -170,6 +170,10 @@ class Rolled:
         self.region.drop()
         if not raises_for_the_user(error):
             return False
+        if isinstance(error, Bottom):  # then for all that is known it does not run
+            self.trace.swallowed = True
+            self.event = "raised"
+            return True
         if isinstance(error, DeadPath):
             return False
         self._raise_at_once(error)
