@@ -21,7 +21,7 @@ from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, python_entry
-from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
+from jitad.errors import GuardMiss, Guessed, JitadError, JitadOverflowError, JitadTypeError
 from jitad.native_entries import native_entry, of_types
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
@@ -30,6 +30,7 @@ from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import calls, context, hooks
 from jitad.trace.captures import PLAIN_ARRAYS, Path
+from jitad.trace.opaque import learning
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
@@ -95,6 +96,7 @@ class Compiled:
         self._by_key: dict[Any, list[Specialisation]] = {}
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
+        self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
@@ -139,10 +141,22 @@ class Compiled:
                 "other values of what the trace relied on" if tried else "other types"
             )
             args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
-            s = self._specialise(args_, kwargs_, why)
+            try:
+                s = self._specialise(args_, kwargs_, why)
+            except Guessed as error:  # this once in Python, which shows what is needed
+                if self._seen.issuperset(error.functions):
+                    raise
+                self._seen |= set(error.functions)
+                with learning():
+                    return self.f(*args, **kwargs)
             tried.append(s)
             values = s.traced.arguments(self.f, args, kwargs)
-        return self._run(s, values, args, kwargs)
+        try:
+            return self._run(s, values, args, kwargs)
+        except GuardMiss:  # what Python's functions give was not foreseen
+            if not s.traced.missed(self.f, args, kwargs):
+                raise
+        return self._slow(*args, **kwargs)
 
     def _known(
         self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool
@@ -195,6 +209,9 @@ class Compiled:
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
         traced = trace(self.f, args, kwargs, self._dynamic)
+        # for native callers there is no first call to learn from
+        if not from_types and not self._seen.issuperset(traced.guessed):
+            raise Guessed(traced.guessed)
         s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
         self._all.append(s)
         return s

@@ -20,7 +20,7 @@ import scipy.special as sp
 from jitad.emit import scalars
 from jitad.emit.depth import deep, handed, room
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
-from jitad.emit.output import show
+from jitad.emit.output import ask, show
 from jitad.primitives import TABLE
 
 abs = builtins.abs  # Numba's own is right for every type
@@ -123,5 +123,5 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["accum", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
+__all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
 __all__ += ["show", "store", "zeros"]

@@ -20,7 +20,8 @@ from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
-from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.runtime.unknown import refuse_unknown
+from jitad.structures import ZERO, Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
 
@@ -157,7 +158,7 @@ def _primal(leaf: Any) -> Any:
     return leaf
 
 
-def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
+def matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
     """A tangent or sensitivity that the caller gave for a leaf, as a content."""
     value = leaves.content(derivative)
     have = shape_of(value) if leaves.is_number(value) else None
@@ -193,14 +194,16 @@ def _jvp(
         ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
-                directions.append(_matching(d, leaf, f"jvp: tangent {k}", path))
+                what = f"jvp: tangent {k}"
+                directions.append(ZERO if d is ZERO else matching(d, leaf, what, path))
     with Application() as run:
         tag = run.tag
         ahead = iter(directions)
 
         def moved(p: Any) -> Any:
             d = next(ahead)
-            return p if type(d) is float and d == 0.0 else Bundle(tag, p, d)  # zero is symbolic
+            none = d is ZERO or (type(d) is float and d == 0.0)
+            return p if none else Bundle(tag, p, d)  # zero is symbolic
 
         inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
                           all_data=True)  # fmt: skip
@@ -225,11 +228,16 @@ def _jvp(
     return _finish(structure, flat, pairs, again)
 
 
+def _bundle(tag: int, primal: Any, tangent: Any) -> Any:
+    return primal if tangent is ZERO else Bundle(tag, primal, tangent)
+
+
 def _finish(
     structure: Structure, flat: list[Any], pairs: list[Any],
     again: Callable[[int], Function],
 ) -> tuple[Any, Any]:  # fmt: skip
     """Value and tangent, leaf by leaf."""
+    refuse_unknown(pair.tangent for pair in pairs if pair is not None)
     values: list[Any] = []
     tangents: list[Any] = []
     for k, (leaf, pair) in enumerate(zip(flat, pairs, strict=True)):
@@ -308,12 +316,15 @@ def _vjp(
         seeds = conform(sensitivity, structure, what, "the output")
         adjoints = Adjoints(tape)
         for seed, like, out, path in zip(seeds, likes, outs, structure.paths(), strict=True):
-            if leaves.is_real(like):
-                ct = _matching(seed, like, what, path)
+            if seed is not ZERO and leaves.is_real(like):
+                ct = matching(seed, like, what, path)
                 if out is not None:
                     adjoints.add(out.id, ct)
         with np.errstate(all="ignore"), in_rules:
             adjoints.sweep()
+
+        wanted = (n for a in taken for n in a.numbers if n is not None)
+        refuse_unknown(adjoints.values[n.id] for n in wanted)
 
         def result(cell: Cell) -> Any:
             ct = adjoints.values[cell.id]

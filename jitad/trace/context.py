@@ -73,6 +73,10 @@ class Trace:
         self.calls: dict[tuple[Any, ...], tuple[int, int]] = {}
         self.nested: dict[CodeType, list[tuple[int, int]]] = {}
         self.depth = 0  # of calls
+        self.guessed: dict[Any, str] = {}  # opaque functions that are taken to give a float
+        # functions without rules that the derivative being traced may not call, as `tags.REFUSED`
+        self.refused: dict[tuple[str, str], Pos | None] = {}
+        self.orders = 0  # how many derivatives of what is being traced may be taken
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
         self.insight = Insight()
         self.functions = Functions()

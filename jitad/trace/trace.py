@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from jitad.errors import JitadError
+from jitad.errors import Guessed, JitadError
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var
@@ -121,6 +121,7 @@ class Traced:
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
+    guessed: dict[Any, str]  # opaque functions that are taken to give a float
     relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
@@ -178,6 +179,10 @@ def _trace(
                 raise JitadError(
                     f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
                 ) from None
+            except Exception as error:
+                if running.guessed:
+                    raise Guessed(running.guessed, str(error)) from error
+                raise
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs)
@@ -195,6 +200,7 @@ def _trace(
     return Traced(
         Tape(_name(f), body, pos, running.functions.closed(body)),
         tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
+        running.guessed,
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
     )  # fmt: skip
 

@@ -94,7 +94,8 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
 }
-TESTED_APART = {"polygamma", "where", "cast", "rescale", "quotient"}  # the last two: specialise
+# the last two: specialise
+TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient"}
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 
