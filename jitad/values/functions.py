@@ -7,16 +7,19 @@ the replacement, and the tracer's call hook calls it in place of the original.
 from __future__ import annotations
 
 from jitad.values import (
+    contractions,
     creation,
     picking,
     products,
     python_functions,
+    rearranging,
     reductions,
     shaping,
     ufuncs,
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking)
+MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking,
+           rearranging, contractions)
 
 __all__ = ["MODULES", "implementation"]

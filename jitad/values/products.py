@@ -9,6 +9,7 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import contents, elementwise, require_same, shape_of, shape_text
+from jitad.values.extents import add, largest, mul, smallest, sub
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
@@ -120,20 +121,22 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A copy (NumPy's is a view that can't be written)."""
     a = handle(a)
-    if a.ndim != 2:
-        raise fail(JitadTypeError, "diagonals of arrays of more than two axes are not supported")
-    a = a if axes_of(axis1, 2)[0] < axes_of(axis2, 2)[0] else a.permuted((1, 0))
-    from jitad.values.extents import add, largest, mul, smallest, sub
-
-    n, m = a.shape
+    if a.ndim < 2:
+        raise fail(JitadValueError, "diag requires an array of at least two dimensions")
+    (i,), (j,) = axes_of(axis1, a.ndim), axes_of(axis2, a.ndim)
+    if i == j:
+        raise fail(JitadValueError, "axis1 and axis2 cannot be the same")
+    rest = [k for k in range(a.ndim) if k not in (i, j)]
+    a = a if (*rest, i, j) == tuple(range(a.ndim)) else a.permuted((*rest, i, j))
+    n, m = a.shape[-2:]
     rows = sub(n, max(-offset, 0))
     columns = sub(m, max(offset, 0))
     count = largest(smallest(rows, columns), 0)
-    start = max(-offset, 0) if offset < 0 else offset
-    flat = ravel(a)
-    first: Any = mul(m, start) if offset < 0 else start
-    entry = bind("slice", flat.content, first, add(m, 1), count, kinds="r")
-    return wrap(entry)
+    first: Any = mul(m, max(-offset, 0)) if offset < 0 else offset
+    flat = reshape(a, (*a.shape[:-2], mul(n, m)))
+    whole = [x for k in flat.shape[:-1] for x in (0, 1, k)]
+    kinds = "r" * flat.ndim
+    return wrap(bind("slice", flat.content, *whole, first, add(m, 1), count, kinds=kinds))
 
 
 @replaces(np.diag)
@@ -193,3 +196,46 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
 
 def _is_three(n: Any) -> Any:
     return bind("eq", n, 3) if isinstance(n, Number) else n == 3
+
+
+# -- the same under the names of numpy.linalg -----------------------------------------------------
+
+
+@replaces(np.linalg.diagonal)
+def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    return diagonal(x, offset, -2, -1)
+
+
+@replaces(np.linalg.trace)
+def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return call(np.sum, diagonal(x, offset, -2, -1), axis=-1, dtype=dtype)
+
+
+@replaces(np.linalg.cross)
+def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return cross(x1, x2, axis=axis)
+
+
+@replaces(np.linalg.outer)
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    return outer(x1, x2)
+
+
+@replaces(np.linalg.matmul)
+def linalg_matmul(x1: Any, x2: Any, /) -> Any:
+    return matmul(x1, x2)
+
+
+@replaces(np.linalg.tensordot)
+def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    return tensordot(x1, x2, axes)
+
+
+@replaces(np.linalg.matrix_transpose)
+def linalg_transpose(x: Any, /) -> Any:
+    return call(np.matrix_transpose, x)
+
+
+@replaces(np.linalg.vecdot)
+def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return call(np.vecdot, x1, x2, axis=axis)

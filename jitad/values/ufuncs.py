@@ -164,8 +164,7 @@ def polygamma(n: Any, x: Any) -> Any:
 @replaces(np.where)
 def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise fail(JitadTypeError, "np.where with one argument is not supported on traced values",
-                   "Give both branches, or loop over the elements.")  # fmt: skip
+        return call(np.nonzero, condition)
     result = numpy_number(elementwise("where", condition, x, y))
     if isinstance(result, (bool, int, float)):  # of two kinds, the common one as in NumPy
         return np.dtype(promote(type_of(x), type_of(y))[0]).type(result)

@@ -1,0 +1,551 @@
+"""What becomes of NumPy's functions that rearrange arrays, by way of simpler ones?
+
+Each is a short program over views, joins and index arrays (`shaping`, `picking`), so that every
+engine, mode and order follows.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import (
+    as_operand,
+    cast,
+    common_shape,
+    elementwise,
+    shape_of,
+)
+from jitad.values.creation import array, filled, kind_of, shape_tuple
+from jitad.values.extents import Int
+from jitad.values.kind import fail
+from jitad.values.number import Number, bind
+from jitad.values.products import diag
+from jitad.values.reductions import axes_of
+from jitad.values.registry import call, replaces
+from jitad.values.shaping import (
+    broadcast_to,
+    concatenate,
+    handle,
+    moveaxis,
+    ravel,
+    reshape,
+    swapaxes,
+)
+
+
+def along(axis: int, key: Any) -> tuple[Any, ...]:
+    """The subscript that indexes one axis and leaves those before it."""
+    return (*(slice(None),) * axis, key)
+
+
+# -- turning --------------------------------------------------------------------------------------
+
+
+@replaces(np.rot90, plain=False)
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ArrayHandle:
+    m = handle(m)
+    i, j = (axes_of(int(a), m.ndim)[0] for a in axes)
+    if i == j:
+        raise fail(JitadValueError, "Axes must be different.")
+    back = slice(None, None, -1)
+    match k % 4:
+        case 0:
+            return m[...]
+        case 1:
+            return swapaxes(m[along(j, back)], i, j)
+        case 2:
+            return m[along(i, back)][along(j, back)]
+        case _:
+            return swapaxes(m, i, j)[along(j, back)]
+
+
+@replaces(np.rollaxis, plain=False)
+def rollaxis(a: Any, axis: int, start: int = 0) -> ArrayHandle:
+    a = handle(a)
+    (axis,) = axes_of(axis, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    if not 0 <= start <= a.ndim:
+        raise fail(JitadValueError, f"start {start} is out of bounds for {a.ndim} axes")
+    return moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+@replaces(np.atleast_3d, plain=False)
+def atleast_3d(*arrays: Any) -> Any:
+    out = []
+    for a in map(handle, arrays):
+        new: dict[int, tuple[int, ...]] = {0: (0, 1, 2), 1: (0, 2), 2: (2,)}
+        out.append(a.with_axes(new[a.ndim]) if a.ndim < 3 else a)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+# -- taking apart ---------------------------------------------------------------------------------
+
+
+def _split(a: Any, sections: Any, axis: int, equal: bool) -> list[ArrayHandle]:
+    a = handle(a)
+    (axis,) = axes_of(axis, a.ndim)
+    given = sections.peek() if isinstance(sections, ArrayHandle) else sections
+    if isinstance(given, (list, tuple, np.ndarray)):
+        cuts = [0, *given, a.shape[axis]]
+        return [a[along(axis, slice(i, j))] for i, j in pairwise(cuts)]
+    parts = int(given)
+    if parts <= 0:
+        raise fail(JitadValueError, "number sections must be larger than 0.")
+    n = int(a._static(a.shape[axis], "the length of what is split into equal parts"))
+    if equal and n % parts:
+        raise fail(JitadValueError, "array split does not result in an equal division")
+    sizes = [n // parts + (k < n % parts) for k in range(parts)]
+    starts = [sum(sizes[:k]) for k in range(parts)]
+    return [a[along(axis, slice(i, i + m))] for i, m in zip(starts, sizes, strict=True)]
+
+
+@replaces(np.split, plain=False)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, axis, True)
+
+
+@replaces(np.array_split, plain=False)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, axis, False)
+
+
+@replaces(np.hsplit, plain=False)
+def hsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, 0 if handle(ary).ndim == 1 else 1, True)
+
+
+@replaces(np.vsplit, plain=False)
+def vsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, 0, True)
+
+
+@replaces(np.dsplit, plain=False)
+def dsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, 2, True)
+
+
+@replaces(np.unstack, plain=False)
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    x = handle(x)
+    (axis,) = axes_of(axis, x.ndim)
+    n = x._static(x.shape[axis], "the length of what is unstacked")
+    return tuple(x[along(axis, k)] for k in range(n))
+
+
+# -- putting together -----------------------------------------------------------------------------
+
+
+@replaces(np.dstack)
+def dstack(tup: Any) -> Any:
+    return concatenate([atleast_3d(a) for a in tup], 2)
+
+
+@replaces(np.block)
+def block(arrays: Any) -> Any:
+    """Innermost lists join along the last axis, those around them along the one before it."""
+
+    def depth(x: Any) -> int:
+        return 1 + depth(x[0]) if isinstance(x, list) else 0
+
+    def ndims(x: Any) -> int:
+        return max(map(ndims, x)) if isinstance(x, list) else handle(x).ndim
+
+    levels = depth(arrays)
+    ndim = max(levels, ndims(arrays))
+
+    def join(x: Any, level: int) -> ArrayHandle:
+        if not isinstance(x, list):
+            if level < levels:
+                raise fail(JitadValueError, "the lists of np.block are not equally deep")
+            x = handle(x)
+            return x.with_axes(tuple(range(ndim - x.ndim))) if x.ndim < ndim else x
+        return concatenate([join(y, level + 1) for y in x], ndim - levels + level)
+
+    return array(join(arrays, 0))
+
+
+@replaces(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]:
+    shape = common_shape([shape_of(as_operand(a)) for a in args])
+    return tuple(broadcast_to(a, shape) if shape else handle(a) for a in args)
+
+
+@replaces(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """At one place, a row of values or several."""
+    arr = handle(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    n = arr.shape[axis]
+    if shape_of(as_operand(obj)) or isinstance(obj, slice):
+        raise fail(JitadTypeError, "np.insert at several places is not supported here",
+                   "Insert one after the other, or use np.concatenate.")  # fmt: skip
+    from jitad.values.indexing import position
+
+    at = position(obj, extents.add(n, 1), axis)
+    if not isinstance(obj, Number) and obj < 0:
+        at = extents.sub(at, 1)  # counted from the end of the array as it was
+    values = cast_to(handle(values), arr.dtype)
+    if values.ndim <= 1 and not values.ndim:
+        values = reshape(values, (1,) * arr.ndim)
+    elif values.ndim < arr.ndim:
+        values = values.with_axes(tuple(range(arr.ndim - values.ndim)))
+        values = moveaxis(values, 0, axis)
+    shape = list(arr.shape)
+    shape[axis] = values.shape[axis]
+    parts = [arr[along(axis, slice(0, at))], broadcast_to(values, tuple(shape)),
+             arr[along(axis, slice(at, None))]]  # fmt: skip
+    return concatenate(parts, axis)
+
+
+def cast_to(a: ArrayHandle, dtype: Any) -> ArrayHandle:
+    return a if a.dtype == dtype else ArrayHandle(cast(a.content, np.dtype(dtype)))
+
+
+@replaces(np.delete)
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    arr = handle(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    if isinstance(obj, (slice, list, tuple, np.ndarray, ArrayHandle)) and not (
+        isinstance(obj, ArrayHandle) and not obj.ndim
+    ):
+        plain = obj.peek() if isinstance(obj, ArrayHandle) else obj
+        n = arr._static(arr.shape[axis], "the length of what is deleted from")
+        if isinstance(plain, Number):
+            raise fail(JitadTypeError, "np.delete at traced places is not supported",
+                       "Use a mask.")  # fmt: skip
+        kept = np.delete(np.arange(n), plain)
+        return arr[along(axis, kept)]
+    from jitad.values.indexing import position
+
+    at = position(obj, arr.shape[axis], axis)
+    after = slice(extents.add(at, 1), None)
+    return concatenate([arr[along(axis, slice(0, at))], arr[along(axis, after)]], axis)
+
+
+@replaces(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements again and again, until the shape is full."""
+    flat, shape = ravel(a), shape_tuple(new_shape)
+    total = extents.product(shape)
+    if not isinstance(flat.shape[0], Number) and not flat.shape[0]:
+        return filled(0, shape, flat.dtype)
+    places = elementwise("mod", call(np.arange, total), flat.shape[0])
+    return reshape(flat[places], shape)
+
+
+# -- diagonals ------------------------------------------------------------------------------------
+
+
+@replaces(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    return diag(ravel(v), k)
+
+
+@replaces(np.fill_diagonal, plain=False)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    a = handle(a)
+    if a.ndim != 2 or wrap:
+        raise fail(JitadTypeError, "np.fill_diagonal is supported for matrices, without wrap=")
+    n, m = a.shape
+    at = call(np.arange, extents.smallest(n, m))
+    val = handle(val)
+    if val.ndim:
+        val = resize(val, at.shape)
+        a[at, at] = val
+    else:
+        a[at, at] = val[()]
+
+
+# -- choosing -------------------------------------------------------------------------------------
+
+
+def taken_along(a: ArrayHandle, indices: Any, axis: int) -> Any:
+    """a at indices along an axis, the two being equal in all others; indices are in range."""
+    if a.ndim == 1:
+        return wrap(bind("take", a.content, handle(indices).content, axis=0))
+    moved, at = moveaxis(a, axis, -1), moveaxis(handle(indices), axis, -1)
+    n = moved.shape[-1]
+    rows = extents.product(moved.shape[:-1])
+    starts = elementwise("mul", call(np.arange, rows), n)
+    flat = elementwise("add", reshape(at, (rows, at.shape[-1])), starts.with_axes((1,)))
+    found = bind("take", ravel(moved).content, ravel(flat).content, axis=0)
+    return moveaxis(reshape(wrap(found), at.shape), -1, axis)
+
+
+def _wrapped(indices: Any, n: Int) -> Any:
+    from jitad.values.picking import in_range
+
+    return in_range(handle(indices), n)
+
+
+def _fitting(a: ArrayHandle, indices: ArrayHandle, axis: int) -> tuple[ArrayHandle, ArrayHandle]:
+    """Both stretched to each other, but along the axis."""
+    if a.ndim != indices.ndim:
+        raise fail(JitadValueError, "`indices` and `arr` must have the same number of dimensions")
+    drop = lambda s: tuple(1 if k == axis else n for k, n in enumerate(s))  # noqa: E731
+    shape = common_shape((drop(a.shape), drop(indices.shape)))
+    whole = lambda x: tuple(x.shape[axis] if k == axis else n  # noqa: E731
+                            for k, n in enumerate(shape))  # fmt: skip
+    return broadcast_to(a, whole(a)), broadcast_to(indices, whole(indices))
+
+
+@replaces(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    arr, indices = handle(arr), handle(indices)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    arr, indices = _fitting(arr, indices, axis)
+    return taken_along(arr, _wrapped(indices, arr.shape[axis]), axis)
+
+
+@replaces(np.put_along_axis, plain=False)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    arr, indices = handle(arr), handle(indices)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    _, indices = _fitting(arr, indices, axis)
+    moved = moveaxis(arr, axis, -1)
+    at = moveaxis(_wrapped(indices, arr.shape[axis]), axis, -1)
+    rows = extents.product(moved.shape[:-1])
+    starts = elementwise("mul", call(np.arange, rows), moved.shape[-1])
+    flat = elementwise("add", reshape(at, (rows, at.shape[-1])), starts.with_axes((1,)))
+    values = broadcast_to(cast_to(handle(values), arr.dtype), indices.shape)
+    whole = ravel(array(moved))
+    whole[ravel(flat)] = ravel(moveaxis(values, axis, -1))
+    arr[...] = moveaxis(reshape(whole, moved.shape), -1, axis)
+
+
+@replaces(np.put, plain=False)
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    if mode != "raise":
+        raise fail(JitadTypeError, "mode= of np.put is not supported here")
+    a, ind = handle(a), ravel(ind)
+    flat = ravel(a) if a.contiguous else array(a).reshape(-1)
+    flat[ind] = resize(cast_to(handle(v), a.dtype), ind.shape)
+    if not a.contiguous:
+        a[...] = reshape(flat, a.shape)
+
+
+@replaces(np.putmask, plain=False)
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    a = handle(a)
+    values = resize(cast_to(handle(values), a.dtype), a.shape)
+    a[...] = elementwise("where", mask, values, a)
+
+
+@replaces(np.copyto, plain=False)
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    dst = handle(dst)
+    if where is True:
+        dst[...] = src
+        return
+    kept = broadcast_to(src, dst.shape) if shape_of(as_operand(src)) else src
+    dst[...] = elementwise("where", where, kept, dst)
+
+
+@replaces(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise fail(JitadValueError, "list of cases must be same length as list of conditions")
+    out = default
+    for c, x in reversed(list(zip(condlist, choicelist, strict=True))):
+        out = elementwise("where", c, x, out)
+    return out
+
+
+@replaces(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Which of the choices each element of `a` names."""
+    from jitad.values.picking import in_range
+
+    if mode != "raise":
+        raise fail(JitadTypeError, "mode= of np.choose is not supported here")
+    options = list(choices)
+    at = in_range(handle(a), len(options), negative=False)
+    result = options[-1]
+    for k in range(len(options) - 2, -1, -1):
+        result = elementwise("where", elementwise("eq", at, k), options[k], result)
+    if len(options) == 1:
+        result = elementwise("where", elementwise("eq", at, 0), result, result)
+    if out is not None:
+        out[...] = result
+        return out
+    return result
+
+
+@replaces(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    a, condition = handle(a), handle(condition)
+    if axis is None:
+        a, axis = ravel(a), 0
+    (axis,) = axes_of(axis, a.ndim)
+    (places,) = call(np.nonzero, condition)
+    return a[along(axis, places)]
+
+
+@replaces(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    return compress(ravel(condition), ravel(arr))
+
+
+# -- repeating at the edges -----------------------------------------------------------------------
+
+
+def _pad_widths(width: Any, ndim: int) -> list[tuple[Int, Int]]:
+    if isinstance(width, dict):
+        every = {axes_of(k, ndim)[0]: w for k, w in width.items()}
+        return [_pair(every.get(k, 0)) for k in range(ndim)]
+    pairs = width if isinstance(width, (tuple, list, np.ndarray)) else (width,)
+    if len(pairs) == ndim and all(np.ndim(p) == 1 for p in pairs):
+        return [_pair(p) for p in pairs]
+    if len(pairs) == 1:
+        return [_pair(pairs[0])] * ndim
+    if len(pairs) == 2 and not any(isinstance(p, (tuple, list)) for p in pairs):
+        return [_pair(pairs)] * ndim
+    raise fail(JitadValueError, "pad_width must be a number, a pair, or a pair for each axis")
+
+
+def _pair(w: Any) -> tuple[Int, Int]:
+    items = tuple(w) if isinstance(w, (tuple, list, np.ndarray)) else (w,)
+    before, after = items if len(items) == 2 else (items[0], items[0])
+    return extents.as_int(before, "pad_width"), extents.as_int(after, "pad_width")
+
+
+@replaces(np.pad)
+def pad(array: Any, pad_width: Any, mode: str = "constant", **others: Any) -> Any:
+    a = handle(array)
+    widths = _pad_widths(pad_width, a.ndim)
+    if mode == "constant":
+        fills = others.pop("constant_values", 0)
+    if others or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        raise fail(JitadTypeError, f"np.pad with mode={mode!r} and {sorted(others)} is not "
+                   "supported here", "Use constant, edge, reflect, symmetric or wrap.")  # fmt: skip
+    for axis, (before, after) in enumerate(widths):
+        if mode == "constant":
+            a = _padded(a, axis, before, after, *_constants(fills, axis, a.ndim))
+            continue
+        n = a.shape[axis]
+        total = extents.add(extents.add(before, n), after)
+        k = elementwise("sub", call(np.arange, total), before)
+        a = a[along(axis, _inside(k, n, mode))]
+    return call(np.copy, a)
+
+
+def _constants(fills: Any, axis: int, ndim: int) -> tuple[Any, Any]:
+    """The values in front and behind; given as pad widths are."""
+    if not isinstance(fills, (tuple, list)) and not shape_of(as_operand(fills)):
+        return fills, fills
+    items = list(fills)
+    if len(items) == ndim and all(np.ndim(i) for i in items):
+        items = list(items[axis])
+    elif len(items) == 1 and np.ndim(items[0]):
+        items = list(items[0])
+    return items[0], items[-1]
+
+
+def _padded(a: ArrayHandle, axis: int, before: Int, after: Int, first: Any, last: Any) -> Any:
+    parts = [a]
+    for n, value, front in ((before, first, True), (after, last, False)):
+        if not isinstance(n, Number) and n == 0:
+            continue
+        shape = tuple(n if k == axis else m for k, m in enumerate(a.shape))
+        value = value if isinstance(value, Number) else a.dtype.type(value)
+        more = filled(value, shape, a.dtype)
+        parts = [more, *parts] if front else [*parts, more]
+    return concatenate(parts, axis)
+
+
+def _inside(k: Any, n: Int, mode: str) -> Any:
+    """Where in an axis of extent n a padded index k, which may be outside, looks."""
+    if mode == "edge":
+        low = elementwise("maximum", k, 0)
+        return elementwise("minimum", low, extents.sub(n, 1))
+    if mode == "wrap":
+        return elementwise("mod", k, n)
+    # there and back again; "reflect" shows the ends once
+    period = extents.mul(2, n if mode == "symmetric" else extents.largest(extents.sub(n, 1), 1))
+    k = elementwise("mod", k, period)
+    back = elementwise("sub", extents.sub(period, 1) if mode == "symmetric" else period, k)
+    return elementwise("minimum", k, back)
+
+
+# -- grids ----------------------------------------------------------------------------------------
+
+
+@replaces(np.ix_)
+def ix_(*args: Any) -> tuple[Any, ...]:
+    out = []
+    for k, a in enumerate(map(handle, args)):
+        if a.ndim != 1:
+            raise fail(JitadValueError, "Cross index must be 1 dimensional")
+        if a.dtype.kind == "b":
+            (a,) = call(np.nonzero, a)
+        out.append(a.with_axes(tuple(j for j in range(len(args)) if j != k)))
+    return tuple(out)
+
+
+@replaces(np.indices, plain=False)
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
+    shape = shape_tuple(dimensions)
+    out = []
+    for k, n in enumerate(shape):
+        a = call(np.arange, n).with_axes(tuple(j for j in range(len(shape)) if j != k))
+        out.append(a if sparse else broadcast_to(a, shape))
+    if sparse:
+        return tuple(out)
+    stacked = call(np.stack, out)
+    return stacked if kind_of(dtype) == stacked.dtype else stacked.astype(dtype)
+
+
+@replaces(np.fromfunction, plain=False)
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, **kwargs: Any) -> Any:
+    return function(*indices(shape, dtype), **kwargs)
+
+
+@replaces(np.tri, plain=False)
+def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
+    from jitad.values.creation import astype
+
+    n, m = shape_tuple((N, N if M is None else M))
+    rows, columns = call(np.arange, n).with_axes((1,)), call(np.arange, m).with_axes((0,))
+    return astype(elementwise("ge", elementwise("add", rows, k), columns), dtype)
+
+
+@replaces(np.vander)
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    x = handle(x)
+    n = x.shape[0] if N is None else extents.as_int(N, "the number of columns")
+    exponents = call(np.arange, n).with_axes((0,))
+    if not increasing:
+        exponents = elementwise("sub", extents.sub(n, 1), exponents)
+    return elementwise("pow", x.with_axes((1,)), exponents)
+
+
+@replaces(np.kron)
+def kron(a: Any, b: Any) -> Any:
+    """Every element of a times all of b: axes in pairs, which are then merged."""
+    a, b = handle(a), handle(b)
+    ndim = max(a.ndim, b.ndim)
+    if not ndim:
+        return elementwise("mul", a, b)
+    a = a.with_axes(tuple(range(ndim - a.ndim))) if a.ndim < ndim else a
+    b = b.with_axes(tuple(range(ndim - b.ndim))) if b.ndim < ndim else b
+    left = a.with_axes(tuple(range(1, 2 * ndim, 2)))
+    right = b.with_axes(tuple(range(0, 2 * ndim, 2)))
+    merged = tuple(extents.mul(n, m) for n, m in zip(a.shape, b.shape, strict=True))
+    return reshape(elementwise("mul", left, right), merged)
+
+
+
