@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import linecache
 
+import numpy as np
+
 from jitad.tape.ir import Pos
 from jitad.where import caller
 
@@ -73,6 +75,10 @@ class JitadZeroDivisionError(JitadError, ZeroDivisionError):
 
 class JitadOverflowError(JitadError, OverflowError):
     """A Python integer past 64 bits, or a `math` function past the largest float."""
+
+
+class JitadLinAlgError(JitadError, np.linalg.LinAlgError):
+    """A matrix that is singular, or not positive definite."""
 
 
 class GuardMiss(JitadError):

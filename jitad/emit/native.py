@@ -35,7 +35,7 @@ __all__ = ["address", "compile"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
-              "native")  # fmt: skip
+              "native", "sorting", "lapack")  # fmt: skip
 
 _loaded: dict[str, Any] = {}
 _lock = threading.RLock()

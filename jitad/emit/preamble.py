@@ -18,8 +18,27 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.lapack import (
+    cholesky,
+    cofactors,
+    determinant,
+    eigh,
+    expm,
+    line,
+    log_size,
+    lu,
+    lu_order,
+    lu_sign,
+    part,
+    pinv,
+    qr,
+    solve,
+    svd,
+    trisolve,
+)
 from jitad.emit.memory import accum, empty, load, local, store, zeros
 from jitad.emit.output import show
+from jitad.emit.sorting import argsort, searchsorted
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -114,4 +133,6 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
+__all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
+__all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted", "solve", "svd", "trisolve"]
 __all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]

@@ -8,7 +8,6 @@ few instructions without branches, for the same reason.
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable
 from typing import Any
@@ -225,22 +224,9 @@ def _wide(lower: Lowering) -> Lowering:
 _FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln"}
 
 
-def _capsule(name: str) -> int:
-    """The address of SciPy's `double name(double)`."""
-    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    signature = b"double (double, int __pyx_skip_dispatch)"
-    for key, capsule in cython_special.__pyx_capi__.items():
-        # functions of several types are listed as __pyx_fuse_<number><name>
-        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
-            if get_name(capsule) == signature:
-                return int(get(capsule, signature))
-    raise ImportError(f"scipy.special.cython_special has no {name} for float64")
-
-
 for _ours, _theirs in _FROM_SCIPY.items():
-    llvm.add_symbol(f"jitad_{_ours}", _capsule(_theirs))
+    llvm.add_symbol(f"jitad_{_ours}", numba_private.capsule_address(
+        cython_special, _theirs, "double (double, int __pyx_skip_dispatch)"))
 
 
 def _scipy(name: str) -> Lowering:

@@ -45,9 +45,10 @@ class Primitive:
     linear: tuple[int, ...] = ()
     jvp: Callable[..., Any] | None = None
     vjp: Callable[..., tuple[Any, ...]] | None = None
-    emit: str = ""  # scalar code, "{0} + {1}"; names resolve in emit/preamble
+    emit: str = ""  # code, "{0} + {1}", of whole arrays "cholesky({0})"; names: emit/preamble
     elementwise: bool = False
     dear: bool = False  # costs more than storing and loading its result
+    constant: bool = False  # the equations that use it know how it varies: no tangent of its own
     effect: bool = False  # keeps its order, is never dropped or repeated
     fresh: bool = False  # makes a buffer of its own that stores may write: never shared by CSE
     domain: tuple[tuple[float, float], ...] = ()  # where tests may draw operands from

@@ -90,7 +90,8 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and TABLE[e.op].effect:
+        row = TABLE[e.op]
+        if row.constant or (row.effect and not row.differentiable):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:

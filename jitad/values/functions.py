@@ -9,6 +9,9 @@ from __future__ import annotations
 from jitad.values import (
     contractions,
     creation,
+    linalg,
+    norms,
+    orders,
     picking,
     products,
     python_functions,
@@ -20,6 +23,6 @@ from jitad.values import (
 from jitad.values.registry import implementation
 
 MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking,
-           rearranging, contractions)
+           rearranging, contractions, orders, linalg, norms)
 
 __all__ = ["MODULES", "implementation"]

@@ -156,28 +156,6 @@ def diag(v: Any, k: int = 0) -> Any:
     return reshape(wrap(content), (n, n))
 
 
-@replaces(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = handle(x)
-    axes = axes_of(axis, x.ndim)
-    vector = len(axes) == 1 or (ord is None and axis is None)
-    if not vector and ord not in (None, "fro"):
-        raise fail(JitadTypeError, f"the matrix norm {ord!r} is not supported here")
-    if ord in (None, 2, "fro"):
-        x = elementwise("mul", x, 1.0) if x.dtype.kind != "f" else x
-        total = call(np.sum, elementwise("mul", x, x), axis=axes, keepdims=keepdims)
-        return elementwise("sqrt", total)
-    size = elementwise("abs", x)
-    if ord in (np.inf, -np.inf):
-        return call(np.max if ord > 0 else np.min, size, axis=axes, keepdims=keepdims)
-    if ord == 1:
-        return call(np.sum, size, axis=axes, keepdims=keepdims)
-    if isinstance(ord, (int, float)) and ord != 0:
-        powers = call(np.sum, elementwise("pow", size, ord), axis=axes, keepdims=keepdims)
-        return elementwise("pow", powers, 1.0 / ord)
-    raise fail(JitadTypeError, f"the vector norm {ord!r} is not supported here")
-
-
 @replaces(np.cross)
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
           axis: Any = None) -> Any:  # fmt: skip

@@ -292,11 +292,10 @@ def _fitting(a: ArrayHandle, indices: ArrayHandle, axis: int) -> tuple[ArrayHand
     """Both stretched to each other, but along the axis."""
     if a.ndim != indices.ndim:
         raise fail(JitadValueError, "`indices` and `arr` must have the same number of dimensions")
-    drop = lambda s: tuple(1 if k == axis else n for k, n in enumerate(s))  # noqa: E731
-    shape = common_shape((drop(a.shape), drop(indices.shape)))
-    whole = lambda x: tuple(x.shape[axis] if k == axis else n  # noqa: E731
-                            for k, n in enumerate(shape))  # fmt: skip
-    return broadcast_to(a, whole(a)), broadcast_to(indices, whole(indices))
+    thin = [[1 if k == axis else n for k, n in enumerate(x.shape)] for x in (a, indices)]
+    shape = common_shape([tuple(t) for t in thin])
+    wide = [[x.shape[axis] if k == axis else n for k, n in enumerate(shape)] for x in (a, indices)]
+    return broadcast_to(a, tuple(wide[0])), broadcast_to(indices, tuple(wide[1]))
 
 
 @replaces(np.take_along_axis)

@@ -218,6 +218,12 @@ class Surface:
     def copy(self, order: str = "C") -> Any:
         return call(np.copy, self)
 
+    def sort(self, *args: Any, **kwargs: Any) -> None:
+        self[...] = call(np.sort, self, *args, **kwargs)
+
+    def partition(self, *args: Any, **kwargs: Any) -> None:
+        self[...] = call(np.partition, self, *args, **kwargs)
+
     def __copy__(self) -> Any:
         return self.copy()
 
@@ -277,7 +283,8 @@ def _method(function: Any) -> Callable[..., Any]:
 for _f in (
     np.sum, np.mean, np.max, np.min, np.prod, np.dot, np.ravel, np.swapaxes, np.squeeze, np.any,
     np.all, np.argmax, np.argmin, np.cumsum, np.std, np.var, np.clip, np.round, np.trace, np.take,
-    np.repeat, np.diagonal, np.conj,
+    np.repeat, np.diagonal, np.conj, np.argsort, np.argpartition, np.cumprod, np.compress,
+    np.searchsorted, np.nonzero, np.choose, np.put, np.ptp,
 ):  # fmt: skip
     setattr(Surface, _f.__name__, _method(_f))
 Surface.max, Surface.min = _method(np.max), _method(np.min)  # type: ignore[attr-defined]

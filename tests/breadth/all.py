@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.breadth import arrays  # noqa: F401  modules add their cases
+from tests.breadth import arrays, matrices, orders  # noqa: F401  modules add their cases
 from tests.breadth.case import CASES
 
 __all__ = ["CASES"]
