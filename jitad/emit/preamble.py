@@ -134,5 +134,6 @@ int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
-__all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted", "solve", "svd", "trisolve"]
+__all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
+__all__ += ["solve", "svd", "trisolve"]
 __all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]

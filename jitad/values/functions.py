@@ -9,6 +9,7 @@ from __future__ import annotations
 from jitad.values import (
     contractions,
     creation,
+    grids,
     linalg,
     norms,
     orders,
@@ -23,6 +24,6 @@ from jitad.values import (
 from jitad.values.registry import implementation
 
 MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking,
-           rearranging, contractions, orders, linalg, norms)
+           rearranging, contractions, orders, linalg, norms, grids)
 
 __all__ = ["MODULES", "implementation"]
