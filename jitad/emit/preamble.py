@@ -39,6 +39,7 @@ from jitad.emit.lapack import (
 from jitad.emit.memory import accum, empty, load, local, store, zeros
 from jitad.emit.output import show
 from jitad.emit.sorting import argsort, searchsorted
+from jitad.primitives.special import OPERANDS
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -119,6 +120,11 @@ fmax = _plain("fmax", np.fmax)
 fmin = _plain("fmin", np.fmin)
 polygamma = _plain("polygamma", sp.polygamma)
 pow = _plain("pow", _power)
+
+# -- special functions ----------------------------------------------------------------------------
+
+for _name in OPERANDS:
+    globals()[_name] = _plain(_name, getattr(sp, _name))
 
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from scipy.special import cython_special
 
 from jitad.emit import libm, numba_private
 from jitad.emit.polygamma import polygamma
+from jitad.primitives.special import OPERANDS
 
 Value = Any  # of LLVM
 Type = Any  # of Numba
@@ -221,20 +222,21 @@ def _wide(lower: Lowering) -> Lowering:
 
 # Functions that SciPy has and the C library has not (or with a global variable for the sign),
 # under symbols of ours.  At import, not at first use: code from the disk cache refers to them.
-_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln"}
+_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln", **{name: name for name in OPERANDS}}
 
 
 for _ours, _theirs in _FROM_SCIPY.items():
-    llvm.add_symbol(f"jitad_{_ours}", numba_private.capsule_address(
-        cython_special, _theirs, "double (double, int __pyx_skip_dispatch)"))
+    _signature = "double (" + "double, " * OPERANDS.get(_ours, 1) + "int __pyx_skip_dispatch)"
+    llvm.add_symbol(f"jitad_{_ours}",
+                    numba_private.capsule_address(cython_special, _theirs, _signature))  # fmt: skip
 
 
 def _scipy(name: str) -> Lowering:
-    def lower(s: Site, x: Value) -> Value:
+    def lower(s: Site, *args: Value) -> Value:
         flag = ir.IntType(32)  # Cython's: 0 for "call this very function"
-        fnty = ir.FunctionType(x.type, [x.type, flag])
+        fnty = ir.FunctionType(args[0].type, [*(x.type for x in args), flag])
         function = numba_private.declare(s.b.module, fnty, f"jitad_{name}")
-        return s.b.call(function, [x, ir.Constant(flag, 0)])
+        return s.b.call(function, [*args, ir.Constant(flag, 0)])
 
     return _wide(lower)
 

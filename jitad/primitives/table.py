@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from jitad.errors import JitadError
 from jitad.tape.ir import Atom, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
@@ -32,6 +33,19 @@ class Into:
     op: str
     args: tuple[Any, ...]
     params: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A partial derivative without a known formula: an error where it is asked for."""
+
+    what: str
+
+    def __mul__(self, other: Any) -> Any:
+        raise JitadError(f"{self.what} is not known here", remedy="Keep that operand data, or "
+                         "write the function as a sum or an integral.")  # fmt: skip
+
+    __rmul__ = __mul__
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
+from jitad.tape.types import Scalar
 
 Env = dict[Var, Any]
 
@@ -55,6 +56,9 @@ def _step(eqn: Equation, ins: list[Any], env: Env) -> list[Any]:
         case 0:
             return []
         case 1:
+            t = eqn.outs[0].type
+            if isinstance(out, np.generic) and isinstance(t, Scalar) and t.py:
+                out = out.item()  # np.maximum of Python's numbers is one of NumPy's
             return [out]
         case _:
             return list(out)

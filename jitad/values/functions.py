@@ -19,11 +19,16 @@ from jitad.values import (
     rearranging,
     reductions,
     shaping,
+    signals,
+    special,
+    statistics,
+    ufunc_methods,
     ufuncs,
 )
 from jitad.values.registry import implementation
 
 MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking,
-           rearranging, contractions, orders, linalg, norms, grids)
+           rearranging, contractions, orders, linalg, norms, grids,
+           special, signals, statistics, ufunc_methods)
 
 __all__ = ["MODULES", "implementation"]

@@ -347,17 +347,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
     return concatenate([a[(*lead, slice(cut, None))], a[(*lead, slice(None, cut))]], axis)
 
 
-@replaces(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    a = handle(a)
-    (axis,) = axes_of(axis, a.ndim)
-    lead = (slice(None),) * axis
-    for _ in range(n):
-        later, earlier = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
-        a = elementwise("ne" if a.dtype.kind == "b" else "sub", later, earlier)
-    return a
-
-
 @replaces(np.meshgrid)
 def meshgrid(*arrays: Any, indexing: str = "xy", **other: Any) -> Any:
     if other:

@@ -242,20 +242,7 @@ class Surface:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__":
             return call(ufunc, *inputs, **kwargs)
-        if method == "reduce" and ufunc in _REDUCTIONS:
-            kwargs.setdefault("axis", 0)
-            return call(_REDUCTIONS[ufunc], *inputs, **kwargs)
-        if method == "outer" and len(inputs) == 2:
-            first = inputs[0]
-            return call(ufunc, first[(...,) + (None,) * np.ndim(inputs[1])], inputs[1], **kwargs)
-        if method == "at" and ufunc in (np.add, np.subtract) and isinstance(inputs[0], Surface):
-            from jitad.values.picking import accumulate
-
-            a, indices, value = inputs
-            accumulate(a, indices, value if ufunc is np.add else call(np.negative, value))
-            return None
-        raise fail(JitadTypeError, f"np.{ufunc.__name__}.{method} is not supported on "
-                   "traced or differentiated arrays")  # fmt: skip
+        return implementation(getattr(ufunc, method))(*inputs, **kwargs)  # type: ignore[misc]
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         found = implementation(func)
@@ -264,12 +251,6 @@ class Surface:
         if any(is_traced(a) for a in (*args, *kwargs.values())):
             raise unsupported(func)
         return call_plain(func, args, kwargs)
-
-
-_REDUCTIONS = {
-    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
-    np.logical_and: np.all, np.logical_or: np.any,
-}  # fmt: skip
 
 
 def _method(function: Any) -> Callable[..., Any]:

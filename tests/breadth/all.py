@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.breadth import arrays, matrices, orders  # noqa: F401  modules add their cases
+from tests.breadth import arrays, matrices, numbers, orders  # noqa: F401  modules add their cases
 from tests.breadth.case import CASES
 
-__all__ = ["CASES"]
+IDS = [f"{k}-{c.covers}" for k, c in enumerate(CASES)]
+
+__all__ = ["CASES", "IDS"]
