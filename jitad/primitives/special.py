@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import scipy.special as sp
 
 from jitad.primitives.table import Primitive, Unknown, floating, register
@@ -29,10 +30,22 @@ OPERANDS: dict[str, int] = {}  # how many each of these functions has
 def _row(name: str, partials: Any, *domain: tuple[float, float]) -> None:
     OPERANDS[name] = len(domain)
     operands = ", ".join(f"{{{k}}}" for k in range(len(domain)))
+    f = getattr(sp, name)
     register(Primitive(
-        name, getattr(sp, name), floating, partials, emit=f"{name}({operands})", elementwise=True,
-        dear=True, domain=domain, numpy=getattr(sp, name),
+        name, f if len(domain) == 1 else _narrowing(f), floating, partials,
+        emit=f"{name}({operands})", elementwise=True, dear=True, domain=domain, numpy=f,
     ))  # fmt: skip
+
+
+def _narrowing(f: Any) -> Any:
+    """SciPy widens float32 beside a Python number for some functions, NumPy and kernels don't."""
+
+    def evaluate(*args: Any) -> Any:
+        out = f(*args)
+        narrow = out.dtype == np.float64 and np.result_type(*args) == np.float32
+        return out.astype(np.float32) if narrow else out
+
+    return evaluate
 
 
 def _unary(name: str, partial: Any, domain: tuple[float, float] = POSITIVE) -> None:

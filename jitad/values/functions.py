@@ -18,6 +18,7 @@ from jitad.values import (
     python_functions,
     rearranging,
     reductions,
+    scipy_linalg,
     shaping,
     signals,
     special,
@@ -29,6 +30,6 @@ from jitad.values.registry import implementation
 
 MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking,
            rearranging, contractions, orders, linalg, norms, grids,
-           special, signals, statistics, ufunc_methods)
+           special, signals, statistics, scipy_linalg, ufunc_methods)
 
 __all__ = ["MODULES", "implementation"]

@@ -8,6 +8,7 @@ it computes by `bind`.  `@replaces(original, ...)` enters one; `functions` gathe
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,6 +18,11 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 
+# Methods of these modules' objects have replacements in a file that is slow to import.
+_SLOW = dict.fromkeys(
+    ("scipy.stats._continuous_distns", "scipy.stats._discrete_distns", "scipy.stats._multivariate"),
+    "jitad.values.distributions",
+)
 _replacements: dict[Any, Callable[..., Any]] = {}
 
 
@@ -27,6 +33,9 @@ def implementation(original: Any) -> Callable[..., Any] | None:
     except TypeError:  # an unhashable callable
         return None
     owner = getattr(original, "__self__", None)
+    if found is None and owner is not None and type(owner).__module__ in _SLOW:
+        importlib.import_module(_SLOW[type(owner).__module__])  # enters them
+        return _replacements.get(original)
     if found is None and isinstance(owner, np.ufunc) and _of_ufuncs:
         return _with_plain_case(original, _of_ufuncs[0](owner, original.__name__))
     return found

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from tests.breadth import arrays, matrices, numbers, orders  # noqa: F401  modules add their cases
+from tests.breadth import (  # noqa: F401  modules add their cases
+    arrays,
+    distributions,
+    matrices,
+    numbers,
+    orders,
+    special,
+)
 from tests.breadth.case import CASES
 
 IDS = [f"{k}-{c.covers}" for k, c in enumerate(CASES)]

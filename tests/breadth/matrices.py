@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg as sl
 
 from tests.breadth.case import add, n
 
@@ -72,3 +73,41 @@ add("numpy.linalg.norm", lambda a: np.linalg.norm(a, 0, axis=0), HIGH, zero=True
 add("numpy.linalg.vector_norm",
     lambda a: (np.linalg.vector_norm(a), np.linalg.vector_norm(a, axis=0, ord=1)), HIGH)
 add("numpy.linalg.matrix_norm", lambda a: np.linalg.matrix_norm(a), STACK)
+
+# -- scipy.linalg ---------------------------------------------------------------------------------
+
+add("scipy.linalg.solve", lambda a, b: (sl.solve(a, b), sl.solve(a, b, transposed=True)), A, B)
+add("scipy.linalg.solve", lambda a, b: sl.solve(a, b, assume_a="pos", lower=True), S, C)
+add("scipy.linalg.solve", lambda a, b: sl.solve(a, b, assume_a="sym"), S, C)
+for flags in ({}, {"lower": True}, {"trans": 1}, {"lower": True, "trans": "T"},
+              {"unit_diagonal": True}, {"lower": True, "unit_diagonal": True}):  # fmt: skip
+    add("scipy.linalg.solve_triangular", lambda a, b, f=flags: sl.solve_triangular(a, b, **f),
+        A, B, native=flags == {"lower": True})  # fmt: skip
+add("scipy.linalg.solve_triangular", lambda a, b: sl.solve_triangular(a, b, 1), A, C, native=True)
+add("scipy.linalg.cholesky", lambda a: (sl.cholesky(a), sl.cholesky(a, lower=True)), S)
+add("scipy.linalg.cho_factor", lambda a: np.triu(sl.cho_factor(a)[0]), S)
+add("scipy.linalg.cho_solve", lambda a, b: sl.cho_solve(sl.cho_factor(a), b), S, B)
+add("scipy.linalg.cho_solve", lambda a, b: sl.cho_solve((sl.cholesky(a, lower=True), True), b),
+    S, C, native=True)  # fmt: skip
+add("scipy.linalg.lu_factor", lambda a: sl.lu_factor(a)[0], A[::-1], native=True)
+add("scipy.linalg.lu_solve", lambda a, b: sl.lu_solve(sl.lu_factor(a), b), A[::-1], B, native=True)
+add("scipy.linalg.lu_solve", lambda a, b: sl.lu_solve(sl.lu_factor(a), b, trans=1), A[::-1], C)
+add("scipy.linalg.inv", lambda a: sl.inv(a), A)
+add("scipy.linalg.det", lambda a: sl.det(a), A, narrow=False)
+add("scipy.linalg.norm", lambda a: (sl.norm(a), sl.norm(a, 1)), A, narrow=False)
+add("scipy.linalg.pinv", lambda a: sl.pinv(a), HIGH)
+add("scipy.linalg.svd", lambda a: [x**2 for x in sl.svd(a, full_matrices=False)], HIGH,
+    narrow=False)  # fmt: skip
+add("scipy.linalg.svdvals", lambda a: sl.svdvals(a), WIDE)
+add("scipy.linalg.qr", lambda a: sl.qr(a, mode="economic"), HIGH)
+add("scipy.linalg.eigh", lambda a: [x**2 for x in sl.eigh(a)], S, narrow=False)
+add("scipy.linalg.eigh", lambda a, b: [x**2 for x in sl.eigh(a, b @ b.T)], S, A[::-1] + 1.0,
+    narrow=False)  # fmt: skip
+add("scipy.linalg.eigvalsh", lambda a: sl.eigvalsh(a, lower=False), S)
+add("scipy.linalg.lstsq", lambda a, b: sl.lstsq(a, b)[0], HIGH, n(5))
+add("scipy.linalg.expm", lambda a: (sl.expm(0.1 * a), sl.expm(2.0 * a)), A, native=True)
+add("scipy.linalg.expm", lambda a: sl.expm(a), STACK, narrow=False)
+add("scipy.linalg.block_diag", lambda a, b: sl.block_diag(a, b, b[0]), A, B, native=True)
+add("scipy.linalg.toeplitz", lambda a, b: (sl.toeplitz(a), sl.toeplitz(a, b)), C, n(3))
+add("scipy.linalg.circulant", lambda a: sl.circulant(a), C)
+add("scipy.linalg.hankel", lambda a, b: (sl.hankel(a), sl.hankel(a, b)), C, n(3))
