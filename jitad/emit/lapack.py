@@ -237,7 +237,9 @@ def _cholesky(a):  # type: ignore[no-untyped-def]
         if n:
             potrf(U, n, out, n, info)
         if info[0]:
-            out[:, :] = np.nan
+            for i in range(n):
+                for j in range(n):
+                    out[i, j] = np.nan
         return out
 
     return implementation

@@ -176,6 +176,59 @@ def _quantile(a: ArrayHandle, q: Any, last: Int, method: str) -> Any:
     return _with_nan(found, a[..., -1])
 
 
+# -- without nan ----------------------------------------------------------------------------------
+
+
+def _at(a: ArrayHandle, places: Any) -> Any:
+    """The element of each row at a place of its own."""
+    if not isinstance(places, ArrayHandle):
+        return a[..., places]
+    return taken_along(a, places[..., None], -1)[..., 0]
+
+
+def _numbers(a: ArrayHandle) -> Any:
+    """How many elements of each row are numbers; of none: one, which is nan."""
+    there = elementwise("logical_not", elementwise("isnan", a)).astype(int)
+    n = call(np.sum, there, axis=-1)
+    return elementwise("maximum", n, 1)
+
+
+def _ints(place: Any) -> Any:
+    return elementwise("cast", place, dtype="i8")
+
+
+@replaces(np.nanmedian)
+def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+              keepdims: Any = False) -> Any:  # fmt: skip
+    return nanquantile(a, 0.5, axis, out, overwrite_input, keepdims=keepdims)
+
+
+@replaces(np.nanquantile)
+def nanquantile(a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
+                method: str = "linear", keepdims: Any = False) -> Any:  # fmt: skip
+    if method != "linear" or shape_of(as_operand(q)):
+        raise fail(JitadTypeError, "np.nanquantile is supported for one q, by method='linear'")
+    a, shape = _folded(a, axis)
+    a = sort(a, -1)
+    last = elementwise("sub", _numbers(a), 1)
+    place = elementwise("mul", q, last)
+    below = elementwise("floor", place)
+    low = _at(a, _ints(below))
+    high = _at(a, elementwise("minimum", _ints(elementwise("add", below, 1.0)), last))
+    part = elementwise("cast", elementwise("sub", place, below), dtype=a.dtype.str[1:])
+    gap = elementwise("sub", high, low)
+    up = elementwise("add", low, elementwise("mul", gap, part))
+    down = elementwise("sub", high, elementwise("mul", gap, elementwise("sub", 1.0, part)))
+    found = elementwise("where", elementwise("ge", part, 0.5), down, up)
+    found = reshape(found, shape) if keepdims is True else found
+    return found if out is None else write_out(out, found)
+
+
+@replaces(np.nanpercentile)
+def nanpercentile(a: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
+    return nanquantile(a, bind("div", q, 100.0), *args, **kwargs)
+
+
 @replaces(np.percentile)
 def percentile(a: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
     q = as_operand(q)

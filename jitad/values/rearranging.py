@@ -384,6 +384,34 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     return result
 
 
+@replaces(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Every piece is computed everywhere, and chosen where its condition is the last that holds."""
+    x = handle(x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    pieces = list(funclist)
+    values = [f(x, *args, **kw) if callable(f) else f for f in pieces]
+    if len(pieces) not in (len(conditions), len(conditions) + 1):
+        raise fail(JitadValueError, "with as many conditions, there are as many functions, or one "
+                   "more")  # fmt: skip
+    out = values[-1] if len(pieces) > len(conditions) else 0
+    for c, v in zip(conditions, values, strict=False):
+        out = elementwise("where", c, v, out)
+    return cast_to(handle(out), x.dtype)
+
+
+@replaces(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """A loop in Python over the other axes, whose extents must be known."""
+    a = handle(arr)
+    (axis,) = axes_of(axis, a.ndim)
+    moved = moveaxis(a, axis, -1)
+    around = tuple(a._static(n, "an extent for apply_along_axis") for n in moved.shape[:-1])
+    found = [handle(func1d(moved[k], *args, **kwargs)) for k in np.ndindex(*around)]
+    stacked = reshape(call(np.stack, found), (*around, *found[0].shape))
+    return moveaxis(stacked, -1, axis) if found[0].ndim == 1 else stacked
+
+
 @replaces(np.compress)
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     a, condition = handle(a), handle(condition)

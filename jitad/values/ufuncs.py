@@ -218,6 +218,17 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     return numpy_number(result) if out is None else write_out(out, result)
 
 
+@replaces(np.isrealobj)
+def isrealobj(x: Any) -> bool:
+    return type_of(as_operand(x)).dtype[0] != "c"
+
+
+@replaces(np.isreal)
+def isreal(x: Any) -> Any:
+    """True everywhere: what is differentiated is real."""
+    return call(np.ones_like, x, dtype=bool)
+
+
 @replaces(np.isclose)
 def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Any:
     if equal_nan:

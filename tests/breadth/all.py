@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.breadth import (  # noqa: F401  modules add their cases
     arrays,
+    basics,
     distributions,
     matrices,
     numbers,
