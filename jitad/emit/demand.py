@@ -259,6 +259,9 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             need(e.ins[0], k)
         case _ if e.op in REDUCTIONS or e.op == "copy":
             operand(e.ins[0], k, (e, 0))
+        case _ if TABLE[e.op].emit:  # handed over whole
+            for a in e.ins:
+                need(a, k, memory=is_array(a), local=not is_array(a))
         case _:  # matmul, take: reads any access, several times
             for a in e.ins:
                 need(a, k, local=not is_array(a))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import calls, demand, nests, picking, stacks
+from jitad.emit import calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, origins
@@ -221,6 +221,8 @@ def _step(s: Scope, e: Equation) -> None:
             _elementwise(s, e)
         else:
             s.define(e.outs[0], compute(s, e, [s.expr(a) for a in e.ins]))
+    elif row.emit:
+        library.call(s, e)
     else:
         _LOWER[e.op](s, e)
 
