@@ -498,5 +498,5 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "matmul": nests.matmul, "check": _check, "print": _print,
     "callback": _callback,
     "call": calls.call, "act": calls.call, "stack": stacks.create,
-    "push": stacks.push, "pop": stacks.pop,
+    "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

@@ -26,8 +26,10 @@ from numba.core import (
     cgutils,
     codegen,
     compiler,
+    compiler_machinery,
     config,
     imputils,
+    lowering,
     serialize,
     sigutils,
     typed_passes,
@@ -253,6 +255,33 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
     if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
+
+
+# -- elements of arrays ---------------------------------------------------------------------------
+
+
+def _address(context: Any, builder: Any, a: Any, array: Any, index: list[Any]) -> Any:
+    """A pointer to an element; no intermediate result overflows, by the contract."""
+    strict = ["nsw"]
+    if a.layout == "C":
+        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
+        place = index[0]
+        for i, extent in zip(index[1:], extents[1:], strict=True):
+            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        return builder.gep(array.data, [place], inbounds=True)
+    place = context.get_constant(types.intp, 0)
+    for k, i in enumerate(index):
+        stride = builder.extract_value(array.strides, k)
+        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
+    byte = ir.IntType(8).as_pointer()
+    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
+    return builder.bitcast(at, array.data.type)
+
+
+def reach(context: Any, builder: Any, a: Any, value: Any, index: list[Any]) -> Any:
+    """A pointer to an element whose indices are in bounds and not negative, and its alignment."""
+    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    return pointer, None if a.aligned else 1
 
 
 # -- arrays ---------------------------------------------------------------------------------------
@@ -493,6 +522,65 @@ def _remembering() -> Iterator[None]:
 _call_types: dict[tuple[Any, Any], Any] = {}
 
 
+class _Lower(lowering.Lower):
+    """Numba's lowering, but for elements of arrays: kernels have no negative indices.
+
+    Numba adds the extent to an index below zero, at run time.  LLVM does not always see that a
+    counter is never one, and a loop in which it does not is not vectorised.
+    """
+
+    def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
+        """The indices of one element of a plain array; None for everything else."""
+        kinds = [index] if isinstance(index, types.Integer) else list(
+            index if isinstance(index, types.BaseTuple) else ()
+        )  # fmt: skip
+        if not (isinstance(a, types.Array) and len(kinds) == a.ndim > 0):
+            return None
+        if not isinstance(a.dtype, (types.Number, types.Boolean)):
+            return None
+        if not all(isinstance(k, types.Integer) for k in kinds):
+            return None
+        value = self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name),
+                                  index)  # fmt: skip
+        parts = [value] if isinstance(index, types.Integer) else cgutils.unpack_tuple(
+            self.builder, value
+        )  # fmt: skip
+        return [
+            self.context.cast(self.builder, v, k, types.intp)
+            for v, k in zip(parts, kinds, strict=True)
+        ]
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        a, at = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(value.name):
+            return super().lower_getitem(resty, expr, value, index, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(value.name), place)
+        out = self.context.unpack_value(self.builder, a.dtype, pointer, align)
+        return self.context.cast(self.builder, out, a.dtype, resty)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        a, at, _ = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(target.name):
+            return super().lower_setitem(target, index, value, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(target.name), place)
+        element = self.context.cast(
+            self.builder, self.loadvar(value.name), self.typeof(value.name), a.dtype
+        )
+        self.context.pack_value(self.builder, a.dtype, element, pointer, align)
+        return None
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(typed_passes.NativeLowering):
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
@@ -511,7 +599,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
         p.add_pass(typed_passes.IRLegalization, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
         return [p]
