@@ -115,6 +115,11 @@ def is_node(value: Any) -> bool:
     return _parts(value) is not None
 
 
+def registered(kind: type) -> Node | None:
+    """How instances of a registered class come apart and together; None of other classes."""
+    return _registered.get(kind)
+
+
 def conform(value: Any, structure: Structure, what: str, like: str) -> list[Any]:
     """The leaves of a value that must have the given structure, or an error naming the place.
 

@@ -73,7 +73,8 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     ],
 }
 NO_DERIVATIVE = {"dim", "iota", "check", "print"}
-ENGINES_OWN = {"ident", "stack", "push", "pop", "frozen", "attach"}  # tested with the sweeps
+# tested with the sweeps
+ENGINES_OWN = {"ident", "stack", "push", "pop", "frozen", "attach", "constant"}
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 
