@@ -323,5 +323,7 @@ def _advances(f: Any, args: tuple[Any, ...]) -> bool:
 def _callback(value: Any) -> Any:
     """A user's function that library code will call."""
     if isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value):
-        return functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+        handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+        handed.users = value  # type: ignore[attr-defined]
+        return handed
     return value
