@@ -18,7 +18,7 @@ def test_the_table_has_every_case() -> None:
     assert len(CASES) == 94
 
 
-@pytest.mark.parametrize(("case", "line"), zip(CASES, LINES, strict=True),
+@pytest.mark.parametrize(("case", "line"), list(zip(CASES, LINES, strict=True)),
                          ids=[c["id"] for c in CASES])  # fmt: skip
 def test_a_line(case: dict[str, Any], line: str) -> None:
     assert row(case) == line
