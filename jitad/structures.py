@@ -128,6 +128,11 @@ def is_node(value: Any) -> bool:
     return _parts(value) is not None
 
 
+def registered(kind: type) -> Node | None:
+    """How instances of a registered class come apart and together; None of other classes."""
+    return _registered.get(kind)
+
+
 def children_of(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...]] | None:
     """Keys and children of a node, None for a leaf."""
     parts = _parts(value)

@@ -20,6 +20,7 @@ LAYERS = (
     ("jitad.iterations",),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
+    ("jitad.native_entries",),
     ("jitad.entries",),
     ("jitad.trace",),
     ("jitad.runtime", "jitad.linear"),

@@ -22,13 +22,13 @@ from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.iterables import Counted
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made
+from jitad.values.ranges import Range
 
 MAX_DEPTH = 200  # calls inside each other
 MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
@@ -55,7 +55,12 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return _instance(trace, f, args, kwargs)
         case BuiltinMethodType() if isinstance(f.__self__, (list, dict, set, *OTHERS)):
             method_called(f.__self__, f.__name__)
+            if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
+                f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
+                return None
             return f(*args, **kwargs)
+    if type(f) in COMPILED:
+        return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
@@ -213,7 +218,8 @@ def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
 
 # -- the others -----------------------------------------------------------------------------------
 
-WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that `hooks` adds: getattr and the like
+COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
+WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that other files add: getattr and the like
 HERE: dict[Any, Any] = {
     enumerate: iterables.enumerate_,
     zip: iterables.zip_,
@@ -234,8 +240,8 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
         return found
     if f is len and not isinstance(args[0], ArrayHandle):
-        if isinstance(args[0], (Counted,)):
-            return lambda x: x.count
+        if isinstance(args[0], Range):
+            return Range.size
         return None
     return found
 
@@ -280,9 +286,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if (type(out) in (*WRITING, *OTHERS) and isinstance(f, type)) or hasattr(out, "__next__"):
+    if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
         made(out)
-    return out
+    return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 
 _NATIVE_SPECIAL: dict[Any, str] = {
@@ -300,6 +306,8 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     if isinstance(value, (ArrayHandle, type, FunctionType, MethodType, ModuleType)):
         return False
     if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+        return False
+    if type(value) in COMPILED:
         return False
     return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
 
@@ -321,8 +329,11 @@ def _advances(f: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _callback(value: Any) -> Any:
-    """A user's function that library code will call."""
-    if isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value):
+    """A function that library code will call: a user's, or one that something stands in for."""
+    if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
+        return WHILE_TRACING[value]
+    own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
+    if own or type(value) in COMPILED:
         handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
         handed.users = value  # type: ignore[attr-defined]
         return handed

@@ -8,6 +8,7 @@ around it instead, as if it had never been a block.
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -94,6 +95,23 @@ class Trace:
                 "A loop is written out operation by operation: loop over range() or an array.",
             )  # fmt: skip
 
+
+_alone = threading.RLock()
+
+
+def alone() -> threading.RLock:
+    """One thread traces at a time: while it does, lists and globals hold traced values."""
+    return _alone
+
+
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _alone
+    _alone = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 _local = threading.local()
 

@@ -42,7 +42,9 @@ from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
+from jitad.values.ranges import Range
 
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
@@ -153,9 +155,10 @@ for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
 
-
 def In(a: Any, b: Any) -> Any:
-    if isinstance(a, Leaf) or (
+    if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
+        return b.holds(a)
+    if isinstance(a, Leaf) or isinstance(b, Range) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
         parts = [(lambda x=x: _COMPARE["Eq"][0](a, x)) for x in b]
@@ -228,7 +231,10 @@ class trying:
     def __exit__(self, kind: Any, *_: object) -> None:
         if self.trace is None:
             return
-        self.trace.trying.pop()
+        # a generator may have been suspended in it, and be closed when others have been entered
+        self.trace.trying = [c for c in self.trace.trying if c is not self.caught]
+        if kind is GeneratorExit:
+            return
         from jitad.tape.ir import Block, walk
 
         inside = Block([], self.block.equations[self.at :])

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
-from jitad.tape.types import Array, Scalar, Type, type_of_constant
+from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
@@ -105,8 +106,10 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     """The keys of a container's parts; None for what is not taken apart."""
     if isinstance(value, (tuple, list)):
         return tuple(range(len(value)))
-    if type(value) is dict:
+    if type(value) in (dict, OrderedDict):
         return tuple(value)
+    if isinstance(value, (dict, set, frozenset, deque)):
+        return None
     if value is None or isinstance(value, _OPAQUE) or callable(value):
         return None
     if dataclasses.is_dataclass(value):
@@ -299,7 +302,7 @@ def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
 def describe(s: Snapshot) -> str:
     match s:
         case Num(x):
-            return f"a number ({_scalar(x)})" if isinstance(x, Leaf) else repr(x)
+            return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
             return f"an array ({h.type})"
         case Rec(v, _, _):
@@ -472,8 +475,8 @@ def _container(f: Record, parts: list[Any]) -> Any:
     if isinstance(value, list):
         return kind(parts)
     if isinstance(value, dict):
-        return dict(zip(f.of.keys, parts, strict=True))
-    out = object.__new__(kind)
+        return kind(zip(f.of.keys, parts, strict=True))
+    out: Any = SimpleNamespace() if kind is SimpleNamespace else object.__new__(kind)
     for k, p in zip(f.of.keys, parts, strict=True):
         object.__setattr__(out, k, p)
     return out

@@ -26,6 +26,7 @@ from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Form, Snapshot, build, extract, snapshot
 from jitad.trace.results import result_form
 from jitad.values.array import ArrayHandle
+from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
 
 _tags = itertools.count(1)
@@ -327,6 +328,11 @@ def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
         raise JitadValueError(
             f"{what} must have {len(shape)} axes, but has {len(atom.shape)}", b.pos
         )
+    for n, m in zip(map(b.leaf, atom.shape), shape, strict=True):
+        require_same(
+            n, m, lambda: f"{what} must have shape {shape_text(shape)}, but has shape "
+            f"{shape_text(tuple(map(b.leaf, atom.shape)))}",
+        )  # fmt: skip
     dtype = like.type.dtype
     if atom.type.dtype != dtype:  # type: ignore[union-attr]
         atom = b.emit("cast", atom, dtype=dtype, py=dtype == "f8" and not shape)

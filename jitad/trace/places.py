@@ -5,8 +5,9 @@ What lies outside the trace is read through the captures, and written after a no
 
 from __future__ import annotations
 
+import functools
 import sys
-from types import CellType, FunctionType, ModuleType
+from types import BuiltinMethodType, CellType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import (
@@ -37,6 +38,9 @@ from jitad.values.number import Number, bind
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
     if isinstance(value, Perhaps):
+        trace = current()
+        if trace is not None:
+            trace.step(sys._getframe(1))
         name = f"local variable '{value.name}'"
         text = f"cannot access {name} where it is not associated with a value"
         require(value.flag, JitadUnboundLocalError, text)
@@ -150,6 +154,8 @@ def append(target: Any, item: Any) -> None:
     target.append(item)
 
 
+METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` and the like
+
 # -- attributes and items -------------------------------------------------------------------------
 
 
@@ -158,6 +164,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
             trace.step(sys._getframe(1))
+            if name in METHODS and isinstance(owner, Leaf):
+                return functools.partial(METHODS[name], owner)
         return _attribute_of_number(owner, name)
     if trace is None:
         return outside.met(getattr(owner, name))
@@ -172,6 +180,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
         return local(value)
+    if isinstance(value, BuiltinMethodType) and value.__self__ is owner:
+        return value  # made anew at each read; the class of its owner says which it is
     if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value

@@ -11,12 +11,13 @@ from jitad.values import (
     picking,
     products,
     python_functions,
+    ranges,
     reductions,
     shaping,
     ufuncs,
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking)
+MODULES = (python_functions, ranges, ufuncs, creation, reductions, shaping, products, picking)
 
 __all__ = ["MODULES", "implementation"]

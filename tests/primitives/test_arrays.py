@@ -74,7 +74,8 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
 }
 NO_DERIVATIVE = {"dim", "iota", "check", "print"}
 # tested with the sweeps, and in tests/custom
-ENGINES_OWN = {"ident", "stack", "push", "pop", "attach", "custom", "attach_rule"}
+ENGINES_OWN = {"ident", "stack", "push", "pop", "frozen", "attach", "constant", "custom",
+               "attach_rule"}  # fmt: skip
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 
