@@ -249,7 +249,9 @@ def _at(path: str) -> str:
 def _zero_leaf(x: Any, path: str) -> Any:
     if leaves.is_array(x) and isinstance(leaves.content(x), Number):
         return implementation(np.zeros_like)(x)  # type: ignore[misc]  # its extents may be traced
-    return leaves.zero_of(x) if leaves.is_real(x) or not isinstance(x, Number) else 0
+    if isinstance(x, Number):
+        return 0.0 if leaves.is_real(x) else 0
+    return leaves.zero_of(x)
 
 
 def _add_leaf(u: Any, v: Any, path: str) -> Any:

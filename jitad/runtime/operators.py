@@ -15,6 +15,7 @@ import numpy as np
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.runtime import leaves
+from jitad.runtime.closures import as_records, opened
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
@@ -93,10 +94,11 @@ def _take(
     inside: list[Any] = list(args)
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
-        flat, structure = flatten(arg)
         if k not in positions:
+            flat, structure = flatten(arg)
             inside[k] = unflatten(structure, map(leaves.passive, flat))
             continue
+        flat, structure = flatten(opened(arg))
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
             leaves.check_argument(leaf, operator, place(f, k, path))
@@ -121,7 +123,7 @@ def _take(
                 got.append(leaves.passive(leaf))
                 numbers.append(None)
         inside[k] = unflatten(structure, got)
-        taken[k] = _Argument(structure, flat, numbers)
+        taken[k] = _Argument(as_records(structure), flat, numbers)
     return inside, [taken[k] for k in positions]
 
 
@@ -190,8 +192,8 @@ def _jvp(
     _same_count(primals, tangents)
     directions: list[Any] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        flat, structure = flatten(p)
-        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        flat, structure = flatten(opened(p))
+        ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
                 what = f"jvp: tangent {k}"

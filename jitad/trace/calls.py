@@ -341,5 +341,7 @@ def _callback(value: Any) -> Any:
         return WHILE_TRACING[value]
     own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
     if own or type(value) in COMPILED:
-        return functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+        handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+        handed.users = value  # type: ignore[attr-defined]
+        return handed
     return value

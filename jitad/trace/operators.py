@@ -11,9 +11,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError, unknown_functions
+from jitad.runtime.closures import as_records, opened
 from jitad.runtime.operators import Argnums, place, positions_of
 from jitad.structures import ZERO, Structure, conform, flatten, is_node, unflatten
 from jitad.tape.build import Builder, Leaf
@@ -71,6 +73,17 @@ def inner(differentiated: Any) -> Function:
     return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
 
 
+def _read_inside(thing: Any, name: str, content: Any) -> Any:
+    """What a function closes over, or an object holds; found again at the next call."""
+    trace = current()
+    assert trace is not None
+    path = trace.captures.path_of(thing)
+    if path is None:
+        return content
+    kind = "cell" if isinstance(thing, FunctionType) else "attr"
+    return trace.captures.read(path.then(kind, name), content)
+
+
 def dress(b: Builder, atom: Atom, like: Any = None) -> Any:
     """An atom as user code meets it: a number, or a handle."""
     if isinstance(atom.type, Array) or isinstance(like, ArrayHandle):
@@ -100,7 +113,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     numbers: list[Var | None] = []
     arguments = []
     for k in positions:
-        leaves, structure = flatten(args[k])
+        leaves, structure = flatten(opened(args[k], _read_inside))
         got: list[Any] = []
         found = False
         for leaf, path in zip(leaves, structure.paths(), strict=True):
@@ -123,7 +136,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 b.pos, "Pass a float (3.0 instead of 3), or choose other argnums.",
             )  # fmt: skip
         inside[k] = unflatten(structure, got)
-        arguments.append((structure, tuple(leaves)))
+        arguments.append((as_records(structure), tuple(leaves)))
     region = Region(trace, params)
     region.open()
     trace.operators += 1
@@ -339,8 +352,8 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
         )  # fmt: skip
     given: list[Atom] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        leaves, structure = flatten(p)
-        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        leaves, structure = flatten(opened(p, _read_inside))
+        ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d in zip(leaves, ts, strict=True):
             if is_real(leaf):
                 if d is ZERO:
