@@ -274,9 +274,13 @@ def _split(rule: Rule) -> tuple[Block, Block]:
             second.append(e)
             dependent.update(e.outs)
     if not dependent.isdisjoint(values):  # one loop for both: all of it is run again
-        f = rule.function
-        keeping = Block(f.params, f.equations, [*f.results, *f.params[:n]])
-        return keeping, Block(params, rule.jvp.equations, pushed)
+        b = Builder()
+        env = begin(b, rule.function)
+        now = [env[p] for p in rule.function.params]
+        zeros = [zero(b, a) for a in now[:n]]
+        values = inline(b, rule.jvp, [*now[:n], *zeros, *now[n:]])[:count]
+        b.blocks[0].results = [*values, *now[:n]]
+        return remove_dead(b.blocks[0]), Block(params, rule.jvp.equations, pushed)
     known = dependent.union(others)
     kept = [v for v in free_vars(Block([], second, pushed)) if v not in known]
     forward = Block([*primals, *others], first, [*values, *kept])
