@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import calls, demand, library, nests, picking, stacks
+from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, origins
@@ -467,27 +467,6 @@ def _print(s: Scope, e: Equation) -> None:
     s.page.write(f"show({', '.join(parts)})")
 
 
-def _callback(s: Scope, e: Equation) -> None:
-    """Each result has a name, and an array memory, of its own: Python's side has copied it."""
-    from jitad.emit.buffers import Root
-
-    given = "".join(f", {_handed(s, a)}" for a in e.ins)
-    out = s.names.new("", "answer")
-    kinds = " ".join(kind.removesuffix("p") for kind in e.params["kinds"])
-    s.page.write(f"{out} = ask({e.params['late'].key!r}, {kinds!r}{given})")
-    here = len(s.loops)
-    for k, v in enumerate(e.outs):
-        name = s.name(v, Expr(f"{out}[{k}]")) if not is_array(v) else s.new_name(v)
-        if not is_array(v):
-            s.pinned.add(name)
-            continue
-        s.page.write(f"{name} = {out}[{k}]")
-        ndim = v.type.ndim  # type: ignore[union-attr]
-        extents = tuple(s.temporary(Expr(f"{name}.shape[{j}]"), "n") for j in range(ndim))
-        s.bind(v, Access(name, identity(ndim)), extents)
-        s.buffers.place(v, frozenset([Root(True, here, here)]))
-
-
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
@@ -496,7 +475,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print,
-    "callback": _callback,
+    "callback": callbacks.call,
     "call": calls.call, "act": calls.call, "stack": stacks.create,
     "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

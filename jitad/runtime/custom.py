@@ -183,6 +183,11 @@ def _backwards(
     if rules.forward is not None:
         out = rules.forward(*primals)
         value, kept = pair(rules.name, "forward", out, "(value, what to keep)")
+    elif newest_tag(primals):  # derivatives of the derivative see the value that the rule gives
+        assert rules.jvp is not None
+        zeros = unflatten(structure, map(leaves.zero_of, flatten(primals)[0]))
+        out = rules.jvp(primals, zeros)
+        value, kept = pair(rules.name, "jvp", out, "(value, tangent)")[0], None
     else:
         value, kept = rules.f(*primals), None
     values, form = flatten(value)

@@ -17,7 +17,7 @@ Source: Radul et al., *You only linearize once*, POPL 2023; custom rules as in J
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from jitad.errors import ACTIVE, JitadError, unknown_functions
@@ -29,6 +29,8 @@ from jitad.tape.dead import remove_dead
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import Atom, Block, Equation, Pos, Var, free_vars, lit, walk
 from jitad.tape.types import is_float
+
+At = Callable[[Atom], Atom]
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,6 +216,26 @@ def _attached(e: Equation, varied: set[Var], library: Library) -> list[Equation]
     return [*b.blocks[0].equations, attach]
 
 
+def pull(
+    b: Builder, e: Equation, cts: list[Atom | None], value: At, zero: At
+) -> list[tuple[Atom, Atom]]:
+    """What an `attach_rule` contributes to the adjoints of the primals.
+
+    `value` finds a forward value, `zero` a zero in the shape of one.
+    """
+    rule: Rule = e.params["rule"]
+    pullback: Pullback = e.params["pullback"]
+    count, n = len(e.outs), rule.primals
+    primals = e.ins[count : count + n]
+    kept = len(e.ins) - count - len(rule.function.params)
+    known = [value(a) for a in e.ins[count + n :]]
+    points = [zero(a) for a in primals] if pullback.points else []
+    given = [ct if (ct := cts[k]) is not None else zero(e.outs[k]) for k in rule.floats]
+    outs = inline(b, pullback.block, [*known[:kept], *points, *known[kept:], *given])
+    taken = zip(primals, pullback.takes, strict=True)
+    return [(a, outs[k]) for a, k in taken if k is not None]
+
+
 def _pullback(rule: Rule, library: Library, pos: Pos | None) -> tuple[Block, Pullback]:
     """What takes the call's place, (primals, others) -> (results, kept), and its pullback."""
     n, f = rule.primals, rule.function
@@ -252,9 +274,13 @@ def _split(rule: Rule) -> tuple[Block, Block]:
             second.append(e)
             dependent.update(e.outs)
     if not dependent.isdisjoint(values):  # one loop for both: all of it is run again
-        f = rule.function
-        keeping = Block(f.params, f.equations, [*f.results, *f.params[:n]])
-        return keeping, Block(params, rule.jvp.equations, pushed)
+        b = Builder()
+        env = begin(b, rule.function)
+        now = [env[p] for p in rule.function.params]
+        zeros = [zero(b, a) for a in now[:n]]
+        values = inline(b, rule.jvp, [*now[:n], *zeros, *now[n:]])[:count]
+        b.blocks[0].results = [*values, *now[:n]]
+        return remove_dead(b.blocks[0]), Block(params, rule.jvp.equations, pushed)
     known = dependent.union(others)
     kept = [v for v in free_vars(Block([], second, pushed)) if v not in known]
     forward = Block([*primals, *others], first, [*values, *kept])

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.calls import Library
-from jitad.sweeps.custom import attach_rules, inline
+from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import finish, independent
 from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
@@ -176,23 +176,10 @@ class _Reverse:
 
     def by_rule(self, e: Equation, scope: Scope) -> None:
         """The pullback that a function brings along."""
-        rule, pullback = e.params["rule"], e.params["pullback"]
         cts = [self.take(v, scope) for v in e.outs]
-        if all(ct is None for ct in cts):
-            return
-        count, n = len(e.outs), rule.primals
-        primals = e.ins[count : count + n]
-        kept = len(e.ins) - len(rule.function.params) - count
-        known = [scope.value(a) for a in e.ins[count + n :]]
-        points = [self.zero(a, scope) for a in primals] if pullback.points else []
-        given = [
-            ct if ct is not None else self.zero(e.outs[k], scope)
-            for k, ct in enumerate(cts) if k in rule.floats
-        ]  # fmt: skip
-        outs = inline(self.b, pullback.block, [*known[:kept], *points, *known[kept:], *given])
-        for a, k in zip(primals, pullback.takes, strict=True):
-            if k is not None and isinstance(a, Var) and a in self.active:
-                self.contribute(scope, a, conform(self.b, outs[k], scope.shaped(a)))
+        if any(ct is not None for ct in cts):
+            for a, part in pull(self.b, e, cts, scope.value, lambda a: self.zero(a, scope)):
+                self.contribute(scope, a, conform(self.b, part, scope.shaped(a)))
 
     def record(self, e: Equation, scope: Scope) -> None:
         """push and pop are each other's transposes."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadError
@@ -62,6 +63,14 @@ def stopped(value: Any) -> Any:
     return map_structure(stop, value)
 
 
+@dataclass(frozen=True)
+class _Like:
+    """What a number must be like."""
+
+    type: Any
+    shape: tuple[Any, ...]
+
+
 class _Call:
     """One call while it is recorded."""
 
@@ -83,6 +92,7 @@ class _Call:
         pos = b.pos
         with self.orders(0 if rules.backward or rules.jvp else self.trace.orders):
             function = self.block(self.like_primals(), self.run)
+        self.inside = {v for e in function.equations for v in e.outs}
         floats = [a for a in self.atoms if is_float(a.type)]
         jvp = forward = backward = None
         takes: tuple[int | None, ...] = ()
@@ -181,18 +191,23 @@ class _Call:
     def values(self, value: Any) -> list[Any]:
         """The numbers in a value that a rule gave, typed as those of the function."""
         assert self.form is not None
-        flat = conform(value, self.form, f"{self.rules.name}: the value that its rule gives",
-                       "that of the function")  # fmt: skip
         what = f"{self.rules.name}: the value that its rule gives"
+        flat = conform(value, self.form, what, "that of the function")
         return [self.typed(x, r, what) for x, r in zip(flat, self.results, strict=True)
                 if _is_number(r)]  # fmt: skip
 
     def typed(self, x: Any, like: Any, what: str) -> Any:
+        """A number of a rule with the type, and the extents, of the one that it belongs to."""
         b = self.b
         atom = b.atom(_content(like))
         if x is ZERO:
             return b.leaf(zero(b, atom))
-        return b.leaf(conformed(b, x, atom, what))
+        given = getattr(b.atom(_content(x)), "shape", ())
+        if len(given) == len(atom.shape):  # extents that another block has computed are not known
+            pairs = zip(atom.shape, given, strict=True)
+            shape = tuple(n if d in self.inside else d for d, n in pairs)
+            atom = Var(atom.type, shape) if shape else atom
+        return b.leaf(conformed(b, x, _Like(atom.type, tuple(map(b.leaf, atom.shape))), what))
 
     def pushed(self, *numbers: Any) -> list[Any]:
         assert self.rules.jvp is not None and self.form is not None
@@ -203,8 +218,11 @@ class _Call:
         value, tangent = pair(name, "jvp", self.rules.jvp(primals, tangents), "(value, tangent)")
         what = f"{name}: the tangent that its rule gives"
         flat = conform(tangent, self.form, what, "the value")
-        return self.values(value) + [
-            self.typed(t, r, what) for t, r in zip(flat, self.results, strict=True)
+        values = self.values(value)
+        supply = iter(values)
+        likes = [next(supply) if _is_number(r) else None for r in self.results]
+        return values + [
+            self.typed(t, like, what) for t, r, like in zip(flat, self.results, likes, strict=True)
             if _is_number(r) and is_real(r)
         ]  # fmt: skip
 

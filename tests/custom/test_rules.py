@@ -55,6 +55,18 @@ def by_pair(x: Any, y: Any) -> Any:
     return out["a"] + out["b"]
 
 
+def twice(x: Any, y: Any) -> Any:
+    return product(product(x, y), y)
+
+
+def twice_by_pair(x: Any, y: Any) -> Any:
+    return pair(pair(x, y)["a"], y)["a"]
+
+
+# u = x^2 y = 12 has the slope 20 xy = 120, whose slope is 20 y; so has the outer one by u:
+# 20 y (120^2 + 12 * 60)
+TWICE = 907200.0
+
 # The rules' text is differentiated as it stands: d/dx of 10 * 2xy is 20 y.
 CASES: dict[str, tuple[Any, Any]] = {
     "value": (product, 12.0),
@@ -64,6 +76,12 @@ CASES: dict[str, tuple[Any, Any]] = {
     "derivative of grad": (derivative(grad(product)), 60.0),
     "grad of derivative": (grad(derivative(product)), 60.0),
     "derivative of derivative": (derivative(derivative(product)), 60.0),
+    **{
+        f"{name}: the value of a rule, {first.__name__} of {second.__name__}":
+            (first(second(f)), TWICE)
+        for name, f in (("jvp", twice), ("vjp", twice_by_pair))
+        for first in (grad, derivative) for second in (grad, derivative)
+    },
     "vjp: value": (lambda x, y: pair(x, y)["a"], 12.0),
     "vjp: grad": (grad(by_pair, (0, 1)), (120.0, 50.0)),
     "vjp: derivative": (derivative(by_pair), 120.0),
@@ -228,6 +246,25 @@ def test_a_loop_inside_the_forward_rule(engine: str) -> None:
     run = ENGINES[engine]
     assert run(derivative(power), 2.0, 5) == 800.0
     assert run(grad(power), 2.0, 5) == 800.0
+    # what an outer derivative sees of the value is the rule's loop, without the factor
+    chain = lambda x, n: power(power(x, n), 1)
+    for first in (grad, derivative):
+        for second in (grad, derivative):
+            assert run(first(second(chain)), 2.0, 3) == 100.0 * 12.0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_in_a_recursion(engine: str) -> None:
+    def climb(x: float) -> float:
+        return product(x, 1.0) if x > 10.0 else climb(product(x, 1.0) + 1.0)
+
+    run = ENGINES[engine]
+    # 1.5, 3.25, 11.5625: slopes 20 x
+    slope = 20.0**3 * 1.5 * 3.25 * 11.5625
+    assert math.isclose(run(grad(climb), 1.5), slope, rel_tol=1e-13)
+    assert math.isclose(run(derivative(climb), 1.5), slope, rel_tol=1e-13)
+    second = slope * (1 / 1.5 + 30.0 / 3.25 + 30.0 * 65.0 / 11.5625)
+    assert math.isclose(run(grad(grad(climb)), 1.5), second, rel_tol=1e-13)
 
 
 # -- what is refused ------------------------------------------------------------------------------
@@ -287,6 +324,17 @@ def test_a_rule_must_conform(forward: Any, backward: Any, kind: Any, text: str) 
     for e in refused(grad(f), 3.0):
         assert isinstance(e, kind)
         assert re.search(text, str(e)), str(e)
+
+
+def test_recursion_inside_a_rule_is_refused() -> None:
+    def halved(x: float) -> float:
+        return x if x < 1.0 else halved(0.5 * x)
+
+    f = custom_jvp(halved)
+    f.defjvp(lambda p, t: (f(p[0]), 10 * t[0]))
+    assert grad(f)(3.0) == 10.0
+    with pytest.raises(JitadError, match="derivative rules, and calls a function that calls itse"):
+        jit(grad(f))(3.0)
 
 
 def test_a_function_with_rules_writes_to_nothing() -> None:

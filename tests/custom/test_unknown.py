@@ -13,7 +13,7 @@ from jitad import derivative, grad, jit, jit_grad, opaque, primitive, stop_gradi
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from tests.engines import ENGINES
 
-square = opaque(lambda x: x * x)
+square = opaque(lambda x: x * x, like=0.0)
 is_large = opaque(lambda x: bool(np.sum(x) > 3.0))
 
 
@@ -28,7 +28,7 @@ BOTH = pytest.mark.parametrize("run", [lambda f: f, natively], ids=["eager", "na
 
 @BOTH
 def test_what_comes_back(run: Any) -> None:
-    assert run(lambda x: square(x) + 1.0)(3.0) == 10.0
+    assert run(lambda x: opaque(lambda x: x * x)(x) + 1.0)(3.0) == 10.0
     assert run(lambda x: 3 * opaque(lambda x: int(x))(x))(2.5) == 6
     running = opaque(lambda x: np.cumsum(x, axis=1))
     got = run(lambda x: running(x) * 2.0)(np.arange(6.0).reshape(2, 3))
