@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from jitad.compiled import Compiled as Compiled
     from jitad.debug.check_grads import check_grads as check_grads
     from jitad.errors import JitadError as JitadError
+    from jitad.solutions import argmin as argmin
+    from jitad.solutions import fixed_point as fixed_point
+    from jitad.solutions import root as root
     from jitad.structures import register_structure as register_structure
 
 __version__ = "0.1.0"
@@ -24,14 +27,17 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Compiled": "jitad.compiled",
     "JitadError": "jitad.errors",
+    "argmin": "jitad.solutions",
     "check_grads": "jitad.debug.check_grads",
     "derivative": "jitad.api",
+    "fixed_point": "jitad.solutions",
     "grad": "jitad.api",
     "jit": "jitad.api",
     "jit_grad": "jitad.api",
     "jit_value_and_grad": "jitad.api",
     "jvp": "jitad.api",
     "register_structure": "jitad.structures",
+    "root": "jitad.solutions",
     "value_and_grad": "jitad.api",
     "vjp": "jitad.api",
 }

@@ -81,6 +81,14 @@ class JitadLinAlgError(JitadError, np.linalg.LinAlgError):
     """A matrix that is singular, or not positive definite."""
 
 
+class JitadConvergenceError(JitadError, ArithmeticError):
+    """An iteration for a fixed point, a root or a minimum that did not converge."""
+
+
+class JitadRecursionError(JitadError, RecursionError):
+    """A recursion deeper than the stack of the thread that it runs in."""
+
+
 class GuardMiss(JitadError):
     """A kernel met a value that its trace did not foresee.
 

@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
+    ("jitad.solutions",),
+    ("jitad.iterations",),
     ("jitad.api", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.entries",),

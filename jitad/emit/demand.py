@@ -22,6 +22,7 @@ from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.rounding import rounded
 from jitad.tape.types import Scalar
 
 STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
@@ -57,11 +58,14 @@ class Analysis:
     last: dict[Block, dict[Var, int]] = field(default_factory=dict)
     home: dict[Var, Block] = field(default_factory=dict)
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
+    pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
+    rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
 
 
 def analyse(body: Block) -> Analysis:
     out = Analysis()
     _visit(out, body)
+    out.rounded = rounded(body)
     return out
 
 
@@ -71,6 +75,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     members: dict[Nest, list[Equation]] = defaultdict(list)
     equations = block.equations
     end = len(equations)
+    recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
         writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
@@ -128,6 +133,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         e = equations[k]
         for v in e.outs:
             out.home[v] = block
+        if e.op == "push" and is_array(e.ins[1]):
+            recorded[e.ins[1]] = e
+        out.pushed.update((v, recorded[v]) for v in e.outs if v in recorded)
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():
@@ -238,10 +246,13 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case "pop":
             need(e.ins[0], k)
             locals_(e.ins[1:], k)
+        case "pad":
+            operand(e.ins[0], k, (e, 0))
+            locals_(e.ins[1:], k)
         case "reshape":
             need(e.ins[0], k, memory=True)
             locals_(e.ins[1:], k)
-        case "pack" | "check" | "print":
+        case "pack" | "check" | "print" | "call" | "act":
             for a in e.ins:
                 need(a, k, memory=is_array(a))
         case "dim":

@@ -6,10 +6,10 @@ Written against Numba 0.68 and llvmlite 0.50.
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import math
 import pickle
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import (
@@ -118,57 +119,6 @@ def define(
     lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
-def capsule_address(module: Any, name: str, signature: str = "") -> int:
-    """The address of a C function that a Cython module hands out (of this signature)."""
-    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    for key, capsule in module.__pyx_capi__.items():
-        # functions of several types are listed as __pyx_fuse_<number><name>
-        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
-            found = get_name(capsule)
-            if not signature or found == signature.encode():
-                return int(get(capsule, found))
-    raise ImportError(f"{module.__name__} has no {name} of type {signature or 'any'}")
-
-
-def fortran(name: str, module: str) -> Any:
-    """A subroutine of LAPACK, for compiled code: integers go by address, arrays as they lie.
-
-    The symbol is `jitad_d<name>`, or `jitad_s<name>` where the arrays are of float32.
-    """
-
-    def routine(*args: Any) -> None:
-        raise NotImplementedError(f"{name} is for compiled code")
-
-    routine.__name__, routine.__module__ = name, module
-    setattr(sys.modules[module], name, routine)  # Numba knows a function by where it stands
-
-    def typer(*ts: Any) -> Any:
-        ok = all(isinstance(t, (types.Array, types.Integer)) for t in ts)
-        plain = (types.int32 if isinstance(t, types.Integer) else t for t in ts)
-        return types.none(*plain) if ok else None
-
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
-        handed = []
-        narrow = False
-        for t, value in zip(sig.args, args, strict=True):
-            if isinstance(t, types.Array):
-                narrow = narrow or t.dtype == types.float32
-                at = context.make_array(t)(context, builder, value).data
-            else:
-                at = cgutils.alloca_once_value(builder, value)
-            handed.append(builder.bitcast(at, byte))
-        fnty = ir.FunctionType(ir.VoidType(), [byte] * len(handed))
-        symbol = f"jitad_{'s' if narrow else 'd'}{name}"
-        builder.call(declare(builder.module, fnty, symbol, ("nounwind",)), handed)
-        return context.get_dummy_value()
-
-    define(routine, typer, lower)
-    return routine
-
-
 LLVMLITE = llvmlite.__version__
 lower_constant = imputils.lower_constant
 
@@ -225,16 +175,30 @@ class ContentCache(caching._Cache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._on or data.lifted or data.library.has_dynamic_globals:
             return
+        # Functions that call each other are linked by the process that compiles them only.
+        if b".numba.unresolved$" in data.library._get_compiled_object():
+            return
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 
-def dispatcher(function: Any, cache: ContentCache) -> Any:
-    """Numba's dispatcher with the options that kernels are compiled with."""
+# Flags of floating point operations.  `contract` is given to all operations without flags of their
+# own (a product and a sum that both have it may be fused); so a sum that must not have it has a
+# flag instead that means nothing to it: `afn` speaks of library functions.
+FUSED = {"contract"}
+ROUNDED = ("afn",)
+ANY_ORDER = ("reassoc", "contract")
+
+
+def dispatcher(function: Any, cache: ContentCache | None) -> Any:
+    """Numba's dispatcher with the options that kernels are compiled with.
+
+    Without a cache it is for functions that others link: those keep the machine code.
+    """
     out = njit(
         nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
-        pipeline_class=KernelCompiler,
+        fastmath=FUSED, pipeline_class=KernelCompiler,
     )(function)
-    if hasattr(out, "_cache"):  # a plain function where Numba is switched off
+    if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
 
@@ -308,10 +272,24 @@ def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> An
     return array
 
 
+def contiguous(context: Any, builder: Any, type: Any, wanted: Any, value: Any) -> Any:
+    """The array itself under the wanted type if it is C-contiguous and aligned, else a copy."""
+    if type.layout == "C" and type.aligned:
+        context.nrt.incref(builder, type, value)
+        return value
+    copy = np.copy if type.layout == "C" else np.ascontiguousarray
+    return context.compile_internal(builder, lambda a: copy(a), wanted(type), [value])
+
+
 def clear(builder: Any, array: Any) -> None:
     """Set every byte to zero."""
     size = builder.mul(array.itemsize, array.nitems)
     cgutils.memset(builder, array.data, size, 0)
+
+
+def copy(builder: Any, to: Any, source: Any) -> None:
+    """Set the first bytes of an array to those of another."""
+    cgutils.raw_memcpy(builder, to.data, source.data, source.nitems, source.itemsize)
 
 
 # -- calls ----------------------------------------------------------------------------------------
@@ -444,7 +422,8 @@ class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
     It has no closures, comprehensions, `with`, literal unrolling, array expressions or branches
-    that could be pruned.
+    that could be pruned; and no name stands for values of two types, so that static single
+    assignment has nothing to tell apart (LLVM makes its own).
     """
 
     def define_pipelines(self) -> list[Any]:
@@ -454,9 +433,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(untyped_passes.IRProcessing, "processing IR")
         p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
-        p.add_pass(untyped_passes.ReconstructSSA, "ssa")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
-        p.add_pass(typed_passes.PreLowerStripPhis, "remove phi nodes")
         p.add_pass(typed_passes.IRLegalization, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
         p.add_pass(typed_passes.NativeLowering, "lowering")
@@ -465,5 +442,12 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        with _remembering():
-            return super()._compile_core()
+        # a second of making millions of objects, few of them garbage in cycles
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            with _remembering():
+                return super()._compile_core()
+        finally:
+            if collecting:
+                gc.enable()

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.depth import deep, handed, room
 from jitad.emit.lapack import (
     cholesky,
     cofactors,
@@ -36,9 +37,10 @@ from jitad.emit.lapack import (
     svd,
     trisolve,
 )
-from jitad.emit.memory import accum, empty, load, local, store, zeros
+from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import show
 from jitad.emit.sorting import argsort, searchsorted
+from jitad.primitives import TABLE
 from jitad.primitives.special import OPERANDS
 
 abs = builtins.abs  # Numba's own is right for every type
@@ -129,7 +131,14 @@ for _name in OPERANDS:
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
-fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
+# `a * b + c` may be one instruction that rounds once; of `plus(a * b, c)` the product is rounded
+# first, as Python does: where a decision may hang on the last bit
+plus = _plain("plus", lambda a, b: a + b)
+
+# -- division by a number that is known beforehand, see specialise.quotients ---------------------
+
+rescale = _plain("rescale", TABLE["rescale"].evaluate)
+quotient = _plain("quotient", TABLE["quotient"].evaluate)
 
 for _function in _DEFINED:
     scalars.register(_function.__name__, _function)
@@ -142,4 +151,5 @@ __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
 __all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
 __all__ += ["solve", "svd", "trisolve"]
-__all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]
+__all__ += ["accum", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
+__all__ += ["show", "store", "zeros"]

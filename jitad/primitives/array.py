@@ -240,6 +240,29 @@ register(Primitive(  # a vector of scalars
     vjp=lambda o, ct, *ins: tuple(o.load(ct, k) for k in range(len(ins) - 1)), fresh=True,
 ))  # fmt: skip
 
+
+
+def _pad(a: Any, *operands: Any) -> Any:
+    ndim = np.ndim(a)
+    out = np.zeros(tuple(map(_int, operands[ndim:])), a.dtype)
+    before = map(_int, operands[:ndim])
+    out[tuple(slice(k, k + n) for k, n in zip(before, a.shape, strict=True))] = a
+    return out
+
+
+def _pad_vjp(o: Any, ct: Any, a: Any, *rest: Any) -> tuple[Any, ...]:
+    ndim = np_ndim(a)
+    operands = [x for k in range(ndim) for x in (rest[k], 1, o.dim(a, axis=k))]
+    return (o.slice(ct, *operands, kinds="r" * ndim),) + (None,) * (len(rest) - 1)
+
+
+# an array in a frame of zeros: how many are before it along each axis, then the new extents
+register(Primitive(
+    "pad", _pad,
+    lambda a, *operands: ((a.type, operands[a.type.ndim :]),), linear=(0,),
+    vjp=_pad_vjp,
+))  # fmt: skip
+
 # -- change of shape ------------------------------------------------------------------------------
 
 

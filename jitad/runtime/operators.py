@@ -197,8 +197,13 @@ def _jvp(
     with Application() as run:
         tag = run.tag
         ahead = iter(directions)
-        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))),
-                          lambda p: Bundle(tag, p, next(ahead)), all_data=True)  # fmt: skip
+
+        def moved(p: Any) -> Any:
+            d = next(ahead)
+            return p if type(d) is float and d == 0.0 else Bundle(tag, p, d)  # zero is symbolic
+
+        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
+                          all_data=True)  # fmt: skip
         flat, structure = flatten(f(*inside))
         pairs = [_pair(leaf, tag) for leaf in flat]
 

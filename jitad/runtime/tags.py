@@ -26,6 +26,9 @@ class _Depth(threading.local):
 
     value = 0
 
+    def __init__(self) -> None:
+        self.tags: list[int] = []  # of this thread's applications, the newest last
+
 
 _depth = _Depth()
 
@@ -45,6 +48,7 @@ class Application:
     def __enter__(self) -> Application:
         LIVE[self.tag] = self.tape
         _depth.value += 1
+        _depth.tags.append(self.tag)
         self._errors = np.errstate(all="ignore")
         self._errors.__enter__()
         return self
@@ -52,7 +56,22 @@ class Application:
     def __exit__(self, *exception: Any) -> None:
         self._errors.__exit__(*exception)
         _depth.value -= 1
-        del LIVE[self.tag]
+        _depth.tags.remove(self.tag)
+        LIVE.pop(self.tag, None)
+
+
+class asleep:
+    """Meanwhile numbers with these tags (all of this thread's) read as their primals."""
+
+    def __init__(self, *tags: int) -> None:
+        self.tags = tags
+
+    def __enter__(self) -> None:
+        tags = self.tags or tuple(_depth.tags)
+        self.held = {tag: LIVE.pop(tag) for tag in tags if tag in LIVE}
+
+    def __exit__(self, *exception: Any) -> None:
+        LIVE.update(self.held)
 
 
 def nested() -> bool:

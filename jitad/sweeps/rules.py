@@ -12,7 +12,7 @@ from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
-from jitad.tape.ir import Atom, Equation, Lit, is_array
+from jitad.tape.ir import Atom, Equation, Lit, Var, is_array
 from jitad.values.number import Operations, bind, o
 
 
@@ -91,7 +91,8 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
     y = b.leaf(outs[0])
     if row.partials is not None and row.elementwise:
         total: Any = None
-        for p, t in zip(row.partials(_Making(b), *xs, y, **e.params), ts, strict=True):
+        partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
+        for p, t in zip(partials, ts, strict=True):
             if t is not None and p is not None:
                 part = scaled(p, t)
                 total = part if total is None else total + part
@@ -110,6 +111,16 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
     raise missing(e, row)
 
 
+def _joined(partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
+    """The partials, an operand that occurs twice having the sum of both: x * x has x + x once."""
+    out = list(partials)
+    for k, a in enumerate(ins):
+        first = ins.index(a)
+        if first < k and isinstance(a, Var) and out[first] is not None and out[k] is not None:
+            out[first], out[k] = out[first] + out[k], None
+    return out
+
+
 def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent: Atom,
                   wanted: list[bool]) -> list[Contribution]:  # fmt: skip
     """What a primitive passes on to the adjoint of each operand, None where that is zero."""
@@ -120,7 +131,7 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     if row.vjp is not None:
         given = list(row.vjp(_Making(b), ct, *xs, y, **e.params))
     elif row.partials is not None:
-        partials = row.partials(_Making(b), *xs, y, **e.params)
+        partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
         given = [
             times(b, p, ct) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)

@@ -100,7 +100,7 @@ def _edges(e: Equation, needs: dict[Var, tuple[Equation | None, tuple[Atom, ...]
         case "if":
             for k, out in enumerate(e.outs):
                 needs[out] = (e, tuple(b.results[k] for b in e.blocks))
-        case "jvp" | "vjp":
+        case "jvp" | "vjp" | "implicit":
             inner = (*e.ins, *e.blocks[0].results)
             for out in e.outs:
                 needs[out] = (e, inner)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 from jitad.errors import (
@@ -21,9 +21,9 @@ from jitad.errors import (
 )
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
-from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit
+from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
-from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
     APPENDED,
@@ -35,6 +35,7 @@ from jitad.trace.join import (
     build,
     explain,
     extract,
+    given,
     kinds,
     snapshot,
 )
@@ -48,7 +49,7 @@ def decided(condition: Any, pos: Pos | None) -> Any:
     """The truth of a condition; relied on where recursion would not end otherwise."""
     known = truth(condition)
     trace = current()
-    if isinstance(known, Leaf) and trace is not None and pos in trace.relied:
+    if isinstance(known, Leaf) and trace is not None and pos in trace.insight.relied:
         value = trace.builder.rely(known.atom)
         return known if value is None else bool(value)
     return known
@@ -141,7 +142,9 @@ class Branches:
         if not raises_for_the_user(error):
             region.drop()
             return False
-        if not isinstance(error, DeadPath):
+        if isinstance(error, Bottom):
+            self.trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+        elif not isinstance(error, DeadPath):
             emit_raise(self.trace, error, self.site.pos)
         region.close()
         self.ends.append([])
@@ -248,11 +251,13 @@ class Branches:
                         raise explain(name, e, self.site.pos, "after this branch") from None
             sides.append(atoms)
         needed: list[Any] = []
+        names: list[str] = []
         counted: set[int] = set()
-        for f in forms:
+        for f, name in zip(forms, chain(self.site.names, repeat("")), strict=False):
             if f is not None:
                 kinds(f, needed, counted)
-        results = self._equation(sides, needed)
+            names += [given(name)] * (len(needed) - len(names))
+        results = self._equation(sides, needed, names)
         supply = iter(results)
         made: dict[int, Any] = {}
         join = self.trace.journal.joiner()
@@ -261,22 +266,24 @@ class Branches:
             for f in forms
         ]
 
-    def _equation(self, sides: list[list[Atom]], needed: list[Any]) -> list[Atom]:
+    def _equation(
+        self, sides: list[list[Atom]], needed: list[Any], names: list[str]
+    ) -> list[Atom]:
         """The `if` equation; results that need none are found without it."""
         b = self.trace.builder
         logic = self._as_logic(sides)
         if logic is not None:
             return logic
+        blocks = [r.block for r in self.regions]
         results: list[Atom | None] = []
         outs: list[Var] = []
-        for x, y, (t, shape) in zip(*sides, needed, strict=True):
+        for x, y, (t, shape), name in zip(*sides, needed, names, strict=True):
             easy = self._easily(x, y)
             results.append(easy)
             if easy is None:
-                outs.append(Var(t, shape))
+                outs.append(Var(t, shape_outside(shape, *blocks), name))
                 results[-1] = outs[-1]
         kept = [k for k, r in enumerate(results) if isinstance(r, Var) and r in outs]
-        blocks = [r.block for r in self.regions]
         for block, side in zip(blocks, sides, strict=True):
             block.results = [side[k] for k in kept]
         if outs or not all(_is_pure(e) for block in blocks for e in block.equations):

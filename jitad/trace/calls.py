@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import sys
+from dataclasses import replace
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
@@ -21,6 +23,7 @@ from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.iterables import Counted
+from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
@@ -28,6 +31,8 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made
 
 MAX_DEPTH = 200  # calls inside each other
+MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
+MAX_UNFOLDED = 50  # the same where they are written out
 
 
 def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -103,25 +108,30 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
             k: captures.read(path.then("kwdefault", k), v)
             for k, v in (f.__kwdefaults__ or {}).items()
         }
+    if f.__code__ in trace.insight.recursive:
+        return _recursive(trace, f, twin, args, kwargs)
     key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
-    if key in trace.calls and len(trace.conditions) > trace.calls[key]:
-        _unfold(trace, trace.calls[key])
-        raise JitadError(
-            f"{f.__qualname__} calls itself under a traced condition", trace.builder.pos,
-            "Write it as a loop; recursion on traced values is not supported yet.",
-        )  # fmt: skip
+    here = (len(trace.regions), len(trace.conditions))
+    if key in trace.calls and here > trace.calls[key]:
+        _recurs(trace, f, trace.calls[key][1])
+    # ints may tell the calls apart, and yet not be what ends them
+    around = trace.nested.setdefault(f.__code__, [])
+    if len(around) >= MAX_CONDITIONAL and _under_conditions(around, here):
+        _recurs(trace, f, around[0][1])
     if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
             trace.builder.pos, "Write the recursion as a loop.",
         )  # fmt: skip
     again = key in trace.calls
-    trace.calls.setdefault(key, len(trace.conditions))
+    trace.calls.setdefault(key, here)
+    around.append(here)
     trace.depth += 1
     try:
         out = twin(*args, **kwargs)
     finally:
         trace.depth -= 1
+        around.pop()
         if not again:
             del trace.calls[key]
     if hasattr(out, "gi_frame"):
@@ -129,12 +139,40 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     return out
 
 
-def _unfold(trace: Trace, since: int) -> None:
-    """Recursion ends where its conditions are decided by ints and extents: rely on those."""
+def _under_conditions(around: list[tuple[int, int]], here: tuple[int, int]) -> bool:
+    """Was each of the last calls made under a condition, or in a loop, of the one before it?"""
+    last = [*around[-MAX_CONDITIONAL:], here]
+    return all(outer[0] < inner[0] for outer, inner in itertools.pairwise(last))
+
+
+def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
+    """A function was found to call itself, depending on conditions of the tape."""
+    insight, code = trace.insight, f.__code__
+    if code not in insight.unfolded:
+        raise Again(replace(insight, recursive=insight.recursive | {code}))
+    # Recursion ends where its conditions are decided by ints and extents: rely on those.
     example = trace.builder.example
     found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
-    if not found <= trace.relied:
-        raise Again(trace.relied | found)
+    if not found <= insight.relied:
+        raise Again(replace(insight, relied=insight.relied | found))
+    if len(trace.nested[code]) < MAX_UNFOLDED:
+        return
+    unfolded, recursive = insight.unfolded - {code}, insight.recursive | {code}
+    raise Again(replace(insight, unfolded=unfolded, recursive=recursive))
+
+
+def _recursive(trace: Trace, f: FunctionType, twin: FunctionType, args: Any, kwargs: Any) -> Any:
+    """A function of the tape; where that can't be, the trace starts anew and unfolds the calls."""
+    try:
+        return called(trace, f, twin, args, kwargs)
+    except (JitadError, TypeError):
+        insight, code = trace.insight, f.__code__
+        if code in insight.tried:
+            raise
+        raise Again(
+            replace(insight, recursive=insight.recursive - {code},
+                    unfolded=insight.unfolded | {code}, tried=insight.tried | {code})
+        ) from None  # fmt: skip
 
 
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:

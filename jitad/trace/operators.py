@@ -18,7 +18,7 @@ from jitad.runtime.operators import Argnums, place, positions_of
 from jitad.structures import Structure, conform, flatten, is_node, unflatten
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
-from jitad.tape.ir import Atom, Block, Var, lit
+from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Form, Snapshot, build, extract, snapshot
@@ -124,6 +124,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         arguments.append((structure, tuple(leaves)))
     region = Region(trace, params)
     region.open()
+    trace.operators += 1
     outer_pos = b.pos
     try:
         result = hooks.call(f, *inside, **kwargs)
@@ -148,6 +149,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     except BaseException:
         region.drop()
         raise
+    finally:
+        trace.operators -= 1
     region.close()
     b.pos = outer_pos
     region.block.results = atoms
@@ -193,18 +196,14 @@ def _operator(
         like: list[Atom] = list(block.params)
     else:
         like = [a for a in results if is_float(a.type)]
-    outs = [Var(a.type, _outside(a, block)) for a in results]
-    outs += [Var(a.type, a.shape if op == "vjp" else _outside(a, block)) for a in like]
+    outs = [Var(a.type, shape_outside(a.shape, block)) for a in results]
+    outs += [
+        Var(a.type, a.shape if op == "vjp" else shape_outside(a.shape, block)) for a in like
+    ]
     params: dict[str, Any] = {"tag": next(_tags), "active": tuple(range(len(block.params)))}
     if op == "vjp":
         params["seeded"] = tuple(given)
     return b.structured(op, (*run.primals, *given.values()), tuple(outs), (block,), params)
-
-
-def _outside(a: Atom, block: Block) -> tuple[Atom, ...]:
-    """The extents of a result, where they are known outside the block."""
-    inside = {v for e in block.equations for v in e.outs}
-    return () if any(d in inside for d in a.shape if isinstance(d, Var)) else a.shape
 
 
 def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -107,8 +107,13 @@ def note_cell(cell: CellType) -> None:
     _note_place(cell, "cell", read, assign, None)
 
 
-def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> None:
-    """A place is about to be written; if it is outside, its old value becomes the trace's."""
+def _note_place(
+    target: Any, slot: Any, read: Any, assign: Any, step: Any, default: Any = MISSING
+) -> None:
+    """A place is about to be written; if it is outside, its old value becomes the trace's.
+
+    Where paths meet, a place that has no value of its own has the default.
+    """
     trace = current()
     if trace is None:
         outside.note(target, slot, read, assign)
@@ -116,7 +121,12 @@ def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> No
     path = trace.captures.path_of(target)
     if path is not None and not trace.journal.touched(target, slot):
         trace.captures.replace(path if step is None else path.then(*step), read, assign)
-    record(target, slot, read(), read, assign)
+
+    def read_or_default() -> Any:
+        value = read()
+        return default if value is MISSING else value
+
+    record(target, slot, read(), read if default is MISSING else read_or_default, assign)
 
 
 def append(target: Any, item: Any) -> None:
@@ -261,7 +271,9 @@ def _note_attr(owner: Any, name: str) -> None:
         def assign(value: Any) -> None:
             delattr(owner, name) if value is MISSING else setattr(owner, name, value)
 
-    _note_place(owner, ("attr", name), read, assign, ("attr", name))
+    shared = getattr(type(owner), name, MISSING)  # `total = 0.0` in the class
+    default = shared if isinstance(shared, (bool, int, float, str)) else MISSING
+    _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
 def get_item(owner: Any, index: Any) -> Any:

@@ -21,7 +21,7 @@ from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
-from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
+from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
 from jitad.trace.join import (
     Arr,
     Form,
@@ -142,24 +142,24 @@ def trace(
     `dynamic` are paths of ints that are inputs although they could be static, because they have
     been seen to change.
     """
-    relied: frozenset[Pos] = frozenset()
+    insight = Insight()
     while True:
         try:
-            return _trace(f, args, kwargs or {}, dynamic, relied)
+            return _trace(f, args, kwargs or {}, dynamic, insight)
         except Again as again:
-            relied = again.places
+            insight = again.insight
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    dynamic: frozenset[Path], relied: frozenset[Pos],
+    dynamic: frozenset[Path], insight: Insight,
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
-    running.relied = relied
+    running.insight = insight
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
@@ -190,8 +190,8 @@ def _trace(
     if python is not None:
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
     return Traced(
-        Tape(_name(f), body, pos), tuple(inputs), tuple(captures.inputs), tuple(captures.guards),
-        output, tuple(commits),
+        Tape(_name(f), body, pos, running.functions.closed(body)),
+        tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
     )  # fmt: skip
 

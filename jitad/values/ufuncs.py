@@ -169,7 +169,6 @@ for _original, _compute in (
     (sp.loggamma, _e("lgamma")),
     (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
     (sp.betaln, betaln),
-    (sp.beta, lambda a, b: exp(betaln(a, b))),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
 

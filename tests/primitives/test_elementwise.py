@@ -94,7 +94,8 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
 }
-TESTED_APART = {"polygamma", "where", "cast", *special.OPERANDS}
+# rescale, quotient: specialise
+TESTED_APART = {"polygamma", "where", "cast", "rescale", "quotient", *special.OPERANDS}
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 

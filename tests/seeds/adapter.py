@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import fixed_point
 from jitad.runtime import derivative, grad, jvp, value_and_grad, vjp
 from jitad.structures import flatten, unflatten
 from jitad.values.number import Number, o
@@ -105,5 +106,6 @@ NAMES: dict[str, Any] = {
     "jacobian_r": jacobian_r,
     "hessian": hessian,
     "directional_derivative": directional_derivative,
+    "fixed_point": fixed_point,
     **{name: getattr(o, name) for name in "sin cos exp log sqrt tanh atan2".split()},
 }
