@@ -15,7 +15,7 @@ from jitad.errors import JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces
-from jitad.values.ufuncs import add, as_ufunc, div, exp, log, mul, sub, where, xlogy
+from jitad.values.ufuncs import add, as_ufunc, div, exp, float_of, log, mul, sub, where, xlogy
 
 # -- log-sum-exp ----------------------------------------------------------------------------------
 
@@ -71,7 +71,8 @@ def _gammaln(x: Any) -> Any:
 def _gammasgn(x: Any) -> Any:
     """The sign of the gamma function, which `lgamma` leaves out."""
     even = elementwise("eq", elementwise("mod", elementwise("floor", x), 2.0), 0.0)
-    return where(elementwise("logical_or", elementwise("gt", x, 0.0), even), 1.0, -1.0)
+    sign = where(elementwise("logical_or", elementwise("gt", x, 0.0), even), 1.0, -1.0)
+    return elementwise("cast", sign, dtype=float_of(x))
 
 
 def _gammas(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
