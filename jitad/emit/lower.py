@@ -467,6 +467,27 @@ def _print(s: Scope, e: Equation) -> None:
     s.page.write(f"show({', '.join(parts)})")
 
 
+def _callback(s: Scope, e: Equation) -> None:
+    """Each result has a name, and an array memory, of its own: Python's side has copied it."""
+    from jitad.emit.buffers import Root
+
+    given = "".join(f", {_handed(s, a)}" for a in e.ins)
+    out = s.names.new("", "answer")
+    kinds = " ".join(kind.removesuffix("p") for kind in e.params["kinds"])
+    s.page.write(f"{out} = ask({e.params['late'].key!r}, {kinds!r}{given})")
+    here = len(s.loops)
+    for k, v in enumerate(e.outs):
+        name = s.name(v, Expr(f"{out}[{k}]")) if not is_array(v) else s.new_name(v)
+        if not is_array(v):
+            s.pinned.add(name)
+            continue
+        s.page.write(f"{name} = {out}[{k}]")
+        ndim = v.type.ndim  # type: ignore[union-attr]
+        extents = tuple(s.temporary(Expr(f"{name}.shape[{j}]"), "n") for j in range(ndim))
+        s.bind(v, Access(name, identity(ndim)), extents)
+        s.buffers.place(v, frozenset([Root(True, here, here)]))
+
+
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
@@ -475,6 +496,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print,
+    "callback": _callback,
     "call": calls.call, "act": calls.call, "stack": stacks.create,
-    "push": stacks.push, "pop": stacks.pop,
+    "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

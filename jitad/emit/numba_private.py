@@ -25,8 +25,10 @@ from numba.core import (
     cgutils,
     codegen,
     compiler,
+    compiler_machinery,
     config,
     imputils,
+    lowering,
     serialize,
     sigutils,
     typed_passes,
@@ -203,6 +205,33 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
     return out
 
 
+# -- elements of arrays ---------------------------------------------------------------------------
+
+
+def _address(context: Any, builder: Any, a: Any, array: Any, index: list[Any]) -> Any:
+    """A pointer to an element; no intermediate result overflows, by the contract."""
+    strict = ["nsw"]
+    if a.layout == "C":
+        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
+        place = index[0]
+        for i, extent in zip(index[1:], extents[1:], strict=True):
+            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        return builder.gep(array.data, [place], inbounds=True)
+    place = context.get_constant(types.intp, 0)
+    for k, i in enumerate(index):
+        stride = builder.extract_value(array.strides, k)
+        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
+    byte = ir.IntType(8).as_pointer()
+    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
+    return builder.bitcast(at, array.data.type)
+
+
+def reach(context: Any, builder: Any, a: Any, value: Any, index: list[Any]) -> Any:
+    """A pointer to an element whose indices are in bounds and not negative, and its alignment."""
+    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    return pointer, None if a.aligned else 1
+
+
 # -- arrays ---------------------------------------------------------------------------------------
 
 # A function that returns its first operand, under a name that means nothing to LLVM; declared to
@@ -321,10 +350,16 @@ def call(
     return out
 
 
-def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any) -> None:
-    """Call an importable Python function, its result ignored; its exception is the kernel's."""
+def call_python(
+    context: Any, builder: Any, function: Any, kinds: Any, args: Any, result: Any = None
+) -> Any:
+    """Call an importable Python function; its exception is the kernel's.
+
+    `result`: the type of the tuple that it gives, or None where that is ignored.
+    """
     api = context.get_python_api(builder)
     environment = context.get_env_manager(builder)
+    failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
     lock = api.gil_ensure()
     found = api.unserialize(api.serialize_object(function))
     boxed = []
@@ -332,13 +367,36 @@ def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any
         if context.enable_nrt:
             context.nrt.incref(builder, t, value)
         boxed.append(api.from_native_value(t, value, environment))
-    result = api.call_function_objargs(found, boxed)
-    failed = cgutils.is_null(builder, result)
-    for thing in (*boxed, found, result):
+    given = api.call_function_objargs(found, boxed)
+    out = None
+    if result is None:
+        builder.store(cgutils.is_null(builder, given), failed)
+    else:
+        out = cgutils.alloca_once(builder, context.get_value_type(result))
+        with builder.if_else(cgutils.is_null(builder, given)) as (wrong, right):
+            with wrong:
+                builder.store(cgutils.true_bit, failed)
+            with right:
+                builder.store(_unboxed(context, builder, api, given, result, failed), out)
+    for thing in (*boxed, found, given):
         api.decref(thing)
     api.gil_release(lock)
-    with builder.if_then(failed, likely=False):
+    with builder.if_then(builder.load(failed), likely=False):
         context.call_conv.return_exc(builder)
+    return None if out is None else builder.load(out)
+
+
+def _unboxed(
+    context: Any, builder: Any, api: Any, given: Any, result: Any, failed: Any
+) -> Any:
+    """The native form of a Python tuple; sets `failed` where it isn't of that type."""
+    parts = []
+    for k, t in enumerate(result.types):
+        native = api.to_native_value(t, api.tuple_getitem(given, k))
+        with builder.if_then(native.is_error, likely=False):
+            builder.store(cgutils.true_bit, failed)
+        parts.append(native.value)
+    return context.make_tuple(builder, result, parts)
 
 
 def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> Any:
@@ -359,13 +417,7 @@ def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> A
             with wrong:
                 builder.store(cgutils.true_bit, failed)
             with right:
-                parts = []
-                for k, t in enumerate(kinds):
-                    native = api.to_native_value(t, api.tuple_getitem(found, k))
-                    with builder.if_then(native.is_error, likely=False):
-                        builder.store(cgutils.true_bit, failed)
-                    parts.append(native.value)
-                builder.store(context.make_tuple(builder, result, parts), out)
+                builder.store(_unboxed(context, builder, api, found, result, failed), out)
                 api.decref(found)
         api.gil_release(lock)
         with builder.if_then(builder.load(failed), likely=False):
@@ -418,6 +470,65 @@ def _remembering() -> Iterator[None]:
 _call_types: dict[tuple[Any, Any], Any] = {}
 
 
+class _Lower(lowering.Lower):
+    """Numba's lowering, but for elements of arrays: kernels have no negative indices.
+
+    Numba adds the extent to an index below zero, at run time.  LLVM does not always see that a
+    counter is never one, and a loop in which it does not is not vectorised.
+    """
+
+    def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
+        """The indices of one element of a plain array; None for everything else."""
+        kinds = [index] if isinstance(index, types.Integer) else list(
+            index if isinstance(index, types.BaseTuple) else ()
+        )  # fmt: skip
+        if not (isinstance(a, types.Array) and len(kinds) == a.ndim > 0):
+            return None
+        if not isinstance(a.dtype, (types.Number, types.Boolean)):
+            return None
+        if not all(isinstance(k, types.Integer) for k in kinds):
+            return None
+        value = self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name),
+                                  index)  # fmt: skip
+        parts = [value] if isinstance(index, types.Integer) else cgutils.unpack_tuple(
+            self.builder, value
+        )  # fmt: skip
+        return [
+            self.context.cast(self.builder, v, k, types.intp)
+            for v, k in zip(parts, kinds, strict=True)
+        ]
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        a, at = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(value.name):
+            return super().lower_getitem(resty, expr, value, index, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(value.name), place)
+        out = self.context.unpack_value(self.builder, a.dtype, pointer, align)
+        return self.context.cast(self.builder, out, a.dtype, resty)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        a, at, _ = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(target.name):
+            return super().lower_setitem(target, index, value, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(target.name), place)
+        element = self.context.cast(
+            self.builder, self.loadvar(value.name), self.typeof(value.name), a.dtype
+        )
+        self.context.pack_value(self.builder, a.dtype, element, pointer, align)
+        return None
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(typed_passes.NativeLowering):
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
@@ -436,7 +547,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
         p.add_pass(typed_passes.IRLegalization, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
         return [p]

@@ -38,7 +38,7 @@ from jitad.emit.lapack import (
     trisolve,
 )
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
-from jitad.emit.output import show
+from jitad.emit.output import ask, show
 from jitad.emit.sorting import argsort, searchsorted
 from jitad.primitives import TABLE
 from jitad.primitives.special import OPERANDS
@@ -151,5 +151,5 @@ __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
 __all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
 __all__ += ["solve", "svd", "trisolve"]
-__all__ += ["accum", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
+__all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
 __all__ += ["show", "store", "zeros"]

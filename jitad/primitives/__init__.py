@@ -3,6 +3,7 @@
 from jitad.primitives import (
     array,
     calls,
+    custom,
     effects,
     elementwise,
     matrices,
@@ -13,5 +14,5 @@ from jitad.primitives import (
 )
 from jitad.primitives.table import TABLE, Into, Primitive
 
-__all__ = ["TABLE", "Into", "Primitive", "array", "calls", "effects", "elementwise", "matrices",
-           "orders", "records", "special", "spectra"]  # fmt: skip
+__all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
+__all__ += ["matrices", "orders", "records", "special", "spectra"]

@@ -126,7 +126,7 @@ class Builder:
                     return known[key]
         outs = tuple(Var(t, shape) for t, shape in row.infer(*ins, **params))
         self.append(Equation(op, ins, outs, params, (), self.pos))
-        for v in outs:
+        for v in outs:  # extents that operands don't tell are read off
             self.measure(v)
         if key is not None:
             self._known[-1][key] = outs

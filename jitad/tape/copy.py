@@ -41,6 +41,8 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
         op, params = eqn.op, eqn.params
         if op in CALLS and not effects:
             op, params = "call", {**params, "quiet": True}
+        if op == "custom" and not effects:
+            params = {"rule": params["rule"].silent}
         out = b.emit(op, *ins, **params)
         outs = out if isinstance(out, tuple) else (out,)
     for old, new in zip(eqn.outs, outs, strict=False):

@@ -52,7 +52,16 @@ def require_same(n: Int, m: Int, what: Any) -> None:
         if isinstance(b, int) and extents.rely_on(a, b):
             return
     if not extents.same(n, m):
-        require(bind("eq", n, m), JitadValueError, what())
+        require(bind("eq", n, m), JitadValueError, what(), _remedy(n, m))
+
+
+def _remedy(*sizes: Int) -> str:
+    """What to do where a trace from types alone can't know that an extent is 1."""
+    unknown = any(isinstance(n, Leaf) and n.builder.example(n.atom) is None for n in sizes)
+    return (
+        "Where an extent is 1 to be stretched, call the function from Python with such arrays "
+        "before, or give them to compile()."
+    ) if unknown else ""
 
 
 def shape_text(shape: Shape) -> str:

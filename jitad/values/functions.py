@@ -16,6 +16,7 @@ from jitad.values import (
     picking,
     products,
     python_functions,
+    ranges,
     rearranging,
     reductions,
     scipy_linalg,
@@ -28,7 +29,7 @@ from jitad.values import (
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking,
+MODULES = (python_functions, ranges, ufuncs, creation, reductions, shaping, products, picking,
            rearranging, contractions, orders, linalg, norms, grids,
            special, signals, statistics, scipy_linalg, ufunc_methods)
 

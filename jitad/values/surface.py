@@ -13,8 +13,9 @@ import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.tape.build import Leaf
-from jitad.values.kind import fail
+from jitad.values.kind import fail, primal
 from jitad.values.number import Number
+from jitad.values.ranges import relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
 
 
@@ -125,7 +126,7 @@ class Surface:
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        n = self._static(self.shape[0], "iteration over an array")
+        n = relied(self.shape[0], "iteration over an array")
         return (self.row(k) for k in range(n))
 
     def __contains__(self, value: Any) -> Any:
@@ -189,10 +190,26 @@ class Surface:
         return [_python(r) if not isinstance(r, Surface) else r.tolist() for r in self]
 
     def __repr__(self) -> str:
-        if self.concrete:
-            return f"ArrayHandle({self.peek()!r})"
+        plain = self._shown()
+        if plain is not None:
+            return repr(plain)
         sizes = ", ".join("?" if isinstance(n, Number) else str(n) for n in self.shape)
         return f"<traced array of {self.dtype}, shape ({sizes})>"
+
+    def __str__(self) -> str:
+        plain = self._shown()
+        if plain is None:
+            raise fail(JitadTypeError, "a traced array can't become a text here",
+                       "Print it, or put it into an f-string.")  # fmt: skip
+        return str(plain)
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form) if form else str(self)
+
+    def _shown(self) -> Any:
+        """The numbers without their derivatives; None where they are traced."""
+        content = self.peek() if self.concrete else primal(self.content)
+        return None if isinstance(content, Number) else content
 
     # -- methods that write -----------------------------------------------------------------------
 

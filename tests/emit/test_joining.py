@@ -13,7 +13,7 @@ from jitad.tape.ir import Tape
 from jitad.tape.types import FLOAT
 from jitad.values.number import o
 from tests.emit.running import check
-from tests.emit.tapes import MATRIX, VECTOR, finish
+from tests.emit.tapes import MATRIX, VECTOR, branch, finish, loop
 
 X = np.array([3.0, -1.0, 4.0, 1.5, -5.0])
 Y = np.array([0.5, 2.0, -1.0, 1.0, 3.0])
@@ -86,6 +86,17 @@ def test_other_extents_stay_apart() -> None:
     assert nests(source) > 1
 
 
+def test_a_nest_that_ends_a_loop_is_not_joined_from_outside() -> None:
+    b = Builder()
+    x = b.input(VECTOR, "x")
+
+    def body(i: Any, u: Any) -> Any:
+        return b.emit("mul", u, x)
+
+    (u,) = loop(b, 3, [x], body)
+    check(finish(b, "f", u, b.emit("add", u, x), b.emit("neg", x)), X)
+
+
 @pytest.mark.parametrize("kind", ["amax", "amin"])
 def test_what_has_an_order_stays_apart(kind: str) -> None:
     reduce = getattr(o, kind)
@@ -96,8 +107,6 @@ def test_what_a_condition_needs_is_not_mixed_up() -> None:
     """Pages of branches are pages of their own."""
     b = Builder()
     x, c = b.input(VECTOR, "x"), b.input(FLOAT, "c")
-    from tests.emit.tapes import branch
-
     out = branch(
         b, b.emit("gt", c, b.atom(0.0)),
         lambda: [b.emit("mul", x, c)], lambda: [b.emit("add", x, c)],

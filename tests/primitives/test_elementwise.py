@@ -94,8 +94,9 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
 }
-# rescale, quotient: specialise
-TESTED_APART = {"polygamma", "where", "cast", "rescale", "quotient", *special.OPERANDS}
+# rescale and quotient: specialise
+TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient",
+                *special.OPERANDS}  # fmt: skip
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 

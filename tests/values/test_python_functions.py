@@ -21,7 +21,7 @@ from jitad.tape.types import Array, Scalar
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
-from jitad.values.python_functions import Range
+from jitad.values.ranges import Range
 from tests.values import ways
 
 POINTS = [0.3, 1.7, -0.4, -2.5, 0.0, 1.0, -1.0, 3.0, 720.0, math.inf, -math.inf, math.nan]
@@ -72,9 +72,6 @@ def test_math(name):
     original = getattr(math, name)
     for x in POINTS:
         want = outcome(original, x)
-        if name in ("floor", "ceil", "trunc") and not math.isfinite(x):
-            assert issubclass(outcome(traced, implementation(original), x), ValueError)
-            continue
         assert_like_python(original, implementation(original), x)
         if not isinstance(want, type):
             assert implementation(original)(x) == pytest.approx(want, nan_ok=True)
