@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import linecache
 
+import numpy as np
+
 from jitad.tape.ir import Pos
 from jitad.where import caller
 
@@ -81,6 +83,10 @@ class JitadConvergenceError(JitadError, ArithmeticError):
 
 class JitadRecursionError(JitadError, RecursionError):
     """A recursion deeper than the stack of the thread that it runs in."""
+
+
+class JitadLinAlgError(JitadError, np.linalg.LinAlgError):
+    """A matrix that is singular, or not positive definite."""
 
 
 class GuardMiss(JitadError):

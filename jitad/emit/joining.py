@@ -51,10 +51,10 @@ class Written:
 
     def precedes(self, page: Page, line: str) -> bool:
         """Is the nest right before what comes next on this page, and needn't a line wait for it?"""
-        here = page is self.page and len(page.lines) == self.end
-        # not where the statement around the nest has ended with it
-        here = here and page.indent == self.inner - len(self.extents)
-        return here and self.totals.isdisjoint(re.findall(r"[A-Za-z_]\w*", line))
+        if page is not self.page or page.indent != self.inner - len(self.extents):
+            return False
+        names = re.findall(r"[A-Za-z_]\w*", line)
+        return len(page.lines) == self.end and self.totals.isdisjoint(names)
 
     def put_before(self, lines: list[str]) -> None:
         self.page.insert(self.start, lines)

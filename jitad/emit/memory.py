@@ -86,45 +86,22 @@ def _type_store(a: Type, value: Type, *index: Type) -> Any:
     return types.none(a, a.dtype, *([types.intp] * len(index)))
 
 
-def _address(context: Any, builder: Any, a: Type, array: Any, index: list[Value]) -> Value:
-    """A pointer to an element; no intermediate result overflows, by the contract."""
-    strict = ["nsw"]
-    if a.layout == "C":
-        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
-        place = index[0]
-        for i, extent in zip(index[1:], extents[1:], strict=True):
-            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
-        return builder.gep(array.data, [place], inbounds=True)
-    place = context.get_constant(types.intp, 0)
-    for k, i in enumerate(index):
-        stride = builder.extract_value(array.strides, k)
-        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
-    byte = ir.IntType(8).as_pointer()
-    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
-    return builder.bitcast(at, array.data.type)
-
-
-def _reach(context: Any, builder: Any, a: Type, value: Value, index: list[Value]) -> Any:
-    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
-    return pointer, None if a.aligned else 1
-
-
 def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     a, (value, *index) = sig.args[0], args
-    pointer, align = _reach(context, builder, a, value, index)
+    pointer, align = numba_private.reach(context, builder, a, value, index)
     return context.unpack_value(builder, a.dtype, pointer, align)
 
 
 def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     a, (value, element, *index) = sig.args[0], args
-    pointer, align = _reach(context, builder, a, value, index)
+    pointer, align = numba_private.reach(context, builder, a, value, index)
     context.pack_value(builder, a.dtype, element, pointer, align)
     return context.get_dummy_value()
 
 
 def _lower_accum(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     a, (value, element, *index) = sig.args[0], args
-    pointer, align = _reach(context, builder, a, value, index)
+    pointer, align = numba_private.reach(context, builder, a, value, index)
     old = context.unpack_value(builder, a.dtype, pointer, align)
     if isinstance(a.dtype, types.Float):
         new = builder.fadd(old, element, flags=numba_private.ANY_ORDER)

@@ -10,6 +10,7 @@ import gc
 import hashlib
 import math
 import pickle
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +26,10 @@ from numba.core import (
     cgutils,
     codegen,
     compiler,
+    compiler_machinery,
     config,
     imputils,
+    lowering,
     serialize,
     sigutils,
     typed_passes,
@@ -119,6 +122,57 @@ def define(
     lower_builtin(function, types.VarArg(types.Any))(lower)
 
 
+def capsule_address(module: Any, name: str, signature: str = "") -> int:
+    """The address of a C function that a Cython module hands out (of this signature)."""
+    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    for key, capsule in module.__pyx_capi__.items():
+        # functions of several types are listed as __pyx_fuse_<number><name>
+        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
+            found = get_name(capsule)
+            if not signature or found == signature.encode():
+                return int(get(capsule, found))
+    raise ImportError(f"{module.__name__} has no {name} of type {signature or 'any'}")
+
+
+def fortran(name: str, module: str) -> Any:
+    """A subroutine of LAPACK, for compiled code: integers go by address, arrays as they lie.
+
+    The symbol is `jitad_d<name>`, or `jitad_s<name>` where the arrays are of float32.
+    """
+
+    def routine(*args: Any) -> None:
+        raise NotImplementedError(f"{name} is for compiled code")
+
+    routine.__name__, routine.__module__ = name, module
+    setattr(sys.modules[module], name, routine)  # Numba knows a function by where it stands
+
+    def typer(*ts: Any) -> Any:
+        ok = all(isinstance(t, (types.Array, types.Integer)) for t in ts)
+        plain = (types.int32 if isinstance(t, types.Integer) else t for t in ts)
+        return types.none(*plain) if ok else None
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        handed = []
+        narrow = False
+        for t, value in zip(sig.args, args, strict=True):
+            if isinstance(t, types.Array):
+                narrow = narrow or t.dtype == types.float32
+                at = context.make_array(t)(context, builder, value).data
+            else:
+                at = cgutils.alloca_once_value(builder, value)
+            handed.append(builder.bitcast(at, byte))
+        fnty = ir.FunctionType(ir.VoidType(), [byte] * len(handed))
+        symbol = f"jitad_{'s' if narrow else 'd'}{name}"
+        builder.call(declare(builder.module, fnty, symbol, ("nounwind",)), handed)
+        return context.get_dummy_value()
+
+    define(routine, typer, lower)
+    return routine
+
+
 LLVMLITE = llvmlite.__version__
 lower_constant = imputils.lower_constant
 
@@ -201,6 +255,33 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
     if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
+
+
+# -- elements of arrays ---------------------------------------------------------------------------
+
+
+def _address(context: Any, builder: Any, a: Any, array: Any, index: list[Any]) -> Any:
+    """A pointer to an element; no intermediate result overflows, by the contract."""
+    strict = ["nsw"]
+    if a.layout == "C":
+        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
+        place = index[0]
+        for i, extent in zip(index[1:], extents[1:], strict=True):
+            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        return builder.gep(array.data, [place], inbounds=True)
+    place = context.get_constant(types.intp, 0)
+    for k, i in enumerate(index):
+        stride = builder.extract_value(array.strides, k)
+        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
+    byte = ir.IntType(8).as_pointer()
+    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
+    return builder.bitcast(at, array.data.type)
+
+
+def reach(context: Any, builder: Any, a: Any, value: Any, index: list[Any]) -> Any:
+    """A pointer to an element whose indices are in bounds and not negative, and its alignment."""
+    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    return pointer, None if a.aligned else 1
 
 
 # -- arrays ---------------------------------------------------------------------------------------
@@ -441,6 +522,65 @@ def _remembering() -> Iterator[None]:
 _call_types: dict[tuple[Any, Any], Any] = {}
 
 
+class _Lower(lowering.Lower):
+    """Numba's lowering, but for elements of arrays: kernels have no negative indices.
+
+    Numba adds the extent to an index below zero, at run time.  LLVM does not always see that a
+    counter is never one, and a loop in which it does not is not vectorised.
+    """
+
+    def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
+        """The indices of one element of a plain array; None for everything else."""
+        kinds = [index] if isinstance(index, types.Integer) else list(
+            index if isinstance(index, types.BaseTuple) else ()
+        )  # fmt: skip
+        if not (isinstance(a, types.Array) and len(kinds) == a.ndim > 0):
+            return None
+        if not isinstance(a.dtype, (types.Number, types.Boolean)):
+            return None
+        if not all(isinstance(k, types.Integer) for k in kinds):
+            return None
+        value = self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name),
+                                  index)  # fmt: skip
+        parts = [value] if isinstance(index, types.Integer) else cgutils.unpack_tuple(
+            self.builder, value
+        )  # fmt: skip
+        return [
+            self.context.cast(self.builder, v, k, types.intp)
+            for v, k in zip(parts, kinds, strict=True)
+        ]
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        a, at = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(value.name):
+            return super().lower_getitem(resty, expr, value, index, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(value.name), place)
+        out = self.context.unpack_value(self.builder, a.dtype, pointer, align)
+        return self.context.cast(self.builder, out, a.dtype, resty)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        a, at, _ = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(target.name):
+            return super().lower_setitem(target, index, value, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(target.name), place)
+        element = self.context.cast(
+            self.builder, self.loadvar(value.name), self.typeof(value.name), a.dtype
+        )
+        self.context.pack_value(self.builder, a.dtype, element, pointer, align)
+        return None
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(typed_passes.NativeLowering):
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
@@ -459,7 +599,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
         p.add_pass(typed_passes.IRLegalization, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
         return [p]

@@ -145,7 +145,7 @@ def _pushed(s: Scope, block: Block, v: Var, found: list[Equation]) -> str | None
                     return None
                 parts.append("0" if inner == "0" else f"{times} * {inner}")
                 v = e.outs[k]
-            case "pop":
+            case "pop" | "pops":
                 v = e.outs[0]
             case _:
                 return None

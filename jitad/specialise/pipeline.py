@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
@@ -20,6 +21,7 @@ from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
+from jitad.specialise.sink import sink
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -36,10 +38,12 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),
+    ("ascend", ascend),
     ("ranges again", ranges),
     ("decided again", simplify),
     ("delay", delay),
     ("gather", gather),
+    ("sink", sink),
     ("lay out", lay_out),
     ("last fold", simplify),
 )

@@ -126,9 +126,13 @@ def _multiple(x: Equation) -> Var | None:
     return None
 
 
+def _extremes(group: list[_Window]) -> list[tuple[int, int]]:
+    """The lowest and the highest offset along each axis."""
+    return [(min(c), max(c)) for c in zip(*(w.offsets for w in group), strict=True)]
+
+
 def _near(group: list[_Window]) -> bool:
-    offsets = zip(*(w.offsets for w in group), strict=True)
-    return all(max(axis) - min(axis) <= _FARTHEST for axis in offsets)
+    return all(high - low <= _FARTHEST for low, high in _extremes(group))
 
 
 def _joined(group: list[_Window]) -> Iterator[Equation]:
@@ -136,9 +140,8 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
     first, last = group[0].e, group[-1].e
     pos: Pos | None = last.pos
     kinds = first.params["kinds"]
-    lowest = [min(axis) for axis in zip(*(w.offsets for w in group), strict=True)]
-    offsets = zip(*(w.offsets for w in group), strict=True)
-    spread = [max(axis) - low for axis, low in zip(offsets, lowest, strict=True)]
+    lowest = [low for low, _ in _extremes(group)]
+    spread = [high - low for low, high in _extremes(group)]
     equations: list[Equation] = []
 
     def emit(op: str, *ins: Atom, out: Var, **params: object) -> Var:
@@ -172,7 +175,7 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
     }
     total = emit("slice", whole, *window(starts), out=Var(kind, shape), kinds=kinds)
     for w in group:
-        back = [
+        back: list[Atom] = [
             lit(far - (c - low))
             for far, c, low in zip(spread, w.offsets, lowest, strict=True)
         ]  # fmt: skip

@@ -103,7 +103,9 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and (TABLE[e.op].effect or e.op in ("constant", "stop")):
+        row = TABLE[e.op]
+        silent = row.effect or e.op in ("constant", "stop")
+        if row.constant or (silent and not row.differentiable):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:

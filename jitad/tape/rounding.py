@@ -25,7 +25,7 @@ _CONTINUOUS = frozenset(
 )
 # What is no product, and stays none if it is rewritten.
 _NO_PRODUCT = frozenset(
-    "add sub div sqrt exp log sin cos tanh pow floor cast pop sum amax amin matmul".split()
+    "add sub div quotient sqrt exp log sin cos tanh pow floor cast pop sum amax amin matmul".split()
 )
 
 
@@ -67,7 +67,7 @@ def _edges(e: Equation) -> tuple[Atom, ...]:
     """Operands at which the equation may jump."""
     if e.op in STRUCTURED or e.op in _CONTINUOUS:
         return ()
-    if e.op == "div":
+    if e.op in ("div", "quotient"):
         return e.ins[1:]
     if e.op == "pow" and isinstance(e.ins[1], Lit) and e.ins[1].value in range(1, 10):
         return ()

@@ -22,6 +22,7 @@ from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Again, Trace, current
+from jitad.trace.optional import all_present, present, refuse_among
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_library, is_rewritten, rewrite
@@ -30,6 +31,8 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made
 from jitad.values.ranges import Range
 
+# methods of containers that compare elements
+_COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
 MAX_DEPTH = 200  # calls inside each other
 MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
 MAX_UNFOLDED = 50  # the same where they are written out
@@ -42,7 +45,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         trace.step(sys._getframe(1))
     replacement = _replacement(trace, f, args)
     if replacement is not None:
-        return replacement(*args, **kwargs)
+        return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
             return _function(trace, f, args, kwargs)
@@ -54,6 +57,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         case type():
             return _instance(trace, f, args, kwargs)
         case BuiltinMethodType() if isinstance(f.__self__, (list, dict, set, *OTHERS)):
+            if f.__name__ in _COMPARING:
+                refuse_among((*args, *f.__self__))
             method_called(f.__self__, f.__name__)
             if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
                 f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
@@ -254,6 +259,8 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     """Library code, run as it is."""
     if trace is None:
         return f(*args, **kwargs)
+    args = all_present(args)
+    kwargs = {k: present(v) for k, v in kwargs.items()}
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
     if _is_from(ACTING, f, module):
         name = getattr(f, "__qualname__", repr(f))

@@ -256,7 +256,8 @@ class Hooking(Expressions):
 
     def visit_Match(self, s: ast.Match) -> ast.stmt:
         subject = self.visit(s.subject)
-        s.subject = _at(_hook("matched", subject), subject) if asks_for_class(s.cases) else subject
+        how = "matched" if asks_for_class(s.cases) else "compared"
+        s.subject = _at(_hook(how, subject), subject)
         before = set(self.bound)
         for c in s.cases:
             self.bound = before | set(of.assigned([c.pattern]))

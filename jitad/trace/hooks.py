@@ -20,7 +20,8 @@ from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
-from jitad.trace.identity import Is, IsNot, matched
+from jitad.trace.identity import Is, IsNot, compared, matched
+from jitad.trace.optional import present, refuse_among
 from jitad.trace.places import (
     append,
     del_attr,
@@ -50,9 +51,9 @@ for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 
 __all__ = [
-    "And", "Is", "IsNot", "Or", "append", "call", "choose", "del_attr", "del_item", "for_",
-    "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched", "note_cell",
-    "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "call", "choose", "compared", "del_attr",
+    "del_item", "for_", "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched",
+    "note_cell", "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -95,6 +96,9 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             return plain(a, b)
         trace.step(sys._getframe(1))
         if type(a) not in _PLAIN or type(b) not in _PLAIN:
+            if (a is None or b is None) and name in ("eq", "ne"):
+                return (Is if name == "eq" else IsNot)(a, b)
+            a, b = present(a), present(b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")
                 if found is not None:
@@ -116,6 +120,7 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
                 outside.check_writable(a)
             return plain(a, b)
         trace.step(sys._getframe(1))
+        a, b = present(a), present(b)
         if type(a) in (list, dict, set):
             note(a)
         elif type(a) not in _PLAIN:
@@ -132,6 +137,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         if trace is None:
             return plain(a)
         trace.step(sys._getframe(1))
+        a = present(a)
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
         return checked(name, a, None, plain(a)) if found is None else call(found, a)
 
@@ -156,6 +162,9 @@ for _name, (_plain, _method) in _UNARY.items():
 
 
 def In(a: Any, b: Any) -> Any:
+    a, b = present(a), present(b)
+    if isinstance(b, (list, tuple, dict)):
+        refuse_among(b)
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
         return b.holds(a)
     if isinstance(a, Leaf) or isinstance(b, Range) or (

@@ -24,6 +24,7 @@ from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Form, Snapshot, build, extract, snapshot
+from jitad.trace.optional import present
 from jitad.trace.results import result_form
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
@@ -142,7 +143,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     outer_pos = b.pos
     trace.orders += 1
     try:
-        result = hooks.call(f, *inside, **kwargs)
+        result = present(hooks.call(f, *inside, **kwargs))
         leaves, structure = flatten(result)
         atoms: list[Atom] = []
         places: list[int | None] = []

@@ -24,6 +24,7 @@ from jitad.trace.captures import Guard, is_library_module
 from jitad.trace.containers import note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.optional import present
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.extents import as_int
@@ -37,7 +38,7 @@ from jitad.values.number import Number, bind
 
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
-    if isinstance(value, Perhaps):
+    if isinstance(value, Perhaps) and not value.none:
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
@@ -161,6 +162,7 @@ METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` 
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
+    owner = present(owner)
     if isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
             trace.step(sys._getframe(1))
@@ -201,6 +203,7 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
+    owner = present(owner)
     trace = current()
     if trace is None:
         _note_attr(owner, name)
@@ -282,11 +285,13 @@ def _note_attr(owner: Any, name: str) -> None:
             delattr(owner, name) if value is MISSING else setattr(owner, name, value)
 
     shared = getattr(type(owner), name, MISSING)  # `total = 0.0` in the class
-    default = shared if isinstance(shared, (bool, int, float, str)) else MISSING
+    plain = isinstance(shared, (bool, int, float, str, type(None)))
+    default = shared if plain else MISSING
     _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
 def get_item(owner: Any, index: Any) -> Any:
+    owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
     trace = current()
@@ -313,6 +318,9 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
 
 
 def set_item(value: Any, owner: Any, index: Any) -> None:
+    owner, index = present(owner), present(index)
+    if isinstance(owner, ArrayHandle):
+        value = present(value)
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))

@@ -123,7 +123,7 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
             out = seen[id(s)] = Record(s, ())
             out.parts = tuple(result_form(p, seen) for p in s.parts)
         case Per(_, part) if part is not None:
-            out = Maybe(result_form(part, seen), s.name)
+            out = Maybe(result_form(part, seen), s.name, s.none)
         case Per():
             raise JitadError("a value that is bound on some paths only is stored or returned")
         case _:
@@ -152,10 +152,10 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
             if type(out) is Text:
                 out = str(out)
-        case Maybe(part):
+        case Maybe(part, _, none):
             flag = next(supply)
             out = _assemble(part, supply, made)
-            out = out if flag else UNSET
+            out = out if flag else None if none else UNSET
         case Keep(s):
             out = s.value  # type: ignore[union-attr]
         case _:

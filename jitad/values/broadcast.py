@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.primitives.table import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
@@ -142,10 +141,7 @@ def elementwise(name: str, *args: Any, **params: Any) -> Any:
     """An elementwise primitive with broadcasting: a number, or a handle onto a new array."""
     from jitad.values.array import wrap
 
-    given = aligned(args)
-    if not any(isinstance(c, Number) for c in given):
-        return wrap(TABLE[name].evaluate(*given, **params))
-    return wrap(bind(name, *given, **params))
+    return wrap(bind(name, *aligned(args), **params))
 
 
 # -- storing --------------------------------------------------------------------------------------

@@ -44,6 +44,17 @@ def chosen(x: Any) -> Any:
     return across(x, y)
 
 
+def replaced(x: Any) -> Any:
+    """The argument itself, which can't be turned, takes the place of an array that is."""
+    y, z = x * 2.0, x * 3.0
+    if x[0, 1] > 0.1:
+        y = x
+    for t in range(len(x)):
+        if t == 2:
+            z = x
+    return across(x, y) * across(x, z)
+
+
 def repeated(x: Any) -> Any:
     y = np.zeros((len(x), 3))
     y += x
@@ -112,7 +123,7 @@ def at_random(x: Any) -> Any:
     return total
 
 
-PROGRAMS = [carried, chosen, repeated, viewed, partly, in_three_axes, recorded, at_random]
+PROGRAMS = [carried, chosen, replaced, repeated, viewed, partly, in_three_axes, recorded, at_random]
 
 
 def differences(f: Callable[[Any], Any], x: Any) -> Any:
