@@ -283,13 +283,16 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case "reshape":
             need(e.ins[0], k, memory=True)
             locals_(e.ins[1:], k)
-        case "pack" | "check" | "print" | "call" | "act":
+        case "pack" | "check" | "print" | "call" | "act" | "callback":
             for a in e.ins:
                 need(a, k, memory=is_array(a))
         case "dim":
             need(e.ins[0], k)
         case _ if e.op in REDUCTIONS or e.op == "copy":
             operand(e.ins[0], k, (e, 0))
+        case _ if TABLE[e.op].emit:  # handed over whole
+            for a in e.ins:
+                need(a, k, memory=is_array(a), local=not is_array(a))
         case _:  # matmul, take: reads any access, several times
             for a in e.ins:
                 need(a, k, local=not is_array(a))

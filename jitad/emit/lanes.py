@@ -9,7 +9,7 @@ room is reserved beforehand, and apart they vectorise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from jitad.tape.ir import Atom, Block, Equation, Var, walk
@@ -71,10 +71,10 @@ class _Uses:
 
     def _visit(self, block: Block) -> set[Var]:
         self.blocks.append(block)
-        taken = {a for a in block.results if isinstance(a, Var) and _is_stack(a)}
+        taken = _stacks(block.results)
         for k, e in enumerate(block.equations):
             self.home[e], self.place[e] = block, k
-            mine = {a for a in e.ins if isinstance(a, Var) and _is_stack(a)}
+            mine = _stacks(e.ins)
             for inner in e.blocks:
                 deeper = self._visit(inner)
                 taken |= deeper
@@ -86,8 +86,8 @@ class _Uses:
         return taken
 
 
-def _is_stack(a: Atom) -> bool:
-    return isinstance(a, Var) and isinstance(a.type, Stack)
+def _stacks(atoms: Iterable[Atom]) -> set[Var]:
+    return {a for a in atoms if isinstance(a, Var) and isinstance(a.type, Stack)}
 
 
 class _Course:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import calls, demand, nests, picking, stacks
+from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, origins
@@ -221,6 +221,8 @@ def _step(s: Scope, e: Equation) -> None:
             _elementwise(s, e)
         else:
             s.define(e.outs[0], compute(s, e, [s.expr(a) for a in e.ins]))
+    elif row.emit:
+        library.call(s, e)
     else:
         _LOWER[e.op](s, e)
 
@@ -473,6 +475,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print,
+    "callback": callbacks.call,
     "call": calls.call, "act": calls.call, "stack": stacks.create,
     "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

@@ -350,10 +350,16 @@ def call(
     return out
 
 
-def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any) -> None:
-    """Call an importable Python function, its result ignored; its exception is the kernel's."""
+def call_python(
+    context: Any, builder: Any, function: Any, kinds: Any, args: Any, result: Any = None
+) -> Any:
+    """Call an importable Python function; its exception is the kernel's.
+
+    `result`: the type of the tuple that it gives, or None where that is ignored.
+    """
     api = context.get_python_api(builder)
     environment = context.get_env_manager(builder)
+    failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
     lock = api.gil_ensure()
     found = api.unserialize(api.serialize_object(function))
     boxed = []
@@ -361,13 +367,36 @@ def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any
         if context.enable_nrt:
             context.nrt.incref(builder, t, value)
         boxed.append(api.from_native_value(t, value, environment))
-    result = api.call_function_objargs(found, boxed)
-    failed = cgutils.is_null(builder, result)
-    for thing in (*boxed, found, result):
+    given = api.call_function_objargs(found, boxed)
+    out = None
+    if result is None:
+        builder.store(cgutils.is_null(builder, given), failed)
+    else:
+        out = cgutils.alloca_once(builder, context.get_value_type(result))
+        with builder.if_else(cgutils.is_null(builder, given)) as (wrong, right):
+            with wrong:
+                builder.store(cgutils.true_bit, failed)
+            with right:
+                builder.store(_unboxed(context, builder, api, given, result, failed), out)
+    for thing in (*boxed, found, given):
         api.decref(thing)
     api.gil_release(lock)
-    with builder.if_then(failed, likely=False):
+    with builder.if_then(builder.load(failed), likely=False):
         context.call_conv.return_exc(builder)
+    return None if out is None else builder.load(out)
+
+
+def _unboxed(
+    context: Any, builder: Any, api: Any, given: Any, result: Any, failed: Any
+) -> Any:
+    """The native form of a Python tuple; sets `failed` where it isn't of that type."""
+    parts = []
+    for k, t in enumerate(result.types):
+        native = api.to_native_value(t, api.tuple_getitem(given, k))
+        with builder.if_then(native.is_error, likely=False):
+            builder.store(cgutils.true_bit, failed)
+        parts.append(native.value)
+    return context.make_tuple(builder, result, parts)
 
 
 def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> Any:
@@ -388,13 +417,7 @@ def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> A
             with wrong:
                 builder.store(cgutils.true_bit, failed)
             with right:
-                parts = []
-                for k, t in enumerate(kinds):
-                    native = api.to_native_value(t, api.tuple_getitem(found, k))
-                    with builder.if_then(native.is_error, likely=False):
-                        builder.store(cgutils.true_bit, failed)
-                    parts.append(native.value)
-                builder.store(context.make_tuple(builder, result, parts), out)
+                builder.store(_unboxed(context, builder, api, found, result, failed), out)
                 api.decref(found)
         api.gil_release(lock)
         with builder.if_then(builder.load(failed), likely=False):

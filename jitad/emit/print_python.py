@@ -134,7 +134,7 @@ def dtype_name(dtype: str) -> str:
 # -- names ----------------------------------------------------------------------------------------
 
 
-_TAKEN = {"np", "abs", "complex", "len", "max", "range", "show"}  # by emitted code
+_TAKEN = {"np", "abs", "complex", "len", "max", "range", "show", "ask"}  # by emitted code
 
 
 class Names:

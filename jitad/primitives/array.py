@@ -177,7 +177,10 @@ def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
 def _accum_take_vjp(
     o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
 ) -> tuple[Any, Any, None]:
-    return ct, o.take(ct, index, axis=axis), None
+    part = o.take(ct, index, axis=axis)
+    if not np_ndim(v):
+        part = o.sum(part, axes=tuple(range(np_ndim(part))))
+    return ct, part, None
 
 
 def _store_take_vjp(
@@ -186,8 +189,11 @@ def _store_take_vjp(
     # Of equal indices the last one's value stays, so that only it has an adjoint.
     order = o.iota(index.shape[0], dtype="i8")
     winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
-    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
-    part = o.where(won, o.take(ct, index, axis=axis), 0.0)
+    picked = o.take(ct, index, axis=axis)
+    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *picked.shape, axes=(axis,))
+    part = o.where(won, picked, 0.0)
+    if not np_ndim(v):  # the zero of a tangent that has none
+        part = o.sum(part, axes=tuple(range(np_ndim(part))))
     return o.store_take(ct, 0.0, index, axis=axis), part, None
 
 

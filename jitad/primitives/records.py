@@ -47,7 +47,8 @@ register(Primitive("ident", lambda v: v, same_as_first, linear=(0,),
                    vjp=lambda o, ct, v, y: (ct,)))  # fmt: skip
 
 # of loops that are differentiated forwards inside a reverse sweep: see `sweeps.preaccumulate`
-register(Primitive("frozen", lambda v: v, same_as_first))  # v, with derivative zero
+# v, with derivative zero
+register(Primitive("frozen", lambda v: v, same_as_first, elementwise=True))
 register(Primitive(  # y, with derivative `slope` with respect to s
     "attach", lambda y, s, slope: y, same_as_first,
     jvp=lambda o, ins, dins, y: ins[2] * dins[1],

@@ -12,7 +12,7 @@ elementwise ones are rewritten; all others see it through a `transpose`, which i
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
@@ -210,16 +210,18 @@ class _Turn:
         for v, perm in self._perms.items():
             if v.shape:
                 v.shape = tuple(v.shape[k] for k in perm)
-        self._block(body)
-        self._out = body.equations
-        body.results = [self._plain(a, None) for a in body.results]
+        self._block(body, [None] * len(body.results))
 
-    def _block(self, block: Block) -> None:
+    def _block(self, block: Block, perms: Sequence[Perm | None]) -> None:
+        """`perms`: how the block's results are to be turned."""
         outer, self._out = self._out, []
         for e in block.equations:
             for b in e.blocks:
-                self._block(b)
+                ends = e.op == "if" or b is e.blocks[-1]
+                self._block(b, [self._perm(v) for v in e.outs] if ends else [None])
             self._equation(e)
+        results = zip(block.results, perms, strict=True)
+        block.results = [self._turned(a, perm, None) for a, perm in results]
         block.equations, self._out = self._out, outer
 
     def _perm(self, a: Atom) -> Perm | None:
@@ -271,7 +273,7 @@ class _Turn:
         perm = self._perm(a)
         return a if perm is None else self._view(a, _inverse(perm), e)
 
-    def _turned(self, a: Atom, perm: Perm | None, e: Equation) -> Atom:
+    def _turned(self, a: Atom, perm: Perm | None, e: Equation | None) -> Atom:
         if self._perm(a) == perm or not isinstance(a.type, Array):
             return a
         a = self._plain(a, e)

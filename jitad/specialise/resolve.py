@@ -14,6 +14,7 @@ from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
 from jitad.sweeps.calls import Library, hushed
+from jitad.sweeps.custom import inline_customs
 from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
@@ -26,10 +27,12 @@ from jitad.values.number import in_rules
 
 
 def resolve(tape: Tape) -> Tape:
-    """A plain tape: no `vjp` or `jvp` is left."""
+    """A plain tape: no `vjp` or `jvp` is left, and no function with rules of its own."""
     library = _Functions(tape.functions)
-    body = _resolve_block(tape.body, library)
-    library.functions = hushed(body, library.used_by(body))
+    body = inline_customs(_resolve_block(tape.body, library))
+    used = library.used_by(body)
+    used = {name: Tape(name, inline_customs(t.body), t.pos) for name, t in used.items()}
+    library.functions = hushed(body, used)
     return settled(Tape(tape.name, body, tape.pos, library.used_by(body)))
 
 
@@ -72,6 +75,11 @@ def _expand(b: Builder, block: Block, env: Env, library: Library) -> list[Atom]:
     for e in block.equations:
         if e.op in ("vjp", "jvp"):
             _apply(b, e, env, library)
+        elif e.op == "custom":
+            rule = e.params["rule"]
+            if not rule.resolved:
+                rule = rule.changed(lambda x: _resolve_block(x, library), resolved=True)
+            copy_equation(b, Equation(e.op, e.ins, e.outs, {"rule": rule}, (), e.pos), env)
         elif any(map(_has_operator, e.blocks)):
             blocks = tuple(_expanded_inside(x, library) for x in e.blocks)
             copy_equation(b, Equation(e.op, e.ins, e.outs, e.params, blocks, e.pos), env)
@@ -133,5 +141,7 @@ def _captured(block: Block, env: Env) -> list:
 
 def _has_operator(block: Block) -> bool:
     return any(
-        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks)) for e in block.equations
+        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks))
+        or (e.op == "custom" and not e.params["rule"].resolved)
+        for e in block.equations
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
+from jitad.sweeps.custom import push, refuse
 from jitad.sweeps.implicit import inlined, opened, solved, zeros
 from jitad.sweeps.rules import tangent
 from jitad.tape.build import Builder
@@ -35,7 +36,9 @@ def jvp_block(block: Block, active: Sequence[int], library: Library | None = Non
         twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
         new.params.append(twin)
         tangents[p] = twin
-    sweep = Forward(b, _varied(block, [block.params[k] for k in active]), library or Library())
+    varied = _varied(block, [block.params[k] for k in active])
+    refuse(block, varied)
+    sweep = Forward(b, varied, library or Library())
     sweep.run(block, env, tangents)
     results = [read(a, env) for a in block.results]
     new.results = results + [
@@ -85,8 +88,11 @@ class Forward:
             return
         ins = [read(a, env) for a in e.ins]
         ts = [_read(a, tangents) for a in e.ins]
-        if e.op in CALLS and any(t is not None for t in ts):
-            outs, dots = self.library.tangent(b, e, ins, ts)
+        if e.op in (*CALLS, "custom") and any(t is not None for t in ts):
+            if e.op == "custom":
+                outs, dots = push(b, e, ins, ts, self.library)
+            else:
+                outs, dots = self.library.tangent(b, e, ins, ts)
             env.update(zip(e.outs, outs, strict=True))
             tangents.update((e.outs[k], t) for k, t in dots.items())
             return
@@ -97,7 +103,9 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and (TABLE[e.op].effect or e.op == "constant"):
+        row = TABLE[e.op]
+        silent = row.effect or e.op in ("constant", "stop")
+        if row.constant or (silent and not row.differentiable):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:

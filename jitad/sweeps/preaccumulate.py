@@ -56,6 +56,8 @@ def _changed(
     e: Equation, before: list[Equation], varied: set[Var], library: Library
 ) -> list[Equation] | None:
     """What takes the place of the loop, `before` being what comes before it in its block."""
+    if any(x.op == "custom" for x in walk(e.blocks[1])):  # it may have a rule for reverse mode
+        return None
     inside = {v for x in walk(e.blocks[1]) for v in x.outs} | set(e.blocks[1].params)
     if not all(isinstance(v.type, Scalar) for v in (*inside, *e.outs) if v in varied):
         return None

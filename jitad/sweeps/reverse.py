@@ -21,11 +21,12 @@ from collections.abc import Sequence
 from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.calls import Library
+from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import finish, independent
 from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
-from jitad.sweeps.rules import contributions, plus
+from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
@@ -52,6 +53,8 @@ def vjp_block(
     new = b.blocks[0]
     results = copy_block(b, block, env)
     inputs = [new.params[k] for k in active]
+    for e in attach_rules(new, inputs, library or Library()):
+        b.sources.update((v, e) for v in e.outs)
     root = Scope(None, new, visible=True)
     root.sources = b.sources
     root.own(new.params, new.equations)
@@ -153,6 +156,8 @@ class _Reverse:
                     self.implicit(e, scope)
                 case "push" | "pop":
                     self.record(e, scope)
+                case "attach_rule":
+                    self.by_rule(e, scope)
                 case "call" | "act":
                     self.call(e, scope)
                 case _:
@@ -168,6 +173,13 @@ class _Reverse:
             e.ins, contributions(self.b, e, ins, scope.value(e.outs[0]), ct, wanted), strict=True
         ):
             self.contribute(scope, a, part)
+
+    def by_rule(self, e: Equation, scope: Scope) -> None:
+        """The pullback that a function brings along."""
+        cts = [self.take(v, scope) for v in e.outs]
+        if any(ct is not None for ct in cts):
+            for a, part in pull(self.b, e, cts, scope.value, lambda a: self.zero(a, scope)):
+                self.contribute(scope, a, conform(self.b, part, scope.shaped(a)))
 
     def record(self, e: Equation, scope: Scope) -> None:
         """push and pop are each other's transposes."""
@@ -347,6 +359,7 @@ class _Reverse:
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
         rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
+        rerun = rerun and not any(x.op == "callback" for x in walk(body))  # Python is asked once
         twin = (
             rerun and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )

@@ -13,6 +13,7 @@ import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var
+from jitad.tape.types import Scalar
 
 Env = dict[Var, Any]
 
@@ -74,6 +75,9 @@ class _Run:
             case 0:
                 return []
             case 1:
+                t = eqn.outs[0].type
+                if isinstance(out, np.generic) and isinstance(t, Scalar) and t.py:
+                    out = out.item()  # np.maximum of Python's numbers is one of NumPy's
                 return [out]
             case _:
                 return list(out)

@@ -8,6 +8,7 @@ around it instead, as if it had never been a block.
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -72,6 +73,10 @@ class Trace:
         self.calls: dict[tuple[Any, ...], tuple[int, int]] = {}
         self.nested: dict[CodeType, list[tuple[int, int]]] = {}
         self.depth = 0  # of calls
+        self.guessed: dict[Any, str] = {}  # opaque functions that are taken to give a float
+        # functions without rules that the derivative being traced may not call, as `tags.REFUSED`
+        self.refused: dict[tuple[str, str], Pos | None] = {}
+        self.orders = 0  # how many derivatives of what is being traced may be taken
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
         self.insight = Insight()
         self.functions = Functions()
@@ -90,6 +95,23 @@ class Trace:
                 "A loop is written out operation by operation: loop over range() or an array.",
             )  # fmt: skip
 
+
+_alone = threading.RLock()
+
+
+def alone() -> threading.RLock:
+    """One thread traces at a time: while it does, lists and globals hold traced values."""
+    return _alone
+
+
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _alone
+    _alone = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 _local = threading.local()
 

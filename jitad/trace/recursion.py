@@ -28,6 +28,7 @@ from jitad.trace.join import (
     Form,
     Handle,
     Keep,
+    Maybe,
     Mismatch,
     Num,
     Number,
@@ -42,9 +43,9 @@ from jitad.trace.join import (
     same,
     signature,
     snapshot,
-    widen,
 )
 from jitad.trace.unset import UNSET
+from jitad.trace.widen import widen
 from jitad.values import journal as journals
 from jitad.values.array import ArrayHandle
 
@@ -310,6 +311,8 @@ class Recursion:
             case Rec(value) if isinstance(value, tuple) or self._inside(value):
                 out = seen[id(s)] = Record(s, ())
                 out.parts = tuple(self._result_form(p, seen) for p in s.parts)
+            case Per(_, part, name, none=True) if part is not None:
+                out = Maybe(self._result_form(part, seen), name, True)
             case Per():
                 raise JitadError("a value that is bound on some paths only is returned")
             case _:

@@ -38,9 +38,9 @@ from jitad.trace.join import (
     kinds,
     signature,
     snapshot,
-    widen,
 )
 from jitad.trace.unset import UNSET
+from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24
@@ -246,7 +246,7 @@ class Rolled:
     ) -> Form:
         try:
             now = unifier.unify(entry, end, name)
-            if name == "_jv" and isinstance(now, Maybe):
+            if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
             return self._with_extents(widen(was, now), entry, end)
         except Mismatch as e:
@@ -266,9 +266,10 @@ class Rolled:
                 if not all(map(self._outside, shape)):
                     raise Mismatch("an array of unknown size, or unbound,")
                 return Handle(f.type, shape, f.of)
-            case Maybe(part, name):
+            case Maybe(part, name, none):
                 inner = getattr(end, "part", end)
-                return Maybe(self._with_extents(part, getattr(entry, "part", entry), inner), name)
+                before = getattr(entry, "part", entry)
+                return Maybe(self._with_extents(part, before, inner), name, none)
             case Record() if hasattr(entry, "parts"):
                 ends = end.parts if hasattr(end, "parts") else entry.parts
                 triples = zip(f.parts, entry.parts, ends, strict=True)

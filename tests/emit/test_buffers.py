@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import jit
 from jitad.emit.lower import emit
 from jitad.tape.build import Builder
 from jitad.tape.ir import Var, lit
@@ -283,3 +284,37 @@ def test_what_is_recorded_has_no_memory_of_its_own() -> None:
     assert "kept1" in source and copies(in_loop(source, "i_1" if "i_1" in source else "i1")) == 0
     assert allocations(source) <= 4, source
     check(f(True), X)
+
+
+def test_a_carried_array_is_computed_where_it_was() -> None:
+    """Two buffers that change places would look alike to LLVM."""
+
+    def f(x: Any, n: int) -> Any:
+        y, total = x * 1.0, x * 0.0
+        for _ in range(n):
+            total = total + y * x
+            y = x - 0.5 * total
+        return y
+
+    def reversed_(x: Any, n: int) -> Any:  # wants the old elements when the new ones are written
+        y = x * 1.0
+        for _ in range(n):
+            y = x - 0.5 * y[::-1]
+        return y
+
+    def late(x: Any, n: int) -> Any:  # wants the old ones after that
+        y, z = x * 1.0, x * 2.0
+        for _ in range(n):
+            new = x + z
+            z = z * y
+            y = new
+        return y + z
+
+    x = np.linspace(0.1, 0.9, 5)
+    for g in (f, reversed_, late):
+        compiled = jit(g)
+        assert np.allclose(compiled(x, 3), g(x, 3), rtol=1e-14)
+        assert np.allclose(compiled(x, 4), g(x, 4), rtol=1e-14)
+    compiled = jit(f)
+    compiled(x, 3)
+    assert allocations(compiled.source) == 2

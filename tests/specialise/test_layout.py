@@ -13,7 +13,7 @@ import pytest
 
 from jitad import jit, jit_grad
 
-X = np.random.default_rng(3).uniform(0.5, 1.5, (11, 3))
+X = np.random.default_rng(3).uniform(0.5, 1.5, (8, 3))
 
 
 def across(x: Any, y: Any) -> Any:
@@ -42,6 +42,17 @@ def chosen(x: Any) -> Any:
         for i in range(len(y)):
             y[i, 0] *= y[i, 1]
     return across(x, y)
+
+
+def replaced(x: Any) -> Any:
+    """The argument itself, which can't be turned, takes the place of an array that is."""
+    y, z = x * 2.0, x * 3.0
+    if x[0, 1] > 0.1:
+        y = x
+    for t in range(len(x)):
+        if t == 2:
+            z = x
+    return across(x, y) * across(x, z)
 
 
 def repeated(x: Any) -> Any:
@@ -74,7 +85,7 @@ def partly(x: Any) -> Any:
 
 
 def in_three_axes(x: Any) -> Any:
-    y = np.zeros((len(x), 2, 3))
+    y = np.zeros((len(x), 2, x.shape[1]))
     for i in range(len(x)):
         for c in range(3):
             y[i, 0, c] = x[i, c]
@@ -82,8 +93,23 @@ def in_three_axes(x: Any) -> Any:
     total = 0.0
     for i in range(len(x)):
         for j in range(len(x)):
-            total += y[j, 0, 1] * y[i, 1, 2] + y[j, 1, 0]
-    return total
+            for k in range(len(x)):
+                total += y[j, 0, 1] * y[i, 1, 2] + y[k, 1, 0] * y[k, 0, 2] / y[k, 1, 2]
+                total += y[k, 0, 0] * y[k, 1, 1] * y[k, 0, 1]
+    return total + np.sum(y[2])
+
+
+def recorded(x: Any) -> Any:
+    """The reverse sweep wants the array as it was in each step."""
+    y, v = x.copy(), np.zeros((len(x), 3))
+    for _ in range(len(x) // 3):
+        for i in range(len(y)):
+            for j in range(i):
+                pull = 0.1 * y[j, 0] * y[i, 1] / (1.0 + y[j, 2] * y[j, 2])
+                v[j, 0] += pull * y[j, 1]
+                v[j, 2] -= pull
+        y = y + 0.1 * v
+    return np.sum(y * y)
 
 
 def at_random(x: Any) -> Any:
@@ -97,7 +123,7 @@ def at_random(x: Any) -> Any:
     return total
 
 
-PROGRAMS = [carried, chosen, repeated, viewed, partly, in_three_axes, at_random]
+PROGRAMS = [carried, chosen, replaced, repeated, viewed, partly, in_three_axes, recorded, at_random]
 
 
 def differences(f: Callable[[Any], Any], x: Any) -> Any:
@@ -130,7 +156,7 @@ def turned(f: Callable[[Any], Any]) -> bool:
     return str(compiled.tape("gather")) != str(compiled.tape("lay out"))
 
 
-@pytest.mark.parametrize("f", [carried, chosen, repeated, viewed, in_three_axes],
+@pytest.mark.parametrize("f", [carried, chosen, repeated, viewed, in_three_axes, recorded],
                          ids=lambda f: f.__name__)  # fmt: skip
 def test_points_are_held_by_coordinate(f: Callable[[Any], Any]) -> None:
     assert turned(f)
@@ -167,3 +193,11 @@ def test_a_result_is_in_the_order_of_its_axes() -> None:
     out = jit(f)(X)
     assert out.flags.c_contiguous
     assert np.allclose(out, f(X), rtol=1e-15)
+
+
+def test_an_array_made_anew_is_recorded_as_a_whole() -> None:
+    """Once a step, not element by element each time that one is read."""
+    g = jit_grad(recorded)
+    g(X)
+    assert "kept1" in g.source
+    assert "kept2" not in g.source

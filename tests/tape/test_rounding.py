@@ -32,7 +32,7 @@ def under_a_root(a: float, b: float, c: float, d: float) -> float:
 
 
 def divided_by(a: float, b: float, c: float, d: float) -> float:
-    return 1.0 if 1.0 / np.float64(1e-300 + (a * b - c * d)) > 1e299 else 0.0
+    return 1.0 / np.float64(1e-300 + (a * b - c * d))
 
 
 def rounded(a: float, b: float, c: float, d: float) -> float:
