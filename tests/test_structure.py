@@ -18,11 +18,12 @@ LAYERS = (
     ("jitad",),
     ("jitad.solutions",),
     ("jitad.iterations",),
-    ("jitad.api", "jitad.debug"),
+    ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
+    ("jitad.native_entries",),
     ("jitad.entries",),
     ("jitad.trace",),
-    ("jitad.runtime",),
+    ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),
     ("jitad.specialise",),
     ("jitad.sweeps",),
@@ -51,6 +52,7 @@ UPWARDS = {
 
 LONGEST = 500
 LONG = {
+    "jitad/emit/numba_private.py": "all contact with Numba's private names, by rule in one file",
     "tests/catalogue/numerics.py": "a catalogue: one function after the other",
     "tests/properties/generate.py": "one method for every statement that programs have",
     "tests/sweeps/random_tapes.py": "one function for every equation that tapes have",

@@ -8,11 +8,12 @@ affine in the loop's counter, so that LLVM can vectorise it.
 
 from __future__ import annotations
 
-from jitad.emit.access import Access, element, identity
+from jitad.emit.access import element, identity
 from jitad.emit.lanes import Lane
 from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
-from jitad.emit.scope import Extents, Scope, product, row_major
+from jitad.emit.scope import Extents, Scope, product
+from jitad.emit.slabs import at_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
 from jitad.tape.types import Array, Stack
 
@@ -56,9 +57,11 @@ def push(s: Scope, e: Equation) -> None:
     size = product(extents)
     if e not in s.reserved:
         _grow(s, buffer, top, size.text)
-    counters = s.counters(len(extents))
-    inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
-    fill(s, value, buffer, row_major(top, extents), extents, inside)
+    if e not in s.ahead:
+        counters = s.counters(len(extents))
+        inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
+        here = at_top(s, buffer, top, extents)
+        fill(s, value, here, extents, inside, frozenset())
     s.page.write(f"{top} += {size.text}")
 
 
@@ -79,10 +82,9 @@ def pop(s: Scope, e: Equation) -> None:
         return
     extents: Extents = s.locals(dims)
     s.page.write(f"{top} -= {product(extents).text}")
-    here = Access(buffer, row_major(top, extents))
+    here = at_top(s, buffer, top, extents)
     if v in s.analysis.virtual:
-        at = s.temporary(Expr(top), "from")
-        s.bind(v, Access(buffer, row_major(at.text, extents)), extents)
+        s.bind(v, here, extents)
         s.buffers.place(v, frozenset())
         return
     name = s.new_array(v, extents)
@@ -143,7 +145,7 @@ def _pushed(s: Scope, block: Block, v: Var, found: list[Equation]) -> str | None
                     return None
                 parts.append("0" if inner == "0" else f"{times} * {inner}")
                 v = e.outs[k]
-            case "pop":
+            case "pop" | "pops":
                 v = e.outs[0]
             case _:
                 return None

@@ -15,12 +15,14 @@ import numpy as np
 
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.runtime import leaves
+from jitad.runtime.closures import as_records, opened
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
-from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.runtime.unknown import refuse_unknown
+from jitad.structures import ZERO, Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
 
@@ -92,10 +94,11 @@ def _take(
     inside: list[Any] = list(args)
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
-        flat, structure = flatten(arg)
         if k not in positions:
+            flat, structure = flatten(arg)
             inside[k] = unflatten(structure, map(leaves.passive, flat))
             continue
+        flat, structure = flatten(opened(arg))
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
             leaves.check_argument(leaf, operator, place(f, k, path))
@@ -120,7 +123,7 @@ def _take(
                 got.append(leaves.passive(leaf))
                 numbers.append(None)
         inside[k] = unflatten(structure, got)
-        taken[k] = _Argument(structure, flat, numbers)
+        taken[k] = _Argument(as_records(structure), flat, numbers)
     return inside, [taken[k] for k in positions]
 
 
@@ -157,7 +160,7 @@ def _primal(leaf: Any) -> Any:
     return leaf
 
 
-def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
+def matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
     """A tangent or sensitivity that the caller gave for a leaf, as a content."""
     value = leaves.content(derivative)
     have = shape_of(value) if leaves.is_number(value) else None
@@ -189,18 +192,20 @@ def _jvp(
     _same_count(primals, tangents)
     directions: list[Any] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        flat, structure = flatten(p)
-        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        flat, structure = flatten(opened(p))
+        ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
-                directions.append(_matching(d, leaf, f"jvp: tangent {k}", path))
+                what = f"jvp: tangent {k}"
+                directions.append(ZERO if d is ZERO else matching(d, leaf, what, path))
     with Application() as run:
         tag = run.tag
         ahead = iter(directions)
 
         def moved(p: Any) -> Any:
             d = next(ahead)
-            return p if type(d) is float and d == 0.0 else Bundle(tag, p, d)  # zero is symbolic
+            none = d is ZERO or (type(d) is float and d == 0.0)
+            return p if none else Bundle(tag, p, d)  # zero is symbolic
 
         inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
                           all_data=True)  # fmt: skip
@@ -225,11 +230,16 @@ def _jvp(
     return _finish(structure, flat, pairs, again)
 
 
+def _bundle(tag: int, primal: Any, tangent: Any) -> Any:
+    return primal if tangent is ZERO else Bundle(tag, primal, tangent)
+
+
 def _finish(
     structure: Structure, flat: list[Any], pairs: list[Any],
     again: Callable[[int], Function],
 ) -> tuple[Any, Any]:  # fmt: skip
     """Value and tangent, leaf by leaf."""
+    refuse_unknown(pair.tangent for pair in pairs if pair is not None)
     values: list[Any] = []
     tangents: list[Any] = []
     for k, (leaf, pair) in enumerate(zip(flat, pairs, strict=True)):
@@ -308,12 +318,15 @@ def _vjp(
         seeds = conform(sensitivity, structure, what, "the output")
         adjoints = Adjoints(tape)
         for seed, like, out, path in zip(seeds, likes, outs, structure.paths(), strict=True):
-            if leaves.is_real(like):
-                ct = _matching(seed, like, what, path)
+            if seed is not ZERO and leaves.is_real(like):
+                ct = matching(seed, like, what, path)
                 if out is not None:
                     adjoints.add(out.id, ct)
         with np.errstate(all="ignore"), in_rules:
             adjoints.sweep()
+
+        wanted = (n for a in taken for n in a.numbers if n is not None)
+        refuse_unknown(adjoints.values[n.id] for n in wanted)
 
         def result(cell: Cell) -> Any:
             ct = adjoints.values[cell.id]

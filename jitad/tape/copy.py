@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
-from jitad.tape.ir import Atom, Block, Equation, Lit, Var, lit
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, lit
 from jitad.tape.same import key_of
 from jitad.tape.types import Array
 
@@ -39,7 +39,12 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
     elif eqn.op in ("check", "print") and not effects:
         return
     else:
-        out = b.emit(eqn.op, *ins, **eqn.params)
+        op, params = eqn.op, eqn.params
+        if op in CALLS and not effects:
+            op, params = "call", {**params, "quiet": True}
+        if op == "custom" and not effects:
+            params = {"rule": params["rule"].silent}
+        out = b.emit(op, *ins, **params)
         outs = out if isinstance(out, tuple) else (out,)
     for old, new in zip(eqn.outs, outs, strict=False):
         env[old] = new

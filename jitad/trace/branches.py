@@ -23,7 +23,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
-from jitad.trace.context import DeadPath, Region, Trace, assign, current, reopened
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, assign, current, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
     APPENDED,
@@ -39,7 +39,7 @@ from jitad.trace.join import (
     kinds,
     snapshot,
 )
-from jitad.trace.unset import UNSET
+from jitad.trace.unset import UNSET, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import primal
 from jitad.values.number import bind
@@ -49,7 +49,7 @@ def decided(condition: Any, pos: Pos | None) -> Any:
     """The truth of a condition; relied on where recursion would not end otherwise."""
     known = truth(condition)
     trace = current()
-    if isinstance(known, Leaf) and trace is not None and pos in trace.relied:
+    if isinstance(known, Leaf) and trace is not None and pos in trace.insight.relied:
         value = trace.builder.rely(known.atom)
         return known if value is None else bool(value)
     return known
@@ -57,6 +57,11 @@ def decided(condition: Any, pos: Pos | None) -> Any:
 
 def truth(value: Any) -> Any:
     """The truth of a value as Python sees it: a bool, or a boolean leaf of the tape."""
+    if is_optional(value):
+        there = truth(value.value)
+        if isinstance(there, bool):
+            return value.flag if there else False
+        return bind("logical_and", value.flag, there)
     if isinstance(value, ArrayHandle):
         if value.shape or value.concrete:
             return bool(value)
@@ -142,7 +147,9 @@ class Branches:
         if not raises_for_the_user(error):
             region.drop()
             return False
-        if not isinstance(error, DeadPath):
+        if isinstance(error, Bottom):
+            self.trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+        elif not isinstance(error, DeadPath):
             emit_raise(self.trace, error, self.site.pos)
         region.close()
         self.ends.append([])
@@ -209,7 +216,7 @@ class Branches:
             form = unifier.unify(s, t, name)
         except Mismatch as e:
             raise explain(name, e, self.site.pos, "after this branch") from None
-        return form.part if name == "_jv" and isinstance(form, Maybe) else form
+        return form.part if name == "_jv" and isinstance(form, Maybe) and not form.none else form
 
     def _places(self) -> list[tuple[Any, Snapshot, Snapshot]]:
         """Every place that a branch wrote, with its value at the end of either."""
@@ -417,7 +424,10 @@ def both(first: Any, *rest: Callable[[], Any]) -> Any:
 
 def either(first: Any, *rest: Callable[[], Any]) -> Any:
     """`first or ...`"""
-    return _junction("logical_or", first, rest, lambda f, r: choose(f, lambda: f, r))
+    def there(f: Any) -> Any:
+        return f.value if is_optional(f) else f  # what is true is not None
+
+    return _junction("logical_or", first, rest, lambda f, r: choose(f, lambda: there(f), r))
 
 
 def _junction(name: str, first: Any, rest: tuple[Callable[[], Any], ...], general: Any) -> Any:

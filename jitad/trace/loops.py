@@ -71,7 +71,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if counted is None:
         _refuse_advancing(trace, iterable, site)
         return Unrolled(trace, iterable, None, state, site)
-    if counted.static is not None and counted.count <= context.UNROLLED:
+    if counted.static is not None and (counted.count <= context.UNROLLED or site.waits):
         return Unrolled(trace, counted.static, None, state, site)
     return Unrolled(trace, counted.static, counted, state, site)
 
@@ -145,6 +145,10 @@ class Unrolled(_Session):
         if self.counted is not None:
             expected = self.expected(self.counted.count)
             may_fail = self.items is not None or expected is not None
+            if self.site.waits:
+                self.items = iter(self.counted)  # its length is relied on
+                yield from self.written_out()
+                return
             rolled = RolledFor(self.trace, self.counted, self.state, self.site, may_fail)
             before = self.state
             yield from self.roll(rolled, True)
@@ -215,6 +219,15 @@ class While(_Session):
             go = truth(self.state[0])
             if go is False:
                 return
+            if self.site.waits:
+                if isinstance(go, Leaf):
+                    raise JitadError(
+                        "yield in a loop that goes on depending on traced values can't be traced",
+                        self.site.pos, "Collect the values in an array, or loop over a range.",
+                    )  # fmt: skip
+                count = self.counted(count)
+                yield self.state
+                continue
             if isinstance(go, Leaf) or count == patience:
                 before = self.state
                 rolled = RolledWhile(self.trace, self.state, self.site, may_fail=go is True)
@@ -223,12 +236,7 @@ class While(_Session):
                     return
                 self.state = before
                 patience = -1
-            count += 1
-            if count > context.MAX_UNROLLED:
-                raise JitadError(
-                    f"this loop is written out, and has more than {context.MAX_UNROLLED} "
-                    "iterations", self.site.pos, "Let its condition depend on an argument.",
-                )  # fmt: skip
+            count = self.counted(count)
             before = self.state
             self.inner = iteration = _Iteration(Region(self.trace))
             yield self.state
@@ -240,6 +248,16 @@ class While(_Session):
                 yield from self.roll(rolled, False)
                 return
             iteration.region.splice()
+
+
+    def counted(self, count: int) -> int:
+        """One iteration more is written out."""
+        if count >= context.MAX_UNROLLED:
+            raise JitadError(
+                f"this loop is written out, and has more than {context.MAX_UNROLLED} "
+                "iterations", self.site.pos, "Let its condition depend on an argument.",
+            )  # fmt: skip
+        return count + 1
 
 
 class _Iteration:

@@ -17,7 +17,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
 from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
-from jitad.trace.context import DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
@@ -38,9 +38,9 @@ from jitad.trace.join import (
     kinds,
     signature,
     snapshot,
-    widen,
 )
 from jitad.trace.unset import UNSET
+from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24
@@ -170,6 +170,10 @@ class Rolled:
         self.region.drop()
         if not raises_for_the_user(error):
             return False
+        if isinstance(error, Bottom):  # then for all that is known it does not run
+            self.trace.swallowed = True
+            self.event = "raised"
+            return True
         if isinstance(error, DeadPath):
             return False
         self._raise_at_once(error)
@@ -242,7 +246,7 @@ class Rolled:
     ) -> Form:
         try:
             now = unifier.unify(entry, end, name)
-            if name == "_jv" and isinstance(now, Maybe):
+            if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
             return self._with_extents(widen(was, now), entry, end)
         except Mismatch as e:
@@ -262,9 +266,10 @@ class Rolled:
                 if not all(map(self._outside, shape)):
                     raise Mismatch("an array of unknown size, or unbound,")
                 return Handle(f.type, shape, f.of)
-            case Maybe(part, name):
+            case Maybe(part, name, none):
                 inner = getattr(end, "part", end)
-                return Maybe(self._with_extents(part, getattr(entry, "part", entry), inner), name)
+                before = getattr(entry, "part", entry)
+                return Maybe(self._with_extents(part, before, inner), name, none)
             case Record() if hasattr(entry, "parts"):
                 ends = end.parts if hasattr(end, "parts") else entry.parts
                 triples = zip(f.parts, entry.parts, ends, strict=True)

@@ -52,7 +52,7 @@ def _size(row: Primitive, ins: tuple[Any, ...], out: Any) -> int:
             return 0
         case "load" | "store" | "accum":
             return 1
-        case "pop":
+        case "pop" | "pops":
             return int(np.size(out[1]))
         case "matmul":
             a, b = ins
