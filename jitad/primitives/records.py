@@ -54,6 +54,3 @@ register(Primitive(  # y, with derivative `slope` with respect to s
     jvp=lambda o, ins, dins, y: ins[2] * dins[1],
     vjp=lambda o, ct, y, s, slope, out: (None, slope * ct, None),
 ))  # fmt: skip
-
-# v, as something that no derivative is taken by, ever: see `sweeps.implicit`, which removes it
-register(Primitive("constant", lambda v: v, same_as_first))

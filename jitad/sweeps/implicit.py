@@ -11,7 +11,7 @@ that are linear and contract as f does:
 (J and df at x, ct the adjoint of x).  They are iterated until they have converged, with x done
 before; how x0 was found plays no part, so nothing depends on the start.  The solutions are marked
 `implicit` in turn: that is all a derivative of the derivative needs.  What f uses but x does not
-depend on (a preconditioner) is marked `constant`: it has no derivative.
+depend on (a preconditioner) went through `stop`: it has no derivative.
 
 Sources: Christianson, *Reverse accumulation and attractive fixed points*, Optim. Methods Softw. 3
 (1994); Radul's DVL for converging level by level; Griewank & Walther, ch. 15.
@@ -103,13 +103,10 @@ def zeros(b: Builder, like: Sequence[Atom]) -> list[Atom]:
     return [zero(b, a) for a in like]
 
 
-_MARKS = ("implicit", "constant")
-
-
 def settled(tape: Tape) -> Tape:
-    """The tape with no mark left: once nothing more is differentiated, x is x0."""
+    """The tape with no `implicit` left: once nothing more is differentiated, x is x0."""
     for t in (tape, *tape.functions.values()):
-        if any(e.op in _MARKS for e in walk(t.body)):
+        if any(e.op == "implicit" for e in walk(t.body)):
             _settle(t.body, {})
     return tape
 
@@ -121,7 +118,7 @@ def _settle(block: Block, env: Env) -> None:
     kept: list[Equation] = []
     for e in block.equations:
         e.ins = tuple(map(read, e.ins))
-        if e.op in _MARKS:
+        if e.op == "implicit":
             env.update(zip(e.outs, e.ins, strict=False))
             continue
         for inner in e.blocks:

@@ -65,8 +65,8 @@ def implicit(
 
 def constant(leaf: Any) -> Any:
     """The same value, which no derivative is taken by."""
-    return ArrayHandle(bind("constant", leaf.content)) if isinstance(leaf, ArrayHandle) else (
-        bind("constant", leaf) if isinstance(leaf, Leaf) else leaf
+    return ArrayHandle(bind("stop", leaf.content)) if isinstance(leaf, ArrayHandle) else (
+        bind("stop", leaf) if isinstance(leaf, Leaf) else leaf
     )
 
 
