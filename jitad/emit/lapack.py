@@ -15,19 +15,19 @@ import numpy as np
 from numba.extending import overload
 from scipy.linalg import cython_lapack
 
-from jitad.emit import numba_private
+from jitad.emit import addresses
 from jitad.primitives import TABLE
 
 for _name in ("getrf", "getrs", "potrf", "trtrs"):  # at import: code on disk refers to them
     for _type in "ds":
         llvm.add_symbol(f"jitad_{_type}{_name}",
-                        numba_private.capsule_address(cython_lapack, _type + _name))  # fmt: skip
+                        addresses.capsule_address(cython_lapack, _type + _name))  # fmt: skip
 
 # routine(...): integers are handed over by address, arrays as addresses of their first element
-getrf = numba_private.fortran("getrf", __name__)
-getrs = numba_private.fortran("getrs", __name__)
-potrf = numba_private.fortran("potrf", __name__)
-trtrs = numba_private.fortran("trtrs", __name__)
+getrf = addresses.fortran("getrf", __name__)
+getrs = addresses.fortran("getrs", __name__)
+potrf = addresses.fortran("potrf", __name__)
+trtrs = addresses.fortran("trtrs", __name__)
 
 N, T, L, U = map(ord, "NTLU")
 

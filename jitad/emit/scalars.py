@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba import types
 from scipy.special import cython_special
 
-from jitad.emit import libm, numba_private
+from jitad.emit import addresses, libm, numba_private
 from jitad.emit.polygamma import polygamma
 from jitad.primitives.special import OPERANDS
 
@@ -228,7 +228,7 @@ _FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln", **{name: name for name in 
 for _ours, _theirs in _FROM_SCIPY.items():
     _signature = "double (" + "double, " * OPERANDS.get(_ours, 1) + "int __pyx_skip_dispatch)"
     llvm.add_symbol(f"jitad_{_ours}",
-                    numba_private.capsule_address(cython_special, _theirs, _signature))  # fmt: skip
+                    addresses.capsule_address(cython_special, _theirs, _signature))  # fmt: skip
 
 
 def _scipy(name: str) -> Lowering:

@@ -47,6 +47,11 @@ class Unknown:
 
     __rmul__ = __mul__
 
+    def __add__(self, other: Any) -> Unknown:
+        return self
+
+    __radd__ = __add__
+
 
 @dataclass(frozen=True)
 class Primitive:

@@ -105,6 +105,13 @@ class Builder:
         self._known[-1][key] = ()
         return True
 
+    def known(self, key: Any) -> tuple[Var, ...] | None:
+        """What was remembered under this key, in this block or one around it."""
+        return next((known[key] for known in reversed(self._known) if key in known), None)
+
+    def remember(self, key: Any, outs: tuple[Var, ...]) -> None:
+        self._known[-1][key] = outs
+
     # -- equations ------------------------------------------------------------------------------
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:

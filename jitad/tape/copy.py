@@ -9,6 +9,7 @@ from __future__ import annotations
 from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, lit
+from jitad.tape.same import key_of
 from jitad.tape.types import Array
 
 Env = dict[Var, Atom]
@@ -147,7 +148,12 @@ def structured(
     params: dict | None = None,
 ) -> tuple[Atom, ...]:
     """Append a `for`, `while` or `if` (or jvp, vjp) with fresh results, whose extents are known
-    from the initial values or read off."""
+    from the initial values or read off; or give the results of an equal one that is there."""
+    key = key_of(op, ins, blocks, types)
+    if key is not None:
+        known = b.known(key)
+        if known is not None:
+            return known
     outs = []
     for k, t in enumerate(types):
         shape: tuple[Atom, ...] = ()
@@ -159,7 +165,10 @@ def structured(
             elif op == "if":
                 shape = _common_shape(blocks, k)
         outs.append(Var(t, shape, ""))
-    return b.structured(op, ins, tuple(outs), blocks, dict(params or {}))
+    made = b.structured(op, ins, tuple(outs), blocks, dict(params or {}))
+    if key is not None:
+        b.remember(key, made)
+    return made
 
 
 def _common_shape(branches: tuple[Block, ...], k: int) -> tuple[Atom, ...]:

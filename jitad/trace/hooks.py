@@ -17,11 +17,12 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.trace import branches, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
-from jitad.trace.calls import call, special
+from jitad.trace.calls import HERE, call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
 from jitad.trace.identity import Is, IsNot, compared, matched
 from jitad.trace.optional import present, refuse_among
+from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
     append,
     del_attr,
@@ -49,6 +50,7 @@ from jitad.values.ranges import Range
 
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
+HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "call", "choose", "compared", "del_attr",

@@ -334,30 +334,6 @@ def describe(s: Snapshot) -> str:
             return text if len(text) < 40 else f"a {type(v).__name__}"
 
 
-def widen(was: Form, now: Form) -> Form:
-    """A form that covers two forms of the same variable, from two passes through a loop."""
-    match was, now:
-        case Keep(), _:
-            return now
-        case Number(s, shape), Number(t):
-            return Number(join_types(s, t), shape)
-        case Number(s, shape), Keep(Num(x)):
-            return Number(join_types(s, _scalar(x)), shape)
-        case Record(), Record() if len(was.parts) == len(now.parts):
-            return Record(now.of, tuple(map(widen, was.parts, now.parts)))
-        case Maybe(p, name, none), Maybe(q, _, other) if none == other:
-            return Maybe(widen(p, q), name, none)
-        case Maybe(p, name, none), _ if not isinstance(now, Maybe):
-            return Maybe(widen(p, now), name, none)
-        case Number(), Maybe(q, name, none):
-            return Maybe(widen(was, q), name, none)
-        case Handle(), Handle():
-            return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)
-        case _, Keep():
-            return was
-    raise Mismatch("a value of changing kind")
-
-
 # -- atoms ----------------------------------------------------------------------------------------
 
 

@@ -43,9 +43,9 @@ from jitad.trace.join import (
     same,
     signature,
     snapshot,
-    widen,
 )
 from jitad.trace.unset import UNSET
+from jitad.trace.widen import widen
 from jitad.values import journal as journals
 from jitad.values.array import ArrayHandle
 

@@ -38,9 +38,9 @@ from jitad.trace.join import (
     kinds,
     signature,
     snapshot,
-    widen,
 )
 from jitad.trace.unset import UNSET
+from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24

@@ -15,7 +15,7 @@ from jitad.errors import JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces
-from jitad.values.ufuncs import add, as_ufunc, betaln, div, exp, log, mul, sub, where, xlogy
+from jitad.values.ufuncs import add, as_ufunc, div, exp, float_of, log, mul, sub, where, xlogy
 
 # -- log-sum-exp ----------------------------------------------------------------------------------
 
@@ -64,13 +64,30 @@ def _boxcox(x: Any, p: Any) -> Any:
     return where(zero, near, div(elementwise("expm1", mul(safe, logs)), safe))
 
 
-def _binom(n: Any, k: Any) -> Any:
-    return exp(elementwise("neg", add(betaln(add(sub(n, k), 1.0), add(k, 1.0)),
-                                      elementwise("log1p", n))))  # fmt: skip
-
-
 def _gammaln(x: Any) -> Any:
     return elementwise("lgamma", x)
+
+
+def _gammasgn(x: Any) -> Any:
+    """The sign of the gamma function, which `lgamma` leaves out."""
+    even = elementwise("eq", elementwise("mod", elementwise("floor", x), 2.0), 0.0)
+    sign = where(elementwise("logical_or", elementwise("gt", x, 0.0), even), 1.0, -1.0)
+    return elementwise("cast", sign, dtype=float_of(x))
+
+
+def _gammas(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
+    """A quotient of products of gamma functions."""
+    logs: Any = 0.0
+    sign: Any = 1.0
+    for x in above:
+        logs, sign = add(logs, _gammaln(x)), mul(sign, _gammasgn(x))
+    for x in below:
+        logs, sign = sub(logs, _gammaln(x)), mul(sign, _gammasgn(x))
+    return mul(sign, exp(logs))
+
+
+def _binom(n: Any, k: Any) -> Any:
+    return _gammas((add(n, 1.0),), (add(k, 1.0), add(sub(n, k), 1.0)))
 
 
 def _huber(delta: Any, r: Any) -> Any:
@@ -103,7 +120,9 @@ for _original, _compute in (
         elementwise("eq", p, 0.0), exp(y),
         exp(div(elementwise("log1p", mul(p, y)), where(elementwise("eq", p, 0.0), 1.0, p))))),
     (sp.binom, _binom),
-    (sp.poch, lambda x, m: exp(sub(_gammaln(add(x, m)), _gammaln(x)))),
+    (sp.poch, lambda x, m: _gammas((add(x, m),), (x,))),
+    (sp.beta, lambda a, b: _gammas((a, b), (add(a, b),))),
+    (sp.gammasgn, _gammasgn),
     (sp.huber, _huber),
     (sp.pseudo_huber, _pseudo_huber),
     (sp.kl_div, lambda x, y: add(sub(xlogy(x, div(x, y)), x), y)),

@@ -123,7 +123,7 @@ def betaln(a: Any, b: Any) -> Any:
     return sub(add(elementwise("lgamma", a), elementwise("lgamma", b)), whole)
 
 
-def _float_of(x: Any) -> str:
+def float_of(x: Any) -> str:
     dtype = type_of(x).dtype
     return dtype if dtype[0] == "f" else "f8"
 
@@ -140,7 +140,7 @@ def _float_power(x: Any, y: Any) -> Any:
 for _original, _compute in (
     (np.positive, lambda x: mul(x, 1)),
     (np.ldexp, lambda x, n: mul(x, elementwise(
-        "exp2", elementwise("cast", n, dtype=_float_of(x))))),
+        "exp2", elementwise("cast", n, dtype=float_of(x))))),
     (np.conjugate, lambda x: mul(x, 1)),
     (np.fabs, lambda x: elementwise("abs", mul(x, 1.0))),
     (np.float_power, _float_power),
@@ -169,7 +169,6 @@ for _original, _compute in (
     (sp.loggamma, _e("lgamma")),
     (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
     (sp.betaln, betaln),
-    (sp.beta, lambda a, b: exp(betaln(a, b))),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.breadth.case import add, n, r
+from tests.breadth.case import add, draws
+
+r, n = draws(5)
 
 V, M, T = r(5), r(3, 4), r(2, 3, 4)
 I = np.array([2, 0, 2, -1])

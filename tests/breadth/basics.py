@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.breadth.case import add, n, r
+from tests.breadth.case import add, draws
+
+r, n = draws(6)
 
 V, W, M, T = r(5), r(5), r(3, 4), r(2, 3, 4)
 SIGNED = n(5)
@@ -130,6 +132,7 @@ add("numpy.ndim", lambda a: a * np.ndim(a), M)
 # -- products -------------------------------------------------------------------------------------
 
 B, S = n(4, 2), n(2, 4, 2)
+APART = ((5 * np.arange(12) % 12) / 4.0).reshape(3, 4)
 add("numpy.matmul", lambda a, b: (a @ b, a[0] @ b, a @ b[:, 0]), M, B, native=True)
 add("numpy.matmul", lambda a, b: (a @ b, a[0] @ b, a @ b[0, :, 0]), T, S, native=True)
 add("numpy.dot", lambda a, b: (np.dot(a, b), np.dot(a[0], b), np.dot(2.0, b)), M, B)
@@ -139,8 +142,8 @@ add("numpy.outer", lambda a, b: np.outer(a, b), V, W)
 add("numpy.tensordot", lambda a, b: np.tensordot(a, b, axes=([2], [1])), T, S)
 add("numpy.cross", lambda a: (np.cross(a, a[::-1] ** 2), np.cross(a[0], a[1])), n(4, 3))
 add("numpy.apply_along_axis", lambda a: np.apply_along_axis(lambda x: x * np.sum(x), 1, a), M)
-add("numpy.nanmedian", lambda a: (np.nanmedian(a), np.nanmedian(a + H, axis=1)), M)
-add("numpy.nanquantile", lambda a: np.nanquantile(a + H, 0.3, axis=0), M, narrow=False)
-add("numpy.nanpercentile", lambda a: np.nanpercentile(a + H, 70.0), M, narrow=False)
+add("numpy.nanmedian", lambda a: (np.nanmedian(a), np.nanmedian(a + H, axis=1)), APART)
+add("numpy.nanquantile", lambda a: np.nanquantile(a + H, 0.3, axis=0), APART, narrow=False)
+add("numpy.nanpercentile", lambda a: np.nanpercentile(a + H, 70.0), APART, narrow=False)
 H = np.zeros((3, 4))
 H[1, 2] = H[0, 0] = np.nan

@@ -37,14 +37,17 @@ def add(covers: str, function: Callable[..., Any], *args: Any, **how: Any) -> No
     CASES.append(Case(covers, function, args, **how))
 
 
-_random = np.random.default_rng(5)
+Draw = Callable[..., np.ndarray]
 
 
-def r(*shape: int, low: float = 0.2, high: float = 1.8) -> np.ndarray:
-    """Distinct numbers well apart from zero."""
-    return _random.uniform(low, high, shape)
+def draws(seed: int) -> tuple[Draw, Draw]:
+    """(distinct numbers well apart from zero, numbers of either sign) of a module's own."""
+    random = np.random.default_rng(seed)
 
+    def positive(*shape: int, low: float = 0.2, high: float = 1.8) -> np.ndarray:
+        return random.uniform(low, high, shape)
 
-def n(*shape: int) -> np.ndarray:
-    """Numbers of either sign."""
-    return _random.normal(size=shape)
+    def normal(*shape: int) -> np.ndarray:
+        return random.normal(size=shape)
+
+    return positive, normal

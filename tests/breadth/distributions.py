@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.stats as st
 
-from tests.breadth.case import add, n, r
+from tests.breadth.case import add, draws
+
+r, n = draws(7)
 
 X, M, S = n(5), n(5), r(5)
 P, U = r(5), r(5, low=0.15, high=0.85)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as sl
 
-from tests.breadth.case import add, n
+from tests.breadth.case import add, draws
+
+r, n = draws(8)
 
 A, B, C = n(4, 4) + 3.0 * np.eye(4), n(4, 2), n(4)
 S = A @ A.T
 STACK, RHS = n(2, 3, 3) + 2.0 * np.eye(3), n(2, 3, 2)
+TURNED = (0.2 * n(4, 4) + 3.0 * np.eye(4))[[2, 0, 3, 1]]  # clear pivots, not on the diagonal
 HIGH, WIDE = n(5, 3), n(3, 5)
 SINGULAR = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.5, -1.0, 2.0]])
 
@@ -89,9 +92,9 @@ add("scipy.linalg.cho_factor", lambda a: np.triu(sl.cho_factor(a)[0]), S)
 add("scipy.linalg.cho_solve", lambda a, b: sl.cho_solve(sl.cho_factor(a), b), S, B)
 add("scipy.linalg.cho_solve", lambda a, b: sl.cho_solve((sl.cholesky(a, lower=True), True), b),
     S, C, native=True)  # fmt: skip
-add("scipy.linalg.lu_factor", lambda a: sl.lu_factor(a)[0], A[::-1], native=True)
-add("scipy.linalg.lu_solve", lambda a, b: sl.lu_solve(sl.lu_factor(a), b), A[::-1], B, native=True)
-add("scipy.linalg.lu_solve", lambda a, b: sl.lu_solve(sl.lu_factor(a), b, trans=1), A[::-1], C)
+add("scipy.linalg.lu_factor", lambda a: sl.lu_factor(a)[0], TURNED, native=True)
+add("scipy.linalg.lu_solve", lambda a, b: sl.lu_solve(sl.lu_factor(a), b), TURNED, B, native=True)
+add("scipy.linalg.lu_solve", lambda a, b: sl.lu_solve(sl.lu_factor(a), b, trans=1), TURNED, C)
 add("scipy.linalg.inv", lambda a: sl.inv(a), A)
 add("scipy.linalg.det", lambda a: sl.det(a), A, narrow=False)
 add("scipy.linalg.norm", lambda a: (sl.norm(a), sl.norm(a, 1)), A, narrow=False)

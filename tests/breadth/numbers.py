@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.breadth.case import add, n, r
+from tests.breadth.case import add, draws
+
+r, n = draws(9)
 
 V, M, T = r(5), r(3, 4), r(2, 3, 4)
 MASK = np.array([[True, False, True, True], [True] * 4, [False, True, True, False]])
@@ -98,9 +100,9 @@ def at(a):
 
 add("numpy.multiply", at, V, native=True)
 add("numpy.ldexp", lambda a: np.ldexp(a, np.array([1, -2, 0, 3, 1])), V)
-add("numpy.fix", lambda a: np.fix(3.0 * a), V, zero=True)
-add("numpy.modf", lambda a: np.modf(3.0 * a), V)
-add("numpy.divmod", lambda a: np.divmod(3.3 * a, a[::-1]), V)
+add("numpy.fix", lambda a: np.fix(np.floor(3.0 * a) + 0.3 * np.sin(a)), V, zero=True)
+add("numpy.modf", lambda a: np.modf(np.arange(5) - 2.0 + 0.4 * a), V)
+add("numpy.divmod", lambda a: np.divmod(5.0 + 0.1 * a, 2.0 + 0.1 * a[::-1]), V)
 add("numpy.sinc", lambda a: (np.sinc(a), np.sinc(0.0 * a), np.sinc(1e-4 * a)), V, rtol=1e-5)
 add("numpy.i0", lambda a: np.i0(a), n(5), narrow=False)
 add("numpy.unwrap", lambda a: np.unwrap(5.0 * np.cumsum(a)), V)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.breadth.case import add, n, r
+from tests.breadth.case import add, draws
+
+r, n = draws(10)
 
 V, M, T = n(7), n(4, 5), n(2, 3, 4)
 TIES = np.array([1.0, 0.5, 1.0, 0.5, 2.0])

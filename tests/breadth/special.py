@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import scipy.special as sp
 
-from tests.breadth.case import add, n, r
+from tests.breadth.case import add, draws
+
+r, n = draws(11)
 
 V, M = r(5), n(3, 4)
 
@@ -32,7 +34,7 @@ for name in ("jv", "jn", "yv", "iv", "kv", "gammainc", "gammaincc", "chdtr", "ch
     add(f"scipy.special.{name}", lambda a, f=f: (f(2.0, a), f(1.5, a[0])), V, narrow=False,
         native=name == "gammainc")  # fmt: skip
 U = r(5, low=0.15, high=0.85)
-add("scipy.special.gammaincinv", lambda a: sp.gammaincinv(2.0, a), U)
+add("scipy.special.gammaincinv", lambda a: sp.gammaincinv(2.0, a), U, narrow=False)
 add("scipy.special.betainc", lambda a: sp.betainc(2.0, 1.5, a), U)
 add("scipy.special.betaincinv", lambda a: sp.betaincinv(2.0, 1.5, a), U)
 add("scipy.special.pdtr", lambda a: sp.pdtr(3.0, a), V)
@@ -50,4 +52,9 @@ add("scipy.special.logsumexp", lambda a: (sp.logsumexp(a), sp.logsumexp(a, axis=
 add("scipy.special.logsumexp", lambda a, b: sp.logsumexp(a, axis=1, b=b, keepdims=True), M, r(3, 4))
 add("scipy.special.softmax", lambda a: (sp.softmax(a), sp.softmax(a, axis=1)), M, native=True)
 add("scipy.special.log_softmax", lambda a: sp.log_softmax(a, axis=0), M)
+for name in ("binom", "beta", "poch"):  # where gamma functions are negative
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, b, f=f: f(a, b), np.array([-0.4, 1.3, 0.6, -1.7]),
+        np.array([0.7, 2.6, 3.9, 0.45]))  # fmt: skip
+add("scipy.special.gammasgn", lambda a: sp.gammasgn(4.0 * a), M, zero=True)
 add("scipy.special.sinc", lambda a: sp.sinc(a), V)
