@@ -17,6 +17,8 @@ INTERPRET = "jitad/tape/interpret.py"
 DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
 LAYOUT, ROUNDING = "jitad/specialise/layout.py", "jitad/tape/rounding.py"
 TURNING = ("tests/specialise/test_layout.py",)
+CUSTOM, ASKED = "jitad/sweeps/custom.py", ("tests/custom",)
+EAGER_RULES, UNKNOWN = "jitad/runtime/custom.py", "jitad/runtime/unknown.py"
 ELEMENTWISE, ARRAY = "jitad/primitives/elementwise.py", "jitad/primitives/array.py"
 
 RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
@@ -175,4 +177,17 @@ FAULTS: tuple[Fault, ...] = (
           "divisors are not exact", ("tests/tape/test_rounding.py",)),
     Fault(RESOLVE, "        inner[v] = env[v]\n", "        pass\n",
           "a function under an operator loses what it takes from outside"),
+    # -- functions with rules
+    Fault(CUSTOM, "if points.intersection((*wanted, *swept.results)):", "if False:",
+          "a rule that is not linear is transposed all the same", ASKED),
+    Fault(CUSTOM, 'super().emit("check", lit(False), **what)', "pass",
+          "a derivative that nobody knows is zero", ASKED),
+    Fault(CUSTOM, "    if any(a in varied for a in e.ins[n:]):\n", "    if False:\n",
+          "a number from around a function with rules is taken for a constant", ASKED),
+    Fault(EAGER_RULES, "return _Cotangents(self | other)", "return other",
+          "of several results of a rule only one is heard", ASKED),
+    Fault(EAGER_RULES, "    elif newest_tag(primals):", "    elif False:",
+          "an outer derivative sees the function instead of what its rule gives", ASKED),
+    Fault(UNKNOWN, "    if missing:\n", "    if False:\n",
+          "a missing derivative reaches the result", ASKED),
 )  # fmt: skip
