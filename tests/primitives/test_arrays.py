@@ -76,8 +76,8 @@ NO_DERIVATIVE = {"dim", "iota", "check", "print"}
 # Calls on whole arrays: tested in tests/breadth by way of the functions that use them.
 WHOLE = {name for name, row in TABLE.items() if row.emit and not row.elementwise}
 # tested with the sweeps, and in tests/custom
-ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "frozen", "attach", "constant",
-               "custom", "attach_rule"}  # fmt: skip
+ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "attach", "constant", "custom",
+               "attach_rule", "call", "act", "unknown", "callback"}  # fmt: skip
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 
