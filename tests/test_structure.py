@@ -52,6 +52,7 @@ UPWARDS = {
 
 LONGEST = 500
 LONG = {
+    "jitad/emit/numba_private.py": "all contact with Numba's private names, by rule in one file",
     "tests/catalogue/numerics.py": "a catalogue: one function after the other",
     "tests/properties/generate.py": "one method for every statement that programs have",
     "tests/sweeps/random_tapes.py": "one function for every equation that tapes have",

@@ -113,6 +113,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
         s.bind(p, Access(name, identity(len(s.extents[i]))), s.extents[i])
         s.buffers.place(p, frozenset([own]))
         carried.arrays.append((p, r, own))
+        s.places[r] = p
     assign(s.page, pairs)
     return carried
 

@@ -221,7 +221,7 @@ def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Ex
     if recorded := slab(s, v, extents):
         s.bind(v, recorded, extents)
         s.buffers.place(v, frozenset())
-    elif not _reuse(s, v, inside, extents):
+    elif not (_reuse(s, v, inside, extents) or _take_place(s, v, inside, extents)):
         s.new_array(v, extents)
     fill(s, v, s.access[v], extents, inside, s.buffers.roots[v])
 
@@ -230,7 +230,8 @@ def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
     """Element by element, an operand that is read for the last time can be overwritten."""
     straight = identity(len(extents))
     seen: set[Var] = set()
-    for a, at in inside.reads:
+    home = s.places.get(v)
+    for a, at in sorted(inside.reads, key=lambda read: read[0] is not home):
         if a in seen or at != straight or a.type != v.type or s.extents[a] != extents:
             continue
         seen.add(a)
@@ -242,6 +243,22 @@ def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
             s.buffers.place(v, roots)
             return True
     return False
+
+
+def _take_place(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
+    """What a loop carries on can be written where it was, once nobody wants what was there.
+
+    Exchanging two buffers instead would do as well, but then LLVM can't tell them apart.
+    """
+    p = s.places.get(v)
+    if p is None or p.type != v.type or not s.whole(p) or not s.buffers.writable(p):
+        return False
+    roots = s.buffers.roots[p]
+    if not all(roots.isdisjoint(s.buffers.roots[a]) for a, _ in inside.reads):
+        return False
+    s.bind(v, s.access[p], extents)
+    s.buffers.place(v, roots)
+    return True
 
 
 def copy(s: Scope, name: str, v: Var, roots: Roots | None = None) -> None:

@@ -62,6 +62,7 @@ class Scope:
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
+        self.places: dict[Var, Var] = {}  # where a loop carried what this is the next value of
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.last_nest: Written | None = None

@@ -13,7 +13,6 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from jitad.errors import JitadTypeError
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
 from jitad.trace.calls import WHILE_TRACING, call, special
@@ -24,10 +23,9 @@ from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
-from jitad.values.kind import fail
-from jitad.values.registry import any_traced
 
 _ADD, _MULT, _POW = (getattr(hooks, name) for name in ("Add", "Mult", "Pow"))
+
 
 def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> Any:
     """The builtin sum, or math.prod: the loop that user code could write instead."""
@@ -46,20 +44,6 @@ def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> 
         return loop.joined()[0]
 
     return replacement
-
-
-def _sorted(values: Any, *, key: Any = None, reverse: Any = False) -> Any:
-    """The builtin sorted, of what is known while tracing."""
-    trace, values = current(), list(values)
-    assert trace is not None
-    pos = trace.builder.pos
-    by = values if key is None else [call(key, v) for v in values]
-    trace.builder.pos = pos
-    if any_traced(by):
-        raise fail(JitadTypeError, "the order of traced values is known only when the kernel runs",
-                   "np.min, np.max, min, max and np.where work on them.")  # fmt: skip
-    places = sorted(range(len(by)), key=by.__getitem__, reverse=reverse)
-    return [values[k] for k in places]
 
 
 def _abs(x: Any) -> Any:
@@ -96,6 +80,5 @@ METHODS["__abs__"] = _abs
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
-WHILE_TRACING[sorted] = _sorted
 WHILE_TRACING[sum] = _folded(sum, _ADD, 0)
 WHILE_TRACING[math.prod] = _folded(math.prod, _MULT, 1)

@@ -126,16 +126,6 @@ def ordered(x):
     return sorted(x)[0]
 
 
-def ordered_by_key(x):
-    return sorted([x, 2.0 * x], key=lambda t: -t)[0]
-
-
-def ordered_in_place(x):
-    y = [x, 2.0 * x]
-    y.sort()
-    return y[0]
-
-
 def of_range(x):
     return np.array(range(int(x)))
 
@@ -276,20 +266,8 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         "Make it a list, or make it anew inside the function.",
     ),
     "sorted": (
-        ordered, [THREE], TypeError,
-        "the order of traced values is known only when the kernel runs",
-        "return sorted(x)[0]", "sorted", "np.min, np.max, min, max and np.where work on them.",
-    ),
-    "sorted with a key": (
-        ordered_by_key, [1.0], TypeError,
-        "the order of traced values is known only when the kernel runs",
-        "return sorted([x, 2.0 * x], key=lambda t: -t)[0]", "sorted",
-        "np.min, np.max, min, max and np.where work on them.",
-    ),
-    "sort": (
-        ordered_in_place, [1.0], TypeError,
-        "the order of traced values is known only when the kernel runs",
-        "y.sort()", "y.sort", "np.min, np.max, min, max and np.where work on them.",
+        ordered, [np.arange(33.0)], JitadError, "more than 32 traced numbers can't be sorted here",
+        "return sorted(x)[0]", "sorted", "Sort an array with np.sort.",
     ),
     "array of a range": (
         of_range, [3.0], TypeError, "a range of traced length can't become an array",

@@ -26,11 +26,11 @@ def branching(x: Any) -> Any:
     s, y = x, 1.0
     while s < 50.0:
         if s * y > 5.0:
-            y = y * np.cos(s) + 2.0
-            s = s + y * y
+            y = 0.5 * y * np.cos(s) + 1.0
+            s = s + 1.0 + y * y
         else:
-            s = s * x + np.sin(y)
-            y = y + 0.3 * s
+            s = s * x + 1.0
+            y = y + 0.3 * np.sin(s)
     return s * y
 
 
@@ -40,8 +40,8 @@ def nested(x: Any) -> Any:
     while s < 40.0:
         u = s
         while u > 1.0:
-            u, t = 0.5 * u * np.cos(0.1 * t), t + 0.1 * u * t
-        s = s * 1.7 + u * t
+            u, t = 0.5 * u, t + 0.1 * np.sin(u * t)
+        s = s * 1.7 + 0.1 * u * np.cos(t)
     return s * t
 
 
@@ -87,7 +87,7 @@ def test_gradients(f: Callable[[Any], Any]) -> None:
     for x in (1.1, 1.4, 2.3):
         assert g(x) == pytest.approx(grad(f)(x), rel=1e-6 if f is of_both_widths else 1e-13)
         if f is not of_both_widths:
-            assert g(x) == pytest.approx(slope(lambda x: float(f(x)), x), rel=1e-8)
+            assert g(x) == pytest.approx(slope(lambda x: float(f(x)), x), rel=1e-5)
     buffers = set(re.findall(r"(\w+) = empty\(", g.source))
     assert len(buffers) <= PROGRAMS[f], g.source
 
