@@ -106,7 +106,7 @@ BAD = [
     (lambda np, a: np.zeros(3, dtype=object), JitadTypeError, "object"),
     (lambda np, a: np.sum(a, axis=2), JitadValueError, "axis 2 is out of bounds"),
     (lambda np, a: np.add(a, a, where=a > 0), JitadTypeError, "where= of np.add"),
-    (lambda np, a: a.sum(where=a > 0), JitadTypeError, "where= of np.sum"),
+    (lambda np, a: a.max(where=a > 0), JitadValueError, "one has to specify 'initial'"),
     (lambda np, a: a + "x", TypeError, "unsupported operand"),
     (lambda np, a: np.array([[a[0, 0]], [1, 2]]), JitadValueError, "unlike|broadcast|match"),
     (lambda np, a: a.reshape(3, 4, order="F"), JitadTypeError, "C order"),
