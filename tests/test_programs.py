@@ -19,14 +19,8 @@ from tests.catalogue.entry import Program
 from tests.engines import ENGINES
 from tests.programs import MODULE, PROGRAMS
 
-_NO_ROW = "the function has no derivative rule yet"
-
 # name -> (what fails, why); what: "all", or the engines that do not run it
-KNOWN: dict[str, tuple[str, str]] = {
-    "diagonals": ("all", f"einsum: {_NO_ROW}"),
-    "sorted_weights": ("all", f"sort: {_NO_ROW}"),
-    "library_solve": ("all", f"linalg.solve: {_NO_ROW}"),
-}
+KNOWN: dict[str, tuple[str, str]] = {}
 
 # Forward and second derivatives are compiled for some of the programs: compiling takes time.
 _SAMPLED = set(list(PROGRAMS)[::8])

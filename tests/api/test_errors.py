@@ -141,7 +141,7 @@ def no_text(x):
 
 
 def unlike(x):
-    y = None
+    y = "nothing"
     if x > 0.0:
         y = x
     return y
@@ -286,7 +286,7 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "unlike branches": (
         unlike, [1.0], JitadError,
-        "y is a float or None after this branch",
+        "y is a float or 'nothing' after this branch",
         "if x > 0.0:", "if", "Give it the same kind of value on every path, or decide on "
         "something static.",
     ),

@@ -37,7 +37,7 @@ def power_by_halves(x):
         half = power(n // 2)
         return half * half * x if n % 2 else half * half
 
-    return power(int(x * 10) + 5)
+    return power(int(x) + 7)
 
 
 @program(scalar(0.5, 0.9), tags="recursion global-scalar")

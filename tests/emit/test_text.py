@@ -28,13 +28,13 @@ def rosenbrock(x):
     g = zeros(np.float64, n)
     s = 0.0
     for i in range(n - 1):
-        k1 = i + 1
+        k2 = i + 1
         t1 = x[i]
-        t2 = load(x, k1) - t1 * t1
+        t2 = load(x, k2) - t1 * t1
         t3 = 1.0 - t1
         t4 = 100.0 * t2
         accum(g, -4.0 * t4 * t1 - 2.0 * t3, i)
-        accum(g, 2.0 * t4, k1)
+        accum(g, 2.0 * t4, k2)
         s = fadd(s, t4 * t2 + t3 * t3)
     return (s, g)
 '''

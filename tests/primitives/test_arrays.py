@@ -76,7 +76,7 @@ NO_DERIVATIVE = {"dim", "iota", "check", "print"}
 # Calls on whole arrays: tested in tests/breadth by way of the functions that use them.
 WHOLE = {name for name, row in TABLE.items() if row.emit and not row.elementwise}
 # tested with the sweeps, and in tests/custom
-ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "attach", "constant", "call", "act",
+ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "attach", "call", "act",
                "custom", "attach_rule", "callback", "unknown"}  # fmt: skip
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
