@@ -291,7 +291,8 @@ def if_(s: Scope, e: Equation) -> None:
     taken: set[str] = set()
     after: list[tuple[Var, str]] = []
     choices = list(zip(e.outs, then.results, other.results, strict=True))
-    choices.sort(key=lambda choice: choice[1] is not choice[2])  # first what keeps its name
+    # first what keeps its name: no other result may take it
+    choices.sort(key=lambda choice: not _same_name(s, choice[1], choice[2]))
     for v, a, b in choices:
         if isinstance(v.type, Stack):
             assert isinstance(a, Var) and isinstance(b, Var)
@@ -304,7 +305,7 @@ def if_(s: Scope, e: Equation) -> None:
             s.stacks[v] = names
         elif isinstance(v.type, Scalar):
             x, y = s.expr(a), s.expr(b)
-            if x.text == y.text and (x.is_name or isinstance(a, Lit)):
+            if _same_name(s, a, b):
                 s.pinned.add(x.text)
                 s.exprs[v] = x
                 continue
@@ -343,6 +344,14 @@ def if_(s: Scope, e: Equation) -> None:
             s.temporary(Expr(f"{name}.shape[{k}]"), "n") for k in range(len(s.extents[v]))
         )
         s.natural.update(n.text for n in s.extents[v])
+
+
+def _same_name(s: Scope, a: Atom, b: Atom) -> bool:
+    """Do both branches leave a scalar under one name (or as one literal)?"""
+    if not isinstance(a.type, Scalar):
+        return a is b
+    x, y = s.expr(a), s.expr(b)
+    return x.text == y.text and (x.is_name or isinstance(a, Lit))
 
 
 def s_expr(s: Scope, a: Atom) -> Expr | None:
