@@ -14,26 +14,18 @@ from typing import Any
 from jitad import runtime
 from jitad.compiled import Compiled
 from jitad.errors import JitadTypeError
-from jitad.trace import context, hooks, operators
+from jitad.trace import context, operators, pointwise
 from jitad.trace.outside import Outside
+from jitad.trace.pointwise import Fixed, Pointwise, Prepared
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-class _Prepared:
-    """A user's function in the form the eager engine calls: through the call hook."""
-
-    def __init__(self, f: Function) -> None:
-        self.f = self.__wrapped__ = f
-        self.__name__ = getattr(f, "__name__", type(f).__name__)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return hooks.call(self.f, *args, **kwargs)
-
-
 class Derivative:
     """A function made from the function `f` by a derivative operator."""
+
+    closes_over = ("f",)
 
     def __init__(self, operator: str, f: Function, argnums: Argnums = 0) -> None:
         if not callable(f):
@@ -74,11 +66,16 @@ class Derivative:
                     return operators.value_and_grad(f, self.argnums, args, kwargs)[1]
                 case _:
                     return operators.value_and_grad(f, self.argnums, args, kwargs)
-        prepared = _Prepared(self.f)
+        prepared = Prepared(self.f)
         with Outside():
             match self.operator:
                 case "derivative":
-                    return runtime.derivative(prepared)(*args, **kwargs)
+                    fixed = Fixed(self.f, args[1:], kwargs) if args[1:] or kwargs else self.f
+
+                    def made(_: Any, *where: Any) -> Any:
+                        return Pointwise(fixed, *where)
+
+                    return runtime.derivative(prepared, pointwise=made)(*args, **kwargs)
                 case "grad":
                     return runtime.grad(prepared, self.argnums)(*args, **kwargs)
                 case _:
@@ -206,10 +203,7 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.5))
     (6.0, 3.5)
     """
-    if context.current() is not None:
-        return operators.jvp(f, tuple(primals), tuple(tangents))
-    with Outside():
-        return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
+    return pointwise.jvp(f, tuple(primals), tuple(tangents))
 
 
 def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
@@ -241,7 +235,7 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
     if context.current() is not None:
         return operators.vjp(f, args)
     with Outside():
-        return runtime.vjp(_Prepared(f), *args)
+        return runtime.vjp(Prepared(f), *args)
 
 
 def jit(f: Function) -> Compiled:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.closures import has_function, opened, record
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.runtime import leaves
 from jitad.runtime.forward import Bundle
@@ -27,6 +28,7 @@ from jitad.where import caller
 Argnums = int | tuple[int, ...]
 Function = Callable[..., Any]
 Prepare = Callable[[Any], Any]
+Pointwise = Callable[[Function, int, tuple[Any, ...], tuple[Any, ...]], Function]
 
 
 def _as_is(f: Function) -> Function:
@@ -38,7 +40,10 @@ def _as_is(f: Function) -> Function:
 
 @dataclass(slots=True)
 class _Argument:
-    """An argument that is differentiated: its leaves as the caller gave them, and tagged."""
+    """An argument that is differentiated: its leaves as the caller gave them, and tagged.
+
+    Of a function they are what it closes over.
+    """
 
     structure: Structure
     leaves: list[Any]
@@ -47,7 +52,7 @@ class _Argument:
     def derivative(self, of: Callable[[Any], Any]) -> Any:
         """The structure with `of(number)` in place of every real leaf."""
         return unflatten(
-            self.structure,
+            record(self.structure),
             (
                 leaves.zero_of(leaf) if number is None else of(number)
                 for leaf, number in zip(self.leaves, self.numbers, strict=True)
@@ -92,14 +97,14 @@ def _take(
     inside: list[Any] = list(args)
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
-        flat, structure = flatten(arg)
         if k not in positions:
-            inside[k] = unflatten(structure, map(leaves.passive, flat))
+            inside[k] = map_structure(leaves.passive, arg)
             continue
+        flat, structure = flatten(opened(arg, leaves.is_real))
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
             leaves.check_argument(leaf, operator, place(f, k, path))
-        if not any(real) and not all_data:
+        if not any(real) and not all_data and not has_function(structure):
             what = type(arg).__name__ if is_node(arg) else f"{type(arg).__name__}, {arg!r}"
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to "
@@ -172,25 +177,27 @@ def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
 
 
 def jvp(
-    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, prepare: Prepare = _as_is
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, prepare: Prepare = _as_is,
+    pointwise: Pointwise | None = None,
 ) -> tuple[Any, Any]:
     """`(f(*primals), the derivative of f there in the direction tangents)`.
 
     Each tangent has the structure of its primal.  Leaves that are data (ints, bools, strings) have
     no derivative; their tangents are ignored.  A function in the result is differentiated when it
-    is called.
+    is called: `pointwise(f, k, primals, tangents)` is the derivative of leaf k of the result.
     """
-    return _jvp(prepare(f), primals, tangents, prepare)
+    return _jvp(prepare(f), primals, tangents, prepare, pointwise)
 
 
 def _jvp(
-    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], prepare: Prepare
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], prepare: Prepare,
+    pointwise: Pointwise | None = None,
 ) -> tuple[Any, Any]:
     _same_count(primals, tangents)
     directions: list[Any] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        flat, structure = flatten(p)
-        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        flat, structure = flatten(opened(p, leaves.is_real))
+        ts = conform(t, record(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
                 directions.append(_matching(d, leaf, f"jvp: tangent {k}", path))
@@ -208,6 +215,8 @@ def _jvp(
 
     def again(k: int) -> Function:
         """The derivative of the function that is leaf k of the result: f anew, a fresh tag."""
+        if pointwise is not None:
+            return pointwise(f, k, primals, tangents)
 
         def differentiated(*args: Any, **kwargs: Any) -> Any:
             def call(*ps: Any) -> Any:
@@ -244,7 +253,9 @@ def _zero_tangent(leaf: Any) -> Any:
     return leaves.zero_of(leaf)
 
 
-def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
+def derivative(
+    f: Function, *, prepare: Prepare = _as_is, pointwise: Pointwise | None = None
+) -> Function:
     """The derivative of a function of a real number, by forward mode.
 
     `f` may return anything: numbers, arrays, structures of them, and functions, which are
@@ -265,7 +276,7 @@ def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
         def along(t: Any) -> Any:
             return prepared(t, *map(_passive, args), **{k: _passive(v) for k, v in kwargs.items()})
 
-        return _jvp(along, (x,), (1.0,), prepare)[1]
+        return _jvp(along, (x,), (1.0,), prepare, pointwise)[1]
 
     return _named(differentiated, "derivative", f)
 
@@ -279,7 +290,7 @@ def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Functi
     The sensitivity has the structure of the value.  Leaves that are data get a zero of their kind.
     Arrays are copied, since the caller may change his before he calls the pullback.
     """
-    args = tuple(map_structure(leaves.snapshot, a) for a in args)
+    args = tuple(map_structure(leaves.snapshot, opened(a, leaves.is_real)) for a in args)
     return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)
 
 

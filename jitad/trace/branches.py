@@ -30,14 +30,13 @@ from jitad.trace.join import (
     Form,
     Maybe,
     Mismatch,
-    Snapshot,
     Unifier,
     build,
     explain,
     extract,
     kinds,
-    snapshot,
 )
+from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import primal

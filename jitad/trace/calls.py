@@ -237,8 +237,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
                 f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
-    args = tuple(map(_callback, args))
-    kwargs = {k: _callback(v) for k, v in kwargs.items()}
+    if not ours:  # which calls through the hook
+        args = tuple(map(_callback, args))
+        kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)

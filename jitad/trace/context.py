@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Block, Pos, Var
-from jitad.trace.join import Snapshot, snapshot
 from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
@@ -55,6 +55,7 @@ class Trace:
         self.calls: dict[tuple[Any, ...], int] = {}
         self.depth = 0  # of calls
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
+        self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
         self.steps = 0
 

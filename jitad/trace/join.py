@@ -9,116 +9,26 @@ containers are unified element by element.  `extract` gives the atoms of a snaps
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
+from jitad import closures
+from jitad.closures import is_function
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
+from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
-
-_NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
-_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
-
-# -- snapshots ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Num:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arr:
-    value: ArrayHandle
-    content: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The content of an array that was retired."""
-
-    why: str
-
-
-@dataclass(slots=True, eq=False)
-class Rec:
-    """A tuple, list, dict or object: its parts by key."""
-
-    value: Any
-    keys: tuple[Any, ...]
-    parts: tuple[Snapshot, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Obj:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Per:
-    """A value that may be missing; `part` is None where it certainly is."""
-
-    flag: Any
-    part: Snapshot | None
-    name: str = ""
-
-
-Snapshot = Num | Arr | Rec | Obj | Per
-
-
-def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
-    """The value as it is now, whatever is written to it later."""
-    seen = {} if seen is None else seen
-    if value is UNSET or value is MISSING:
-        return Per(False, None)
-    if isinstance(value, Perhaps):
-        return Per(value.flag, snapshot(value.value, seen), value.name)
-    if isinstance(value, _NUMBERS):
-        return Num(value)
-    if id(value) in seen:
-        return seen[id(value)]
-    if isinstance(value, ArrayHandle):
-        out: Snapshot = Arr(value, Lost(value._lost) if value._lost else value.content)
-    elif (keys := _keys(value)) is not None:
-        out = seen[id(value)] = Rec(value, keys, ())
-        out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
-    else:
-        out = Obj(value)
-    seen[id(value)] = out
-    return out
-
-
-def _keys(value: Any) -> tuple[Any, ...] | None:
-    """The keys of a container's parts; None for what is not taken apart."""
-    if isinstance(value, (tuple, list)):
-        return tuple(range(len(value)))
-    if type(value) is dict:
-        return tuple(value)
-    if value is None or isinstance(value, _OPAQUE) or callable(value):
-        return None
-    if dataclasses.is_dataclass(value):
-        return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-    if type(value).__module__ != "builtins" and hasattr(value, "__dict__"):
-        return tuple(vars(value))
-    return None
-
-
-def _part(value: Any, key: Any) -> Any:
-    return value[key] if isinstance(value, (tuple, list, dict)) else getattr(value, key)
-
 
 # -- forms ----------------------------------------------------------------------------------------
 
@@ -209,10 +119,13 @@ class Unifier:
                 return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.handles(a, b)
-            case Rec(), Rec() if type(a.value) is type(b.value) and a.keys == b.keys:
+            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) is _kind(b.value):
                 out = self.pairs[pair] = Record(a, ())
-                parts = zip(a.parts, b.parts, strict=True)
-                out.parts = tuple(self.unify(p, q, name) for p, q in parts)
+                shared = _shared_cells(a.value, b.value)
+                out.parts = tuple(
+                    Keep(Obj(shared[k])) if k in shared else self.unify(p, q, name)
+                    for k, p, q in zip(a.keys, a.parts, b.parts, strict=True)
+                )
             case Rec(value=list()), Rec(value=list()) if name == APPENDED:
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
@@ -259,6 +172,30 @@ class Unifier:
         return Keep(s)
 
 
+def _kind(value: Any) -> Any:
+    return closures.kind(value) if is_function(value) else type(value)
+
+
+def _shared_cells(f: Any, g: Any) -> dict[str, Any]:
+    """The variables that two functions of one code have in common; they stay in common.
+
+    The others are the function's own from here on: nothing may write to them any more.
+    """
+    if not isinstance(f, FunctionType):
+        return {}
+    from jitad.trace.context import current
+
+    trace = current()
+    shared = {}
+    for name in closures.names(f):
+        cells = closures.cell(f, name), closures.cell(g, name)
+        if cells[0] is cells[1]:
+            shared[name] = cells[0]
+        elif trace is not None:
+            trace.parted.update((id(c), c) for c in cells)
+    return shared
+
+
 def longer(a: Rec, b: Rec) -> Rec:
     return a if len(a.keys) >= len(b.keys) else b
 
@@ -302,11 +239,11 @@ def describe(s: Snapshot) -> str:
             return f"a number ({_scalar(x)})" if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
             return f"an array ({h.type})"
-        case Rec(v, _, _):
+        case Rec(v, _, _) if not is_function(v):
             return f"a {type(v).__name__} of {len(s.keys)}"
         case Per():
             return "nothing"
-        case Obj(v):
+        case Obj(v) | Rec(v):
             text = repr(v)
             return text if len(text) < 40 else f"a {type(v).__name__}"
 
@@ -468,6 +405,8 @@ def _container(f: Record, parts: list[Any]) -> Any:
         return kind(parts)
     if isinstance(value, dict):
         return dict(zip(f.of.keys, parts, strict=True))
+    if is_function(value):
+        return closures.again(value, dict(zip(f.of.keys, parts, strict=True)))
     out = object.__new__(kind)
     for k, p in zip(f.of.keys, parts, strict=True):
         object.__setattr__(out, k, p)

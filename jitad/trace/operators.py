@@ -11,9 +11,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad import closures
+from jitad.closures import has_function, is_function, opened, record
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.runtime.operators import Argnums, place, positions_of
 from jitad.structures import Structure, conform, flatten, is_node, unflatten
 from jitad.tape.build import Builder, Leaf
@@ -21,8 +24,11 @@ from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.join import Form, Snapshot, build, extract, snapshot
+from jitad.trace.join import Form, build, extract
+from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
+from jitad.trace.rewrite import is_library, is_rewritten
+from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import Write
 
@@ -36,6 +42,8 @@ class _Application:
     """A function traced into a block, and what its parameters and results are."""
 
     trace: Trace
+    f: Function  # of the positional arguments `given`
+    given: tuple[Any, ...]
     block: Block
     primals: tuple[Atom, ...]  # one a parameter
     arguments: tuple[tuple[Structure, tuple[Any, ...]], ...]  # per argument: its leaves
@@ -50,14 +58,18 @@ class _Application:
         """The function's result, given the block's results in the surrounding tape."""
         b = self.trace.builder
         leaves = [
-            given if k is None else dress(b, outs[k], given)
-            for given, k in zip(self.results, self.places, strict=True)
+            self._static(given, n) if k is None else dress(b, outs[k], given)
+            for n, (given, k) in enumerate(zip(self.results, self.places, strict=True))
         ]
         supply = iter(outs[self.own :])
         made: dict[int, Any] = {}
         for write, form in self.writes:
             assign(write, build(b, form, supply, made, lambda new, old: None))
         return unflatten(self.structure, leaves)
+
+    def _static(self, given: Any, place: int) -> Any:
+        """A leaf of the result that is no number; a function may know the block's variables."""
+        return Anew(self.f, place, self.given) if is_function(given) else given
 
 
 def inner(differentiated: Any) -> Function:
@@ -85,6 +97,24 @@ def _real(leaf: Any) -> bool:
         return getattr(getattr(leaf, "dtype", None), "kind", "") == "f"
 
 
+def _closed_over(f: Any, name: str) -> Any:
+    """What a function closes over, as the trace has it; nothing of a library's function."""
+    trace = current()
+    assert trace is not None
+    value = closures.content(f, name)
+    path = trace.captures.path_of(f)
+    if isinstance(f, FunctionType) and not is_rewritten(f) and is_library(f):
+        return None
+    if path is None:
+        return value
+    if not isinstance(f, FunctionType):
+        return trace.captures.read(path.then("attr", name), value)
+    trace.captures.register_function(f)
+    if trace.journal.touched(closures.cell(f, name), "cell"):
+        return value
+    return trace.captures.read(path.then("cell", name), value)
+
+
 def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator: str,
            positions: tuple[int, ...], all_data: bool = False) -> _Application:  # fmt: skip
     from jitad.trace import hooks  # hooks know of operators through the call hook
@@ -98,7 +128,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     numbers: list[Var | None] = []
     arguments = []
     for k in positions:
-        leaves, structure = flatten(args[k])
+        leaves, structure = flatten(opened(args[k], _real, _closed_over))
         got: list[Any] = []
         found = False
         for leaf, path in zip(leaves, structure.paths(), strict=True):
@@ -115,7 +145,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             primals.append(atom)
             numbers.append(var)
             got.append(dress(b, var, leaf))
-        if not found and not all_data:
+        if not found and not all_data and not has_function(structure):
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to",
                 b.pos, "Pass a float (3.0 instead of 3), or choose other argnums.",
@@ -151,9 +181,11 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     region.close()
     b.pos = outer_pos
     region.block.results = atoms
-    return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),
-                        structure, tuple(leaves), tuple(places), tuple(writes),
-                        own)  # fmt: skip
+    fixed = Fixed(f, (), kwargs) if kwargs else f
+    return _Application(
+        trace, fixed, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
+        structure, tuple(leaves), tuple(places), tuple(writes), own,
+    )  # fmt: skip
 
 
 def _check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
@@ -262,7 +294,7 @@ def _adjoints(run: _Application, adjoints: tuple[Var, ...] | None) -> tuple[Any,
                 got.append(_zero_of_data(leaf))
             else:
                 got.append(dress(b, of[var] if of else zero(b, var), leaf))
-        out.append(unflatten(structure, got))
+        out.append(unflatten(record(structure), got))
     return tuple(out)
 
 
@@ -324,8 +356,8 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
         )  # fmt: skip
     given: list[Atom] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        leaves, structure = flatten(p)
-        ts = conform(t, structure, f"jvp: tangent {k}", f"primal {k}")
+        leaves, structure = flatten(opened(p, _real, _closed_over))
+        ts = conform(t, record(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d in zip(leaves, ts, strict=True):
             if _real(leaf):
                 given.append(_conforming(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
@@ -339,11 +371,8 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     for leaf, at in zip(run.results, run.places, strict=True):
         if at is not None and at in tangent_of:
             flat.append(dress(b, tangent_of[at], leaf))
-        elif callable(leaf):
-            raise JitadError(
-                "jvp: a compiled function can't return a function to be differentiated yet",
-                b.pos, "Call derivative without jit.",
-            )  # fmt: skip
+        elif is_function(leaf):
+            flat.append(Pointwise(f, len(flat), primals, tangents))
         else:
             flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
     return value, unflatten(run.structure, flat)
@@ -372,10 +401,5 @@ def derivative(f: Function, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any
             "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",
         )  # fmt: skip
 
-    def along(t: Any) -> Any:
-        from jitad.trace import hooks
-
-        return hooks.call(f, t, *args, **kwargs)
-
-    along.__name__ = getattr(f, "__name__", "f")
+    along = Fixed(f, args, kwargs) if args or kwargs else f
     return jvp(along, (x,), (1.0,))[1]

@@ -9,22 +9,8 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
-from jitad.trace.join import (
-    Arr,
-    Form,
-    Handle,
-    Keep,
-    Maybe,
-    Num,
-    Number,
-    Per,
-    Rec,
-    Record,
-    Snapshot,
-    Unifier,
-    _container,
-    extract,
-)
+from jitad.trace.join import Form, Handle, Keep, Maybe, Number, Record, Unifier, _container, extract
+from jitad.trace.snapshot import Arr, Num, Per, Rec, Snapshot
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
 

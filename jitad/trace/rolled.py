@@ -25,19 +25,17 @@ from jitad.trace.join import (
     Keep,
     Maybe,
     Mismatch,
-    Num,
     Number,
     Record,
-    Snapshot,
     Unifier,
     build,
     explain,
     extract,
     kinds,
     signature,
-    snapshot,
     widen,
 )
+from jitad.trace.snapshot import Num, Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.values.number import bind
 
@@ -246,7 +244,8 @@ class Rolled:
 
     def _with_extents(self, f: Form, entry: Snapshot, end: Snapshot) -> Form:
         """Carried arrays keep their extents: those of the value before the loop."""
-        from jitad.trace.join import Arr, _shape
+        from jitad.trace.join import _shape
+        from jitad.trace.snapshot import Arr
 
         match f:
             case Handle(type=t, shape=shape) if t.ndim:

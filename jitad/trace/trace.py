@@ -22,20 +22,10 @@ from jitad.trace import context
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
-from jitad.trace.join import (
-    Arr,
-    Form,
-    Handle,
-    Rec,
-    Record,
-    Snapshot,
-    build,
-    extract,
-    kinds,
-    snapshot,
-)
+from jitad.trace.join import Form, Handle, Record, build, extract, kinds
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
+from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
