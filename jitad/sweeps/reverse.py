@@ -119,7 +119,10 @@ class _Reverse:
         if not isinstance(v, Var):
             return None
         self.gather(v, scope)
-        return scope.adjoints.pop(v, None)
+        out = scope.adjoints.pop(v, None)
+        if v.name and isinstance(out, Var) and not out.name:
+            out.name = f"{v.name}_bar"
+        return out
 
     # -- equations ------------------------------------------------------------------------------
 
@@ -265,7 +268,7 @@ class _Reverse:
             rerun = False  # the cut finds what is dear and records it
         restored = [] if rerun else plan(e, self.active, scope)
         any_order = any_order and not restored
-        k_var = Var(INT, (), "k")
+        k_var = Var(INT, (), _counter(e))
         inner = Scope(scope, body, visible=rerun, owner=e)
         primal: list[Var] = []
         results: list[Atom]
@@ -376,3 +379,9 @@ class _Reverse:
             now for old, now in env.items() if old in self.active and isinstance(now, Var)
         )
         return primal, results
+
+
+def _counter(e: Equation) -> str:
+    """What to call the number of an iteration: as the loop does, where it counts from zero."""
+    counts = e.op == "for" and e.ins[:2] == (lit(0), lit(1))
+    return (e.blocks[0].params[0].name if counts else "") or "k"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 from jitad.errors import (
@@ -34,6 +34,7 @@ from jitad.trace.join import (
     build,
     explain,
     extract,
+    given,
     kinds,
 )
 from jitad.trace.snapshot import Snapshot, snapshot
@@ -247,11 +248,13 @@ class Branches:
                         raise explain(name, e, self.site.pos, "after this branch") from None
             sides.append(atoms)
         needed: list[Any] = []
+        names: list[str] = []
         counted: set[int] = set()
-        for f in forms:
+        for f, name in zip(forms, chain(self.site.names, repeat("")), strict=False):
             if f is not None:
                 kinds(f, needed, counted)
-        results = self._equation(sides, needed)
+            names += [given(name)] * (len(needed) - len(names))
+        results = self._equation(sides, needed, names)
         supply = iter(results)
         made: dict[int, Any] = {}
         join = self.trace.journal.joiner()
@@ -260,7 +263,9 @@ class Branches:
             for f in forms
         ]
 
-    def _equation(self, sides: list[list[Atom]], needed: list[Any]) -> list[Atom]:
+    def _equation(
+        self, sides: list[list[Atom]], needed: list[Any], names: list[str]
+    ) -> list[Atom]:
         """The `if` equation; results that need none are found without it."""
         b = self.trace.builder
         logic = self._as_logic(sides)
@@ -269,11 +274,11 @@ class Branches:
         blocks = [r.block for r in self.regions]
         results: list[Atom | None] = []
         outs: list[Var] = []
-        for x, y, (t, shape) in zip(*sides, needed, strict=True):
+        for x, y, (t, shape), name in zip(*sides, needed, names, strict=True):
             easy = self._easily(x, y)
             results.append(easy)
             if easy is None:
-                outs.append(Var(t, shape_outside(shape, *blocks)))
+                outs.append(Var(t, shape_outside(shape, *blocks), name))
                 results[-1] = outs[-1]
         kept = [k for k, r in enumerate(results) if isinstance(r, Var) and r in outs]
         for block, side in zip(blocks, sides, strict=True):

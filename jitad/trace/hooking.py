@@ -349,6 +349,8 @@ class Hooking(Expressions):
 
     def store(self, name: str, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         note = self.noted(name)
+        if _makes(value):
+            value = _at(_hook("named", ast.Constant(name), value), value)
         if not note:
             return [ast.Assign([target], value)]
         temporary = self.unit.fresh("t")
@@ -409,6 +411,16 @@ _STRAIGHT = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.ClassDef, ast.Import,
     ast.ImportFrom,
 )  # fmt: skip
+
+
+def _makes(value: ast.expr) -> bool:
+    """May the expression be a new value, without a name yet?"""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="_jh"), attr=attr)):
+            return attr not in ("glob", "free", "get_attr")
+        case ast.Name(id=name):
+            return name.startswith("_j")
+    return False
 
 
 def _deleted(s: ast.stmt) -> set[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
+from jitad.tape.ir import Var
 from jitad.trace import branches, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import call, special
@@ -133,6 +134,14 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         return checked(name, a, None, plain(a)) if found is None else call(found, a)
 
     return hook
+
+
+def named(name: str, value: Any) -> Any:
+    """What the user calls a value; the first name stays."""
+    content = value.content if isinstance(value, ArrayHandle) and value.root is value else value
+    if isinstance(content, Leaf) and isinstance(content.atom, Var) and not content.atom.name:
+        content.atom.name = name
+    return value
 
 
 for _name, (_plain, _inplace, _method) in _BINARY.items():

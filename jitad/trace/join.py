@@ -344,6 +344,11 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
     return out
 
 
+def given(name: str) -> str:
+    """The name, if it is the user's and not the rewriting's."""
+    return "" if name.startswith("_j") else name
+
+
 def signature(f: Form, numbers: dict[int, int]) -> Any:
     """Equal for forms that need the same variables, aliases in the same places."""
     match f:

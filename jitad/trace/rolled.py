@@ -9,6 +9,7 @@ the form is widened (a static number becomes a variable, an int a float) and the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from typing import Any
 
 from jitad.errors import JitadError, JitadValueError, message
@@ -31,6 +32,7 @@ from jitad.trace.join import (
     build,
     explain,
     extract,
+    given,
     kinds,
     signature,
     widen,
@@ -102,10 +104,13 @@ class Rolled:
     def _params(self) -> tuple[list[Var], list[Var]]:
         """Variables of the kind of loop, and one each for what is carried."""
         needed: list[Any] = []
+        names: list[str] = []
         seen: set[int] = set()
-        for f in self.forms:
+        for f, name in zip(self.forms, chain(self.site.names, repeat("")), strict=False):
             kinds(f, needed, seen)
-        return self._own_params(), [Var(t, shape) for t, shape in needed]
+            names += [given(name)] * (len(needed) - len(names))
+        carried = [Var(t, shape, n) for (t, shape), n in zip(needed, names, strict=True)]
+        return self._own_params(), carried
 
     def _begin(self) -> tuple[Any, State]:
         own, carried = self._params()
@@ -295,7 +300,7 @@ class Rolled:
             for var, atom in zip(self.carried, final, strict=True):
                 self._check_extents(var, atom)
         start = self._atoms([*self.entry, *(w.value for w in self.places.values())])
-        outs = tuple(Var(v.type, v.shape) for v in self.carried)
+        outs = tuple(Var(v.type, v.shape, v.name) for v in self.carried)
         self._equation(start, final, outs)
         values = self._built(outs)
         for w in self.lost.values():
