@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from jitad.api import vjp as vjp
     from jitad.compiled import Compiled as Compiled
     from jitad.debug.check_grads import check_grads as check_grads
+    from jitad.errors import FallbackWarning as FallbackWarning
     from jitad.errors import JitadError as JitadError
+    from jitad.fallback import set_fallback as set_fallback
     from jitad.structures import register_structure as register_structure
 
 __version__ = "0.1.0"
@@ -23,6 +25,7 @@ __version__ = "0.1.0"
 # `jitad.tape` and the like, and must not meet a half-made package.
 _PUBLIC = {
     "Compiled": "jitad.compiled",
+    "FallbackWarning": "jitad.errors",
     "JitadError": "jitad.errors",
     "check_grads": "jitad.debug.check_grads",
     "derivative": "jitad.api",
@@ -32,6 +35,7 @@ _PUBLIC = {
     "jit_value_and_grad": "jitad.api",
     "jvp": "jitad.api",
     "register_structure": "jitad.structures",
+    "set_fallback": "jitad.fallback",
     "value_and_grad": "jitad.api",
     "vjp": "jitad.api",
 }

@@ -238,7 +238,7 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
         return runtime.vjp(Prepared(f), *args)
 
 
-def jit(f: Function) -> Compiled:
+def jit(f: Function, *, fallback: bool | None = None) -> Compiled:
     """Compile a function to a native kernel, one for each combination of argument types.
 
     The function is traced when it is first called with new types (lengths of arrays are not part
@@ -249,6 +249,10 @@ def jit(f: Function) -> Compiled:
     f : function of floats, ints, bools, arrays of them of any shape, strides and dtype (but
         complex), and nested tuples, lists, dicts, NamedTuples and dataclasses of those.  What it
         takes from around it is read anew at every call.
+    fallback : what to do where a trace can't tell how deep calls or derivatives nest, because
+        numbers decide it (`while f(x) < 0.0: f = derivative(f)`).  True: such calls run in the
+        eager engine, with a `FallbackWarning` the first time; the paths that they take are
+        compiled as well.  False: they raise `JitadError`.  None: as `set_fallback` says.
 
     Returns
     -------
@@ -274,15 +278,17 @@ def jit(f: Function) -> Compiled:
     >>> total(np.arange(4.0))
     14.0
     """
-    return Compiled(f)
+    return Compiled(f, fallback)
 
 
-def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
+def jit_grad(
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+) -> Compiled:
     """`jit(grad(f, argnums))`: the gradient as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `grad`.
+    f, argnums : as for `grad`; fallback : as for `jit`.
 
     Returns
     -------
@@ -302,15 +308,17 @@ def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
     >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return Compiled(grad(f, argnums))
+    return Compiled(grad(f, argnums), fallback)
 
 
-def jit_value_and_grad(f: Function, argnums: Argnums = 0) -> Compiled:
+def jit_value_and_grad(
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+) -> Compiled:
     """`jit(value_and_grad(f, argnums))`: what optimisers want.
 
     Parameters
     ----------
-    f, argnums : as for `grad`.
+    f, argnums : as for `grad`; fallback : as for `jit`.
 
     Returns
     -------
@@ -332,4 +340,4 @@ def jit_value_and_grad(f: Function, argnums: Argnums = 0) -> Compiled:
     >>> bool(np.allclose(fit.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(value_and_grad(f, argnums))
+    return Compiled(value_and_grad(f, argnums), fallback)

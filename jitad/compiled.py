@@ -23,7 +23,14 @@ from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, native_entry, of_types, python_entry
-from jitad.errors import GuardMiss, JitadError, JitadOverflowError, JitadTypeError
+from jitad.errors import (
+    GuardMiss,
+    JitadError,
+    JitadOverflowError,
+    JitadTypeError,
+    UnknownDepthError,
+)
+from jitad.fallback import Unknown, is_allowed, warn
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import Structure, flatten, step, unflatten
@@ -31,6 +38,7 @@ from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import context, hooks
 from jitad.trace.captures import PLAIN_ARRAYS, Path
+from jitad.trace.observe import Decisions
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
@@ -71,12 +79,13 @@ class Compiled:
 
     Parameters
     ----------
-    f : the function, as for `jit`.
+    f, fallback : as for `jit`.
 
     Attributes
     ----------
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
+    explain() : which kernels there are, and which calls ran without one.
     tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
     compile(*types) : compile ahead of time, for Numba types or for values of the types.
     address(*types) : the address of a C function.
@@ -97,13 +106,14 @@ class Compiled:
     ['first call']
     """
 
-    def __init__(self, f: Callable[..., Any]) -> None:
+    def __init__(self, f: Callable[..., Any], fallback: bool | None = None) -> None:
         if not callable(f):
             raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
-        self.f = f
+        self.f, self.fallback = f, fallback
         functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
+        self._unknown: dict[Any, Unknown] = {}  # argument types for which nesting is not known
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
         self._native: dict[Any, Any] = {}
@@ -147,9 +157,26 @@ class Compiled:
                 "other values of what the trace relied on" if tried else "other types"
             )
             args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
-            s = self._specialise(args_, kwargs_, why)
-            tried.append(s)
-        return self._run(s, args, kwargs)
+            unknown = self._unknown.get(key)
+            try:
+                if unknown is None:
+                    tried.append(self._specialise(args_, kwargs_, why))
+                    return self._run(tried[-1], args, kwargs)
+            except UnknownDepthError as reason:
+                if not is_allowed(self.fallback):
+                    raise
+                if not self._unknown:
+                    warn(self.__name__, reason)
+                unknown = self._unknown[key] = Unknown(reason, reason.places)
+            else:
+                why = "the path of an earlier call"
+                s = unknown.along(lambda path: self._specialise(args_, kwargs_, why, path))
+                if s is not None:
+                    tried.append(s)
+                    out = self._known((s,), args, kwargs)
+                    if out is not _MISSED:
+                        return out
+        return unknown.run(self.f, args, kwargs)
 
     def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
         """The result by the first of these specialisations that will do."""
@@ -177,14 +204,15 @@ class Compiled:
         return out
 
     def _specialise(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str,
+        path: Decisions | None = None,
     ) -> Specialisation:
         if len(self._all) >= _MOST:
             raise JitadError(
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
-        traced = trace(self.f, args, kwargs, self._dynamic)
+        traced = trace(self.f, args, kwargs, self._dynamic, path)
         s = Specialisation(traced, kernel(specialise(traced.tape)), why)
         self._all.append(s)
         return s
@@ -238,6 +266,11 @@ class Compiled:
     def specialisations(self) -> list[str]:
         """Why each specialisation was made, oldest first."""
         return [s.why for s in self._all]
+
+    def explain(self) -> str:
+        """Which kernels there are and why, and which calls ran without one."""
+        lines = [f"kernel {k}: {why}" for k, why in enumerate(self.specialisations, 1)]
+        return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
     def source(self) -> str:

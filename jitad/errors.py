@@ -75,6 +75,27 @@ class JitadOverflowError(JitadError, OverflowError):
     """A Python integer past 64 bits, or a `math` function past the largest float."""
 
 
+class UnknownDepthError(JitadError):
+    """How deep calls or derivatives nest is decided by numbers that a trace doesn't know.
+
+    `jit` then uses the eager engine, unless that is forbidden.
+    """
+
+    def __init__(
+        self, what: str, where: Pos | str | None = None, remedy: str = "",
+        places: frozenset[Pos] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.places = places  # of the conditions that decide
+        super().__init__(what, where, remedy)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.what, self.where, self.remedy, self.places))
+
+
+class FallbackWarning(UserWarning):
+    """A compiled function ran in the eager engine."""
+
+
 class GuardMiss(JitadError):
     """A kernel met a value that its trace did not foresee.
 

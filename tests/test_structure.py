@@ -18,7 +18,7 @@ LAYERS = (
     ("jitad",),
     ("jitad.api", "jitad.debug"),
     ("jitad.compiled",),
-    ("jitad.entries",),
+    ("jitad.entries", "jitad.fallback"),
     ("jitad.trace",),
     ("jitad.runtime",),
     ("jitad.values",),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
@@ -106,14 +106,14 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
     if key in trace.calls and len(trace.conditions) > trace.calls[key]:
         _unfold(trace, trace.calls[key])
-        raise JitadError(
+        raise UnknownDepthError(
             f"{f.__qualname__} calls itself under a traced condition", trace.builder.pos,
-            "Write it as a loop; recursion on traced values is not supported yet.",
+            "Write it as a loop, or allow the eager engine (fallback=True).", trace.around(),
         )  # fmt: skip
     if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
-            trace.builder.pos, "Write the recursion as a loop.",
+            trace.builder.pos, "If it is a recursion that ends, write it as a loop.",
         )  # fmt: skip
     again = key in trace.calls
     trace.calls.setdefault(key, len(trace.conditions))

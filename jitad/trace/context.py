@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Block, Pos, Var
+from jitad.trace.observe import Decisions
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.unset import UNSET
@@ -56,8 +57,23 @@ class Trace:
         self.depth = 0  # of calls
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
+        self.rolling: list[Pos] = []  # the loops that are being traced, as such
         self.relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
+        self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
+        self.decided = 0  # how many of them have been met
         self.steps = 0
+
+    def around(self) -> frozenset[Pos]:
+        """Where the conditions are under which the trace is at present."""
+        return frozenset((*(p for p, _ in self.conditions), *self.rolling))
+
+    def next_decision(self, place: Pos | None) -> bool | None:
+        """How this condition turned out in the run whose path is traced."""
+        if self.decisions is None or self.rolling or place not in self.decisions.places:
+            return None  # in a rolled loop one decision would stand for all iterations
+        assert place is not None
+        self.decided += 1
+        return self.decisions.of(place, self.decided - 1)
 
     def step(self, frame: FrameType) -> None:
         """Note the user's position; every hook of a traced operation calls this."""

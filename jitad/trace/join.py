@@ -19,7 +19,7 @@ import numpy as np
 
 from jitad import closures
 from jitad.closures import is_function
-from jitad.errors import JitadError
+from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
@@ -72,6 +72,26 @@ Form = Keep | Number | Handle | Record | Maybe
 
 class Mismatch(Exception):
     """Two values have no common form; the text says what they are."""
+
+    functions = False  # because they are functions, made in different ways
+
+
+def _mismatch(a: Snapshot, b: Snapshot, text: str) -> Mismatch:
+    out = Mismatch(text)
+    out.functions = _has_function(a) or _has_function(b)
+    return out
+
+
+def _has_function(s: Snapshot) -> bool:
+    match s:
+        case Obj(v):
+            return callable(v) and not isinstance(v, type)
+        case Rec(v, _, parts):
+            of_list = isinstance(v, (list, tuple)) and any(map(_has_function, parts))
+            return is_function(v) or of_list
+        case Per(_, part):
+            return part is not None and _has_function(part)
+    return False
 
 
 def same(a: Snapshot, b: Snapshot) -> bool:
@@ -132,7 +152,8 @@ class Unifier:
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
             case Rec(value=u), Rec(value=v) if type(u) is type(v) and type(u) in (list, tuple):
                 kind = type(u).__name__
-                raise Mismatch(f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements")
+                text = f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements"
+                raise _mismatch(a, b, text)
             case Per(_, p), Per(_, q) if p is not None and q is not None:
                 out = Maybe(self.unify(p, q, name), name)
             case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
@@ -144,7 +165,7 @@ class Unifier:
             case (other, Per(_, p)):
                 out = Maybe(self.unify(other, p, name), name)  # type: ignore[arg-type]
             case _:
-                raise Mismatch(f"{describe(a)} or {describe(b)}")
+                raise _mismatch(a, b, f"{describe(a)} or {describe(b)}")
         self.pairs[pair] = out
         return out
 
@@ -418,8 +439,16 @@ def _container(f: Record, parts: list[Any]) -> Any:
     return out
 
 
-def explain(name: str, e: Mismatch, pos: Any, where: str) -> JitadError:
+def explain(
+    name: str, e: Mismatch, pos: Any, where: str, places: frozenset[Any] = frozenset()
+) -> JitadError:
+    """`places`: of the conditions around, on which the matter depends as well."""
     what = "the value returned" if name == "_jv" else (name or "an attribute or item")
+    if e.functions:
+        return UnknownDepthError(
+            f"{what} is {e} {where}: how functions nest depends on numbers", pos,
+            "Let it depend on ints, or allow the eager engine (fallback=True).", places | {pos},
+        )  # fmt: skip
     return JitadError(
         f"{what} is {e} {where}", pos,
         "Give it the same kind of value on every path, or decide on something static.",

@@ -16,7 +16,7 @@ from jitad.errors import JitadError, JitadValueError, message
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
-from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
+from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth, undecided
 from jitad.trace.context import DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
@@ -244,8 +244,10 @@ class Rolled:
                 now = now.part
             return self._with_extents(widen(was, now), entry, end)
         except Mismatch as e:
-            raise explain(name, e, self.site.pos, "before and after an iteration of this loop") \
-                from None  # fmt: skip
+            if not self.may_fail:
+                undecided(self.trace, e, self.site.pos, self._runs())
+            raise explain(name, e, self.site.pos, "before and after an iteration of this loop",
+                          self.trace.around()) from None  # fmt: skip
 
     def _with_extents(self, f: Form, entry: Snapshot, end: Snapshot) -> Form:
         """Carried arrays keep their extents: those of the value before the loop."""

@@ -1,0 +1,120 @@
+"""What runs where a trace can't tell how deep calls or derivatives nest?
+
+The eager engine: the same rules on numbers that carry their tags at run time, slower and never
+wrong.  It also notes how the conditions that decide the nesting turn out; the next call is traced
+along that path, and its kernel checks every decision (`jitad.trace.observe`).  A call that goes
+another way runs eagerly again, and gives another kernel, up to `MOST` of them.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from jitad.errors import FallbackWarning, UnknownDepthError
+from jitad.tape.ir import Pos
+from jitad.trace import hooks
+from jitad.trace.observe import MOST as MOST_DECISIONS
+from jitad.trace.observe import Decisions, observing
+from jitad.where import caller
+
+MOST = 8  # paths of one function that are compiled
+
+
+@dataclass
+class _Setting:
+    allowed: bool = os.environ.get("JITAD_FALLBACK", "1") not in ("", "0")
+
+
+_setting = _Setting()
+
+
+def set_fallback(allowed: bool) -> bool:
+    """Allow compiled functions to run in the eager engine where nesting depends on numbers.
+
+    Parameters
+    ----------
+    allowed : False makes them raise `JitadError` instead.  `jit(f, fallback=...)` decides for one
+        function.  Before the first call of this it is as the environment variable
+        `JITAD_FALLBACK` says (1 or 0; 1 unless set).
+
+    Returns
+    -------
+    What was set before, a bool.
+
+    Raises
+    ------
+    Nothing.
+
+    Source: binding times as in Jones, Gomard & Sestoft, *Partial Evaluation and Automatic Program
+    Generation*, 1993: what isn't known early is done late.
+
+    >>> from jitad import jit_grad, set_fallback
+    >>> def halvings(x):
+    ...     return x if x < 1.0 else halvings(0.5 * x)
+    >>> before = set_fallback(False)
+    >>> jit_grad(halvings)(5.0)
+    Traceback (most recent call last):
+    jitad.errors.UnknownDepthError: halvings calls itself under a traced condition...
+    >>> set_fallback(before)
+    False
+    """
+    before, _setting.allowed = _setting.allowed, bool(allowed)
+    return before
+
+
+def is_allowed(own: bool | None) -> bool:
+    """May a function with this setting of its own fall back?"""
+    return _setting.allowed if own is None else own
+
+
+@dataclass
+class Unknown:
+    """Calls with arguments of one kind, whose nesting depends on numbers."""
+
+    reason: UnknownDepthError
+    places: frozenset[Pos]  # of the conditions that decide
+    path: Decisions | None = None  # of a run, waiting to be traced along
+    traced: list[Decisions] = field(default_factory=list)
+    runs: int = 0
+
+    def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """In the eager engine."""
+        self.runs += 1
+        with observing(self.places) as path:
+            out = hooks.call(f, *args, **kwargs)
+        fits = 0 < len(path.made) <= MOST_DECISIONS and len(self.traced) < MOST
+        self.path = path if fits and path not in self.traced else None
+        return out
+
+    def along(self, trace: Callable[[Decisions], Any]) -> Any:
+        """What tracing along the path of an earlier run gives; None where that can't be."""
+        if self.path is None:
+            return None
+        path, self.path = self.path, None
+        self.traced.append(path)
+        try:
+            return trace(path)
+        except UnknownDepthError as error:  # other conditions decide as well
+            if error.places <= self.places:
+                return None
+            self.places |= error.places
+            self.traced.remove(path)
+            return None
+
+    def __str__(self) -> str:
+        calls = "1 call" if self.runs == 1 else f"{self.runs} calls"
+        return f"{calls} in the eager engine, because {self.reason}"
+
+
+def warn(name: str, reason: UnknownDepthError) -> None:
+    """Once a compiled function, at the line of the user's that calls it."""
+    where = caller()
+    warnings.warn_explicit(
+        f"{name} runs in the eager engine: {reason.what}. See .explain(); "
+        "jit(f, fallback=False) forbids it.",
+        FallbackWarning, where.file if where else "<unknown>", where.line if where else 1,
+    )  # fmt: skip
