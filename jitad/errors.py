@@ -93,7 +93,25 @@ class UnknownDepthError(JitadError):
 
 
 class FallbackWarning(UserWarning):
-    """A compiled function ran in the eager engine."""
+    """A compiled function ran in the eager engine: `jit` gives this warning once a function.
+
+    Parameters
+    ----------
+    message : which function, and why.  Results have the shapes and dtypes that a kernel's have.
+
+    Source: see `set_fallback`.
+
+    >>> import warnings
+    >>> from jitad import FallbackWarning, jit
+    >>> def halvings(x):
+    ...     return x if x < 1.0 else halvings(0.5 * x)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     jit(halvings, fallback=True)(5.0)
+    0.625
+    >>> caught[0].category is FallbackWarning
+    True
+    """
 
 
 class GuardMiss(JitadError):
