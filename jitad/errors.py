@@ -113,6 +113,9 @@ class FallbackWarning(UserWarning):
     True
     """
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
 
 class GuardMiss(JitadError):
     """A kernel met a value that its trace did not foresee.

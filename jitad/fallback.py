@@ -43,7 +43,7 @@ def set_fallback(allowed: bool) -> bool:
 
     Returns
     -------
-    What was set before, a bool.  Shapes and dtypes of results are the same in both engines.
+    What was set before, a bool.  Results have the same shapes and dtypes in both engines.
 
     Raises
     ------

@@ -28,6 +28,7 @@ _CACHE = os.environ["JITAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="jitad-tests-")
 # Where compiled functions may run in the eager engine.
 FALLBACK = (
     "tests/docs/test_examples.py::test_document[LIMITATIONS.md]",
+    "tests/docs/test_examples.py::test_document[docs/nesting.md]",
     "tests/nesting/test_unknown_depth.py",
     "tests/seeds/test_compiled.py::test_unknown_depth",
 )

@@ -47,7 +47,7 @@ def church_pair(z: float) -> Any:
 
 
 def church_pair_flipped(z: float) -> Any:
-    both = lambda g, f: f(g)(z)  # noqa: E731
+    both = lambda g, f: f(g)(z)
     return derivative(
         lambda x: both(lambda y: math.sin(x * y), lambda g: lambda w: g(x + w))
     )(3.0)  # fmt: skip
@@ -78,7 +78,7 @@ def shares_its_variable(x: float) -> Any:
     s = 0.0
     for i in range(5):
         k = x * i
-        f = lambda t: t * k  # noqa: B023, E731  # the variable, not its value
+        f = lambda t: t * k  # the variable, not its value
         s = s + f(2.0)
         k = k + 1.0
         s = s + f(1.0)
@@ -260,7 +260,7 @@ RECORDS: list[tuple[Callable[[float], Any], Any]] = [
     (partial, {"args": (2.25,)}),
     (of_a_derivative, {"f": {"offset": 0.0, "slope": 1.0}}),
     (without_numbers, ({}, {})),
-    # f(y) f(3): value 3.25 * 5.5; by slope 1.5 * 5.5 + 3 * 3.25, by offset 5.5 + 3.25, by x 1.5 * 5.5
+    # f(y) f(3) = 3.25 * 5.5; by slope 1.5 * 5.5 + 3 * 3.25, by offset 5.5 + 3.25, by x 1.5 * 5.5
     (sensitivities, (17.875, {"offset": 17.5, "slope": 36.0}, 16.5)),
     (along_a_record, (22.0, 2.5 * 5.5 + 4.0 * 3.5)),
     (twice, 12.0),
