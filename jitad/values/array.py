@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.primitives import Primitive
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
@@ -28,7 +29,7 @@ from jitad.values.broadcast import fit
 from jitad.values.extents import Int, same
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, type_of
-from jitad.values.number import Number, bind, update
+from jitad.values.number import NO_PARAMS, Number, apply, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, New, Reshaped, View, Window, all_of
 
@@ -380,6 +381,46 @@ class ArrayHandle(Surface):
             assert self._parent is not None
             return self._parent.contiguous and self._view.contiguous(self._parent.shape)
         return True
+
+
+def quickly(row: Primitive, args: tuple[Any, ...]) -> Any:
+    """An elementwise primitive in the usual case of the eager engine; None in any other.
+
+    The usual case: arrays of equal plain extents, one of them tagged, and scalars.  `elementwise`
+    gives the same for it, after looking for all that operands can be.
+    """
+    shape, top, contents = None, 0, []
+    for a in args:
+        if type(a) is ArrayHandle:
+            if a._parent is not None or a._lost:
+                return None
+            content = base = a._content
+            while isinstance(base, Number):
+                if not base.tag:
+                    return None
+                base = base.primal  # type: ignore[attr-defined]
+            if base is not content:
+                top = content.tag
+            if shape is None:
+                shape = base.shape
+            elif base.shape != shape:
+                return None
+            contents.append(content)
+        elif type(a) is float or type(a) is int:
+            contents.append(a)
+        elif isinstance(a, Number) and a.tag and not _is_array(a):
+            contents.append(a)
+        else:
+            return None
+    if not top or not shape:
+        return None
+    for a in args:
+        if type(a) is ArrayHandle:
+            a._owned = False  # its content is lent
+    return ArrayHandle(apply(row, tuple(contents), NO_PARAMS))
+
+
+ArrayHandle.quickly = staticmethod(quickly)
 
 
 def _is_scalar_tagged(value: Any, content: Any) -> bool:
