@@ -1,4 +1,4 @@
-"""What does an operation cost in the eager engine, at every level of nesting?  Beside HIPS autograd.
+"""What does the eager engine cost at every level of nesting?  Beside HIPS autograd.
 
     python -m benchmarks.bench_nesting             # ratios to autograd (extra `bench`)
     python -m benchmarks.bench_nesting --orders    # k-th derivatives: run time and compile time
@@ -104,7 +104,8 @@ def ratios(levels: range, seconds: float) -> None:
             low, median, high = np.percentile(ratio, (25, 50, 75))
             every.append(median)
             micro = 1e6 * np.median(samples["jitad"])
-            print(f"{name:12s} level {level}  {median:5.2f} ({low:.2f}-{high:.2f})  {micro:9.0f} us")
+            spread = f"({low:.2f}-{high:.2f})"
+            print(f"{name:12s} level {level}  {median:5.2f} {spread}  {micro:9.0f} us")
     print(f"geometric mean {math.exp(np.mean(np.log(every))):.2f}")
 
 

@@ -132,7 +132,7 @@ def opened(
 
 def is_function(leaf: Any) -> bool:
     """True of functions whose variables can be looked at, and of those that have none."""
-    if isinstance(leaf, type):
+    if not callable(leaf) or isinstance(leaf, type):
         return False
     return isinstance(leaf, (FunctionType, functools.partial, *_BUILTIN)) or bool(names(leaf))
 

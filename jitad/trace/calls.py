@@ -22,7 +22,7 @@ from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.iterables import Counted
 from jitad.trace.refused import ACTING, UNREPEATABLE
-from jitad.trace.rewrite import is_library, is_rewritten, rewrite
+from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made
@@ -35,6 +35,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
+    elif type(f) is np.ufunc:
+        return (implementation(f) or f)(*args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
         return replacement(*args, **kwargs)
@@ -85,7 +87,9 @@ def _has_source(f: FunctionType) -> bool:
 
 
 def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> Any:
-    if is_rewritten(f):
+    if is_known(f):
+        twin = rewrite(f)
+    elif is_rewritten(f):
         twin = f
     elif is_library(f) or not _has_source(f):
         return _native(trace, f, args, kwargs)

@@ -86,24 +86,29 @@ class Trace:
             )  # fmt: skip
 
 
-_local = threading.local()
+class _Thread(threading.local):
+    """The traces that run in this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_here = _Thread()
 
 
 def current() -> Trace | None:
     """The trace that is running in this thread, if any."""
-    stack = getattr(_local, "traces", None)
+    stack = _here.traces
     return stack[-1] if stack else None
 
 
 def enter(trace: Trace) -> None:
-    if not hasattr(_local, "traces"):
-        _local.traces = []
-    _local.traces.append(trace)
+    _here.traces.append(trace)
     journals.push(trace.journal)
 
 
 def leave() -> None:
-    _local.traces.pop()
+    _here.traces.pop()
     journals.pop()
 
 

@@ -389,7 +389,21 @@ def quickly(row: Primitive, args: tuple[Any, ...]) -> Any:
     The usual case: arrays of equal plain extents, one of them tagged, and scalars.  `elementwise`
     gives the same for it, after looking for all that operands can be.
     """
-    shape, top, contents = None, 0, []
+    found = lent(args)
+    if found is None:
+        return None
+    contents, shapes = found
+    if len(shapes) > 1 and shapes[0] != shapes[-1]:  # no elementwise primitive takes three
+        return None
+    return ArrayHandle(apply(row, contents, NO_PARAMS))
+
+
+def lent(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, ...]]] | None:
+    """Contents of operands, at least one of them tagged, and the plain extents of the arrays.
+
+    None where there is a tape, a view, or anything else than arrays with axes and scalars.
+    """
+    tagged, contents, shapes = False, [], []
     for a in args:
         if type(a) is ArrayHandle:
             if a._parent is not None or a._lost:
@@ -399,12 +413,8 @@ def quickly(row: Primitive, args: tuple[Any, ...]) -> Any:
                 if not base.tag:
                     return None
                 base = base.primal  # type: ignore[attr-defined]
-            if base is not content:
-                top = content.tag
-            if shape is None:
-                shape = base.shape
-            elif base.shape != shape:
-                return None
+                tagged = True
+            shapes.append(base.shape)
             contents.append(content)
         elif type(a) is float or type(a) is int:
             contents.append(a)
@@ -412,12 +422,12 @@ def quickly(row: Primitive, args: tuple[Any, ...]) -> Any:
             contents.append(a)
         else:
             return None
-    if not top or not shape:
+    if not tagged or not shapes or () in shapes:
         return None
     for a in args:
         if type(a) is ArrayHandle:
-            a._owned = False  # its content is lent
-    return ArrayHandle(apply(row, tuple(contents), NO_PARAMS))
+            a._owned = False
+    return tuple(contents), shapes
 
 
 ArrayHandle.quickly = staticmethod(quickly)

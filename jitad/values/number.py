@@ -32,14 +32,19 @@ def newest(args: tuple[Any, ...]) -> Number | None:
 
 def apply(row: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Apply a primitive to numbers of any kind."""
-    top = newest(args)
+    top: Number | None = None  # as `newest` has it
+    for a in args:
+        if isinstance(a, Number) and (top is None or a.tag > top.tag):
+            top = a
     if top is not None:
         return top._apply(row, args, params)
     out = row.evaluate(*args, **params)
-    python = type(out) is np.float64 and row.elementwise and not params
-    if python and all(type(a) in _PYTHON for a in args):
-        return float(out)  # functions of Python numbers are Python numbers
-    return out
+    if type(out) is not np.float64 or not row.elementwise or params:
+        return out
+    for a in args:
+        if type(a) not in _PYTHON:
+            return out
+    return float(out)  # functions of Python numbers are Python numbers
 
 
 def bind(name: str, *args: Any, **params: Any) -> Any:

@@ -79,7 +79,7 @@ def _of_row(name: str) -> Callable[..., Any]:
 
 def _enter(row: Primitive) -> None:
     ufunc: Any = row.numpy
-    usual = replaces(ufunc)(_ufunc(ufunc, _of_row(row.name)))
+    usual: Any = replaces(ufunc)(_ufunc(ufunc, _of_row(row.name)))
 
     def quick(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == ufunc.nin:
@@ -88,8 +88,7 @@ def _enter(row: Primitive) -> None:
                 return out
         return replaced(*args, **kwargs)
 
-    replaced = implementation(ufunc)
-    assert replaced is not None
+    replaced: Any = implementation(ufunc)
     replaces(ufunc, plain=False)(functools.update_wrapper(quick, usual))
 
 
