@@ -13,11 +13,21 @@ if TYPE_CHECKING:
     from jitad.api import value_and_grad as value_and_grad
     from jitad.api import vjp as vjp
     from jitad.compiled import Compiled as Compiled
+    from jitad.custom import checkpoint as checkpoint
+    from jitad.custom import custom_jvp as custom_jvp
+    from jitad.custom import custom_vjp as custom_vjp
+    from jitad.custom import stop_gradient as stop_gradient
     from jitad.debug.check_grads import check_grads as check_grads
     from jitad.errors import FallbackWarning as FallbackWarning
     from jitad.errors import JitadError as JitadError
     from jitad.fallback import set_fallback as set_fallback
+    from jitad.solutions import argmin as argmin
+    from jitad.solutions import fixed_point as fixed_point
+    from jitad.solutions import root as root
     from jitad.structures import register_structure as register_structure
+    from jitad.unknown import opaque as opaque
+    from jitad.unknown import primitive as primitive
+    from jitad.unknown import unknown_policy as unknown_policy
 
 __version__ = "0.1.0"
 
@@ -27,15 +37,25 @@ _PUBLIC = {
     "Compiled": "jitad.compiled",
     "FallbackWarning": "jitad.errors",
     "JitadError": "jitad.errors",
+    "argmin": "jitad.solutions",
     "check_grads": "jitad.debug.check_grads",
+    "checkpoint": "jitad.custom",
+    "custom_jvp": "jitad.custom",
+    "custom_vjp": "jitad.custom",
     "derivative": "jitad.api",
+    "fixed_point": "jitad.solutions",
     "grad": "jitad.api",
     "jit": "jitad.api",
     "jit_grad": "jitad.api",
     "jit_value_and_grad": "jitad.api",
     "jvp": "jitad.api",
+    "opaque": "jitad.unknown",
+    "primitive": "jitad.unknown",
     "register_structure": "jitad.structures",
+    "root": "jitad.solutions",
     "set_fallback": "jitad.fallback",
+    "stop_gradient": "jitad.custom",
+    "unknown_policy": "jitad.unknown",
     "value_and_grad": "jitad.api",
     "vjp": "jitad.api",
 }

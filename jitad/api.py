@@ -206,20 +206,29 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     return pointwise.jvp(f, tuple(primals), tuple(tangents))
 
 
-def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
+def _call(f: Function, *args: Any) -> Any:
+    return f(*args)
+
+
+def vjp(f: Function, *args: Any, closure: bool = False) -> tuple[Any, Function]:
     """The value of `f` and its pullback, by reverse mode.
 
     Parameters
     ----------
     f : function of floats, float arrays of any shape and structures of them; ints and bools are
         data.  Its value may be any structure of numbers and arrays.
-    args : its positional arguments.
+    args : its positional arguments.  Where one is, or holds, a function or a plain object, its
+        sensitivity is a dict: that of each float, array or structure that the function closes
+        over, or that the object has for an attribute.
+    closure : whether the pullback also gives, before the others, the sensitivity of `f` itself.
 
     Returns
     -------
     `(f(*args), pullback)`.  `pullback(sensitivity)` takes a sensitivity of the structure and
     shapes of the value, and gives a tuple with one sensitivity an argument, of the structure,
-    shapes and dtypes of that argument.  It may be called more than once.
+    shapes and dtypes of that argument.  It may be called more than once.  `linear.ZERO` may stand
+    for zeros in a sensitivity.  What `f` writes to what it closes over doesn't leave it if
+    `closure` is asked for: it has copies.
 
     Raises
     ------
@@ -231,7 +240,13 @@ def vjp(f: Function, *args: Any) -> tuple[Any, Function]:
     >>> value, pullback = vjp(lambda x, y: (x * y, x), 3.0, 2.0)
     >>> value, pullback((1.0, 10.0))
     ((6.0, 3.0), (12.0, 3.0))
+    >>> def scaled(by):
+    ...     return lambda x: by * x
+    >>> vjp(scaled(5.0), 3.0, closure=True)[1](1.0)
+    ({'by': 3.0}, 5.0)
     """
+    if closure:
+        return vjp(_call, f, *args)
     if context.current() is not None:
         return operators.vjp(f, args)
     with Outside():

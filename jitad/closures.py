@@ -1,26 +1,15 @@
 """What does a function close over, and how is it made again with other values inside?
 
-The derivative with respect to a function is that with respect to what it closes over: a *record*
-of sensitivities by the names of its closed-over variables (Pearlmutter & Siskind, *Reverse-mode AD
-in a functional framework*, ACM TOPLAS 30 (2008)).  `opened` makes functions in a value nodes of
-its structure, whose children are those variables; `unflatten` then gives functions of the same
-code with the new values.  Where two paths of a program choose between functions of one code, that
-is a choice between what they close over.
+Where two paths of a program choose between functions of one code, that is a choice between what
+they close over; the derivative by a function is that by what it closes over.
 """
 
 from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
-
-from jitad.errors import JitadError
-from jitad.structures import Structure, flatten, register_structure, unflatten
-
-Read = Callable[[Any, str], Any]
 
 
 def names(f: Any) -> tuple[str, ...]:
@@ -79,7 +68,7 @@ def again(f: Any, values: dict[str, Any]) -> Any:
             return functools.partial(parts["func"], *parts["args"], **parts["keywords"])
     out = copy.copy(f)
     for name, value in values.items():
-        setattr(out, name, value)
+        object.__setattr__(out, name, value)
     return out
 
 
@@ -90,46 +79,6 @@ def _is_in(c: CellType, f: FunctionType) -> bool:
         return False
 
 
-# -- as nodes of a structure ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Closure:
-    """A function with those of its variables that hold numbers."""
-
-    function: Any
-    values: dict[str, Any]
-
-
-register_structure(
-    Closure,
-    lambda c: (tuple(c.values.values()), (c.function, tuple(c.values))),
-    lambda parts, of: again(of[0], dict(zip(of[1], parts, strict=True))),  # type: ignore[index]
-)
-
-
-def opened(
-    value: Any, is_real: Callable[[Any], bool], read: Read = content, around: tuple[Any, ...] = ()
-) -> Any:
-    """The value with its functions as `Closure` nodes; `read` looks at their variables."""
-    flat, structure = flatten(value)
-    if not any(map(is_function, flat)):
-        return value
-
-    def node(f: Any) -> Any:
-        if not is_function(f):
-            return f
-        if any(f is g for g in around):
-            raise JitadError(
-                "a derivative with respect to functions that call each other", None,
-                "Pass the numbers that they close over as arguments.",
-            )  # fmt: skip
-        values = {name: opened(read(f, name), is_real, read, (*around, f)) for name in names(f)}
-        return Closure(f, {n: v for n, v in values.items() if any(map(is_real, flatten(v)[0]))})
-
-    return unflatten(structure, map(node, flat))
-
-
 def is_function(leaf: Any) -> bool:
     """True of functions whose variables can be looked at, and of those that have none."""
     if not callable(leaf) or isinstance(leaf, type):
@@ -138,17 +87,3 @@ def is_function(leaf: Any) -> bool:
 
 
 _BUILTIN = (type(len), type(str.join))
-
-
-def record(structure: Structure) -> Structure:
-    """The structure of sensitivities: a dict by name in the place of a function."""
-    children = tuple(map(record, structure.children))
-    if structure.kind is Closure:
-        extra: Any = structure.extra
-        return Structure(dict, extra[1], children)
-    return Structure(structure.kind, structure.keys, children, structure.extra)
-
-
-def has_function(structure: Structure) -> bool:
-    """True where a function, with numbers in it or not, is among the parts."""
-    return structure.kind is Closure or any(map(has_function, structure.children))

@@ -9,8 +9,6 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
-import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,43 +20,35 @@ from numba import types as numba_types
 from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
-from jitad.entries import finish, native_entry, of_types, python_entry
+from jitad.entries import finish, python_entry
 from jitad.errors import (
     GuardMiss,
+    Guessed,
     JitadError,
     JitadOverflowError,
     JitadTypeError,
     UnknownDepthError,
 )
 from jitad.fallback import Unknown, is_allowed, warn
+from jitad.native_entries import native_entry, of_types
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import Structure, flatten, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
-from jitad.trace import context, hooks
+from jitad.trace import calls, context, hooks
 from jitad.trace.captures import PLAIN_ARRAYS, Path
 from jitad.trace.observe import Decisions
+from jitad.trace.opaque import learning
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 
 _MISSED = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
+_MOST_LEAVES = 1000  # of arguments for which an entry is written out
+
 
 NumbaType = numba_types.Type
-
-# One thread traces at a time: while it does, lists and globals hold traced values.
-_tracing = threading.RLock()
-
-
-def _new_lock() -> None:
-    """A child must not wait for a thread that it doesn't have."""
-    global _tracing
-    _tracing = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_new_lock)
 
 
 @dataclass(frozen=True)
@@ -68,6 +58,7 @@ class Specialisation:
     traced: Traced
     kernel: Kernel
     why: str
+    from_types: bool = False  # traced without knowing which extents are 1: taken to be none
 
 
 @register
@@ -116,14 +107,14 @@ class Compiled:
         self._unknown: dict[Any, Unknown] = {}  # argument types for which nesting is not known
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
+        self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
+        self._named: Callable[[Any, Any], Any] = self._slow_named
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            return self._slow(*args, **kwargs)
-        return self._fast(*args)
+        return self._named(args, kwargs) if kwargs else self._fast(*args)
 
     def __repr__(self) -> str:
         return f"<jitad.Compiled {self.__name__}>"
@@ -132,6 +123,9 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     # -- calling --------------------------------------------------------------------------------
+
+    def _slow_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self._slow(*args, **kwargs)
 
     def _slow(self, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
@@ -145,12 +139,13 @@ class Compiled:
                       for leaf in leaves]  # fmt: skip
             args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
-        out = self._known(self._by_key.get(key, ()), args, kwargs)
+        ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
+        out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
         if out is not _MISSED:
             return out
-        with _tracing:  # another thread may have made it meanwhile
+        with context.alone():  # another thread may have made it meanwhile
             tried = self._by_key.setdefault(key, [])
-            out = self._known(tried, args, kwargs)
+            out = self._known(tried, args, kwargs, ones)
             if out is not _MISSED:
                 return out
             why = "first call" if not self._all else (
@@ -158,53 +153,86 @@ class Compiled:
             )
             args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
             unknown = self._unknown.get(key)
+            path = None
+            if unknown is not None:
+                path, why = unknown.next_path(), "the path of an earlier call"
+            s = None
             try:
-                if unknown is None:
-                    tried.append(self._specialise(args_, kwargs_, why))
-                    return self._run(tried[-1], args, kwargs)
+                if unknown is None or path is not None:
+                    s = self._specialise(args_, kwargs_, why, path=path)
+            except Guessed as error:  # this once in Python, which shows what is needed
+                if self._seen.issuperset(error.functions):
+                    raise
+                self._seen |= set(error.functions)
+                with learning():
+                    return self.f(*args, **kwargs)
             except UnknownDepthError as reason:
                 if not is_allowed(self.fallback):
                     raise
                 if not self._unknown:
                     warn(self.__name__, reason)
-                unknown = self._unknown[key] = Unknown(reason, reason.places)
-            else:
-                why = "the path of an earlier call"
-                s = unknown.along(lambda path: self._specialise(args_, kwargs_, why, path))
-                if s is not None:
-                    tried.append(s)
-                    out = self._known((s,), args, kwargs)
-                    if out is not _MISSED:
-                        return out
+                unknown = self._unknown.setdefault(key, Unknown(reason, reason.places))
+                unknown.found(reason, path)
+            if s is not None:
+                tried.append(s)
+        if s is not None:
+            if unknown is not None:
+                out = self._known((s,), args, kwargs, False)
+                return unknown.run(self.f, args, kwargs) if out is _MISSED else out
+            values = s.traced.arguments(self.f, args, kwargs)
+            try:
+                return self._run(s, values, args, kwargs)
+            except GuardMiss:  # what Python's functions give was not foreseen
+                if not s.traced.missed(self.f, args, kwargs):
+                    raise
+            return self._slow(*args, **kwargs)
+        assert unknown is not None
         return unknown.run(self.f, args, kwargs)
 
-    def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any) -> Any:
+    def _known(
+        self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool
+    ) -> Any:
         """The result by the first of these specialisations that will do."""
-        for s in tried:
-            missed = s.traced.missed(self.f, args, kwargs)
+        for s in tuple(tried):
+            if s.from_types and ones:
+                continue
+            with context.alone():  # what is checked is what is read
+                missed = s.traced.missed(self.f, args, kwargs)
+                values = [] if missed else s.traced.arguments(self.f, args, kwargs)
             # an int that changes is an input from now on
             self._dynamic |= {g.path for g in missed if g.kind == "value" and _is_int(g.expected)}
             if not missed:
                 try:
-                    return self._run(s, args, kwargs)
+                    return self._run(s, values, args, kwargs)
                 except GuardMiss:
                     continue
         return _MISSED
 
-    def _run(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        flat = s.kernel(*s.traced.arguments(self.f, args, kwargs))
+    def _run(
+        self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        flat = s.kernel(*values)
         out = finish(s.traced, flat, self.f, args, kwargs)
-        if not kwargs and all(type(a) in _PLAIN for a in args):
-            key = (s.kernel, tuple(map(type, args)))
-            if key not in self._entries:
-                self._entries[key] = python_entry(
-                    s.traced, s.kernel.dispatcher, self.f, args, self._slow
-                )
-            self._fast = self._entries[key]
+        self._enter(s, args, kwargs)
         return out
 
+    def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """From now on, calls like this one go straight to the kernel."""
+        leaves, structure = flatten((args, kwargs))
+        if len(leaves) > _MOST_LEAVES:
+            return
+        key = (s, structure, tuple(map(type, leaves)))
+        if key not in self._entries:
+            self._entries[key] = python_entry(
+                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, s.from_types
+            )
+        if kwargs:
+            self._named = self._entries[key]
+        else:
+            self._fast = self._entries[key]
+
     def _specialise(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str,
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,
         path: Decisions | None = None,
     ) -> Specialisation:
         if len(self._all) >= _MOST:
@@ -213,7 +241,10 @@ class Compiled:
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
         traced = trace(self.f, args, kwargs, self._dynamic, path)
-        s = Specialisation(traced, kernel(specialise(traced.tape)), why)
+        # for native callers there is no first call to learn from
+        if not from_types and not self._seen.issuperset(traced.guessed):
+            raise Guessed(traced.guessed)
+        s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
         self._all.append(s)
         return s
 
@@ -238,27 +269,19 @@ class Compiled:
         What must be known of the arguments is taken from literal types, from `values`, or else
         from the newest specialisation for such types.
         """
-        if argument_types not in self._native:
-            with _tracing:
-                self._link(argument_types, values)
-        return self._native[argument_types]
-
-    def _link(self, argument_types: tuple[Any, ...], values: tuple[Any, ...]) -> None:
-        if argument_types not in self._native:
-            kinds = tuple(numba_types.unliteral(t) for t in argument_types)
-            leaves, structure = of_types(kinds)
-            args = unflatten(structure, leaves)[0]
-            key = (structure, tuple(map(_key_of_type, leaves)))
-            given = (*values, *argument_types[len(values) :])
-            args = tuple(map(_with_value, args, given))
-            known = [s for s in self._by_key.get(key, ()) if _serves(s.traced, self.f, args)]
-            s = known[-1] if known else self._specialise(args, {}, "a call from native code")
-            if not known:
-                self._by_key.setdefault(key, []).append(s)
-            s.kernel.dispatcher  # noqa: B018  # compiled source is there before it is linked
-            made = native_entry(s.traced, s.kernel.dispatcher, self.f, len(kinds))
-            self._native[argument_types] = made
-            self._native.setdefault(kinds, made)
+        kinds = tuple(numba_types.unliteral(t) for t in argument_types)
+        leaves, structure = of_types(kinds)
+        given = (*values, *argument_types[len(values) :])
+        args = tuple(map(_with_value, unflatten(structure, leaves)[0], given))
+        with context.alone():
+            known = self._by_key.setdefault((structure, tuple(map(_key_of_type, leaves))), [])
+            if not any(_serves(s.traced, self.f, args) for s in known):
+                known.append(self._specialise(args, {}, "a call from native code", True))
+            s = [s for s in known if _serves(s.traced, self.f, args)][-1]
+            if (s, kinds) not in self._native:
+                compiled = s.kernel.dispatcher
+                self._native[s, kinds] = native_entry(s.traced, compiled, self.f, len(kinds))
+            return self._native[s, kinds]
 
     # -- looking inside -------------------------------------------------------------------------
 
@@ -303,7 +326,6 @@ class Compiled:
         return self._all[-1]
 
 
-_PLAIN = frozenset((np.ndarray, float, int, bool, np.float64, np.float32, np.int64, np.bool_))
 
 
 def _is_int(value: Any) -> bool:
@@ -344,11 +366,7 @@ def _key(leaf: Any) -> Any:
         return leaf  # it will be refused
     if isinstance(leaf, (bool, int, float, complex, np.generic)):
         return type_of_constant(leaf)
-    try:
-        hash(leaf)
-    except TypeError:
-        return (type(leaf), id(leaf))
-    return (type(leaf), leaf)
+    return (type(leaf), leaf) if isinstance(leaf, str) else type(leaf)  # others are guarded
 
 
 def _key_of_type(t: Array | Scalar) -> Any:
@@ -415,3 +433,4 @@ def _place(f: Callable[..., Any], structure: Structure, leaf: int) -> str:
     return f"argument {name}" + (f" at {path}" if path else "")
 
 
+calls.COMPILED.add(Compiled)

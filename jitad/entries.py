@@ -1,45 +1,44 @@
-"""How does a call get into a kernel, from Python and from `@njit` code?
+"""How does a call get into a kernel, and its results back to the user?
 
 An entry is a small generated function for one specialisation: it takes what the user passes,
-checks what the trace relied on, reads the captured values as they are now, calls the kernel, and
-puts the result together.  That of Python checks the types first; that of native code is typed by
-Numba.
+checks its structure, its types and what the trace relied on, reads the captured values as they are
+now, calls the kernel, and puts the result together.
 """
 
 from __future__ import annotations
 
 import itertools
 import linecache
-from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from collections.abc import Callable, Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
 
-from jitad.emit import numba_private
-from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.structures import Structure, flatten
-from jitad.tape.types import Array, Scalar, Type
-from jitad.trace.captures import Guard, Path, cell_of, of_type
-from jitad.trace.join import Form, Handle, Number, Record
+from jitad.errors import GuardMiss, JitadError
+from jitad.structures import Structure, is_node, registered
+from jitad.tape.types import Array
+from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
+from jitad.trace.context import alone
+from jitad.trace.join import Form, Handle, Keep, Number, Record
+from jitad.trace.results import scalar_class
+from jitad.trace.snapshot import Num, Obj
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()
 _ABSENT = object()
 _IN_64_BITS = "-0x8000000000000000 <= {} < 0x8000000000000000"
-_LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
 
 def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwargs: Any) -> Any:
     """The user's result; what the call writes is written now, the kernel having succeeded."""
-    if traced.commits:
-        _check_overlap(traced, function, args, kwargs)
     result = traced.output.rebuild(flat)
-    for c in traced.commits:
-        c.apply(flat, function, args, kwargs)
+    if traced.commits:
+        with alone():
+            _check_overlap(traced, function, args, kwargs)
+            for c in traced.commits:
+                c.apply(flat, function, args, kwargs)
     return result
 
 
@@ -68,13 +67,15 @@ def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
         return True
 
 
-class _Source:
+class Source:
     """Generated code and the objects it names."""
 
-    def __init__(self, function: Any, **env: Any) -> None:
-        self.function = function
+    def __init__(self, function: Any, named: bool = False, **env: Any) -> None:
+        self.function, self.named = function, named
         self.env: dict[str, Any] = env
+        self.no_ones = False  # arguments with an extent of 1 don't fit
         self.values: dict[Path, str] = {}  # variables that hold what is at a path
+        self.found: dict[Path, str] = {}  # expressions for parts of the arguments
 
     def name(self, prefix: str, value: Any) -> str:
         text = f"{prefix}{len(self.env)}"
@@ -88,12 +89,18 @@ class _Source:
                 text, known = f"a{k}", None
             case "function":
                 text, known = "", self.function
-            case ("kwarg", _):
-                raise KeyError(path)
+            case ("kwarg", name):
+                text, known = f"kwargs[{name!r}]", None
             case root:
                 text, known = "", root.thing
-        for kind, key in path.steps:
-            if known is not None and _is_constant(known, kind, key):
+        steps = path.steps
+        for n in range(len(steps), -1, -1):  # the longest part that has a name
+            part = self.found.get(Path(path.root, steps[:n]))
+            if part is not None:
+                text, known, steps = part, None, steps[n:]
+                break
+        for kind, key in steps:
+            if known is not None and is_constant(known, kind, key):
                 known = getattr(known, key)
                 continue
             if kind == "cell":
@@ -110,13 +117,15 @@ class _Source:
                 case "attr":
                     text = f"{owner}.{key}"
                 case "item":
-                    text = f"{owner}[{self.name('key', key)}]"
+                    text = f"{owner}[{self.key(key)}]"
                 case "global":
                     text = f"{owner}.__globals__[{key!r}]"
                 case "default":
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
+                case "part":
+                    text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
 
     def test(self, guard: Guard) -> str:
@@ -138,7 +147,70 @@ class _Source:
                     return f"{now} is {expected}"
                 case "type":
                     return f"type({now}) is {expected}"
-        return f"{self.name('guard', guard)}.holds(F, args)"
+        if guard.kind == "keys":
+            kind, *rest = guard.expected
+            first, name = self.bind(self.at(guard.path), guard.path)
+            is_dict = issubclass(kind, dict)
+            keys = self.keys(name, kind, rest[0] if is_dict else range(rest[0]))
+            return f"type({first}) is {self.name('kind', kind)} and {keys}"
+        given = "args, kwargs" if isinstance(guard.path.root, tuple) and self.named else "args"
+        return f"{self.name('guard', guard)}.holds(F, {given})"
+
+    def match(
+        self, text: str, s: Structure, leaves: Iterator[Any], path: Path, tests: list[str]
+    ) -> None:
+        """Tests that what `text` evaluates to has this structure, and leaves of these types."""
+        if s.kind is type(None):
+            tests.append(f"{text} is None")
+            return
+        first, name = self.bind(text, path)
+        if s.kind is None:
+            self._match_leaf(first, name, next(leaves), tests)
+            return
+        tests.append(f"type({first}) is {self.name('kind', s.kind)}")
+        node = registered(s.kind)
+        if node is not None:
+            parts = f"{self.name('parts_of', node.parts)}({name})"
+            first, parts = self.bind(parts, path.then("parts", None))
+            tests.append(f"{first}[1] == {self.name('rest', s.extra)}")
+            tests.append(f"len({parts}[0]) == {len(s.keys)}")
+            places = [(f"{parts}[0][{k}]", "part", k) for k in s.keys]
+        elif issubclass(s.kind, (tuple, list, dict)):
+            tests.append(self.keys(name, s.kind, s.keys))
+            at = range(len(s.keys)) if issubclass(s.kind, tuple) else s.keys
+            places = [(f"{name}[{self.key(k)}]", "item", k) for k in at]
+        else:
+            places = [(f"{name}.{k}", "attr", k) for k in s.keys]
+        for (inner, step, key), child in zip(places, s.children, strict=True):
+            self.match(inner, child, leaves, path.then(step, key), tests)
+
+    def bind(self, text: str, path: Path) -> tuple[str, str]:
+        """An expression that gives what is at a path a name, and the name."""
+        if text.isidentifier():
+            return text, text
+        name = self.found[path] = f"p{len(self.found)}"
+        return f"({name} := {text})", name
+
+    def key(self, k: Any) -> str:
+        return repr(k) if type(k) in (int, str) else self.name("key", k)
+
+    def keys(self, name: str, kind: type, keys: Sequence[Any]) -> str:
+        """A test of a container's length, or of a dict's keys and their order."""
+        if issubclass(kind, dict):
+            return f"[*{name}] == {self.name('keys', list(keys))}"
+        return f"len({name}) == {len(keys)}"
+
+    def _match_leaf(self, first: str, name: str, leaf: Any, tests: list[str]) -> None:
+        tests.append(f"type({first}) is {self.name('kind', type(leaf))}")
+        if isinstance(leaf, np.ndarray):
+            dtype = self.name("dtype", leaf.dtype)
+            tests.append(f"{name}.dtype is {dtype} and {name}.ndim == {leaf.ndim}")
+            if self.no_ones:
+                tests.append(f"1 not in {name}.shape")
+        elif type(leaf) is int:
+            tests.append(_IN_64_BITS.format(name))
+        elif isinstance(leaf, str):
+            tests.append(f"{name} == {self.name('text', leaf)}")
 
     def of_type(self, guard: Guard) -> str:
         """A test of a captured value, which has a name from there on."""
@@ -169,53 +241,65 @@ class _Source:
         return self.env["entry"]
 
 
-def _is_constant(owner: Any, kind: str, key: Any) -> bool:
+def is_constant(owner: Any, kind: str, key: Any) -> bool:
     """The function inside a derivative operator never changes."""
     return kind == "attr" and key == "f" and type(owner).__module__ == "jitad.api"
 
 
 def python_entry(
-    traced: Traced, kernel: Any, function: Any, args: tuple[Any, ...], slow: Callable[..., Any]
-) -> Callable[..., Any]:
-    """A function for arguments of exactly these types; all others it hands to `slow`."""
-    s = _Source(
-        function, ndarray=np.ndarray, slow=slow, GuardMiss=GuardMiss, kernel=kernel,
+    traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
+    slow: Callable[..., Any], from_types: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function for arguments of exactly this structure and types; all others go to `slow`.
+
+    `structure` and `leaves` are those of `(args, kwargs)`.  The entry is called as the function
+    itself is where there are no keyword arguments, else with `(args, kwargs)`.
+    """
+    s = Source(
+        function, bool(structure.children[1].keys), slow=slow, GuardMiss=GuardMiss, kernel=kernel,
         absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
     )  # fmt: skip
-    names = [f"a{k}" for k in range(len(args))]
-    tests = []
-    for name, a in zip(names, args, strict=True):
-        if type(a) is np.ndarray:
-            dtype = s.name("dtype", a.dtype)
-            tests.append(
-                f"type({name}) is ndarray and {name}.dtype is {dtype} and {name}.ndim == {a.ndim}"
-            )
-        else:
-            tests.append(f"type({name}) is {s.name('kind', type(a))}")
-            if type(a) is int:
-                tests.append(_IN_64_BITS.format(name))
+    s.no_ones = from_types
+    positional, named = structure.children
+    supply = iter(leaves)
+    tests: list[str] = []
+    names = [f"a{k}" for k in positional.keys]
+    for name, part in zip(names, positional.children, strict=True):
+        s.match(name, part, supply, Path(("arg", int(name[1:]))), tests)
+    if named.keys:
+        tests.append(f"[*kwargs] == {s.name('keys', list(named.keys))}")
+    for key, part in zip(named.keys, named.children, strict=True):
+        s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
     tests += [s.test(g) for g in traced.guards]
     call = f"kernel({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
-    simple = None if traced.commits else result_expression(traced.output.form)
-    everything = f"({''.join(n + ', ' for n in names)})"
-    needs_args = any("args)" in t for t in tests)
-    optional = [f"{name}=absent" for name in names]  # a call may give fewer of them
-    run = f"finish(traced, {call}, F, {everything}, {{}})"
+    simple = None if traced.commits else result_expression(traced.output.form, s)
+    args = f"({''.join(n + ', ' for n in names)})"
+    given = "args, kwargs" if named.keys else f"{args}, {{}}"
+    run = [f"return finish(traced, {call}, F, {given})"]
+    if simple is not None:
+        run = [f"r = {call}", f"return {simple}"]
+    if named.keys:
+        head, again = "args, kwargs", "*args, **kwargs"
+        take = [f"{args} = args"] if names else []
+    else:  # a call may give fewer arguments, or more
+        head = ", ".join([*(f"{n}=absent" for n in names), "*more"])
+        again = f"*[a for a in {args} if a is not absent], *more"
+        take = [f"args = {args}"] if any("(F, args" in t for t in tests) else []
+        tests.insert(0, "not more")
     lines = [
-        f"def entry({', '.join([*optional, '*more'])}):",
+        f"def entry({head}):",
         "    try:",
-        *([f"        args = {everything}"] if needs_args else []),
-        f"        known = not more and {' and '.join(tests) or 'True'}",
+        *(f"        {line}" for line in take),
+        f"        known = {' and '.join(tests) or 'True'}",
         "    except LOOKUP:",  # what a guard looks for may be gone altogether
         "        known = False",
         "    if known:",
         "        try:",
-        *([f"            return {run}"] if simple is None
-          else [f"            r = {call}", f"            return {simple}"]),
+        *(f"            {line}" for line in run),
         "        except GuardMiss:",
         "            pass",
-        f"    return slow(*[a for a in {everything} if a is not absent], *more)",
-    ]  # fmt: skip
+        f"    return slow({again})",
+    ]
     return s.run(lines, traced.tape.name)
 
 
@@ -225,142 +309,61 @@ def parameters(traced: Traced) -> list[Path]:
     return [of[v] for v in traced.tape.body.params]
 
 
-def result_expression(form: Form) -> str | None:
-    """The expression that makes a result of tuples from the kernel's tuple `r`.
+def result_expression(form: Form, s: Source | None = None) -> str | None:
+    """The expression that makes a result from the kernel's tuple `r`.
 
-    None where it takes more than an expression.
+    None where it takes more than an expression; without a source it may be made of tuples only.
     """
     count = itertools.count()
+    arrays: dict[int, str] = {}  # one array may be in several places
+    nodes: set[int] = set()
 
     def build(f: Form) -> str | None:
         match f:
-            case Number() | Handle():
-                return f"r[{next(count)}]"
-            case Record(of) if type(of.value) is tuple:
+            case Number():
+                kind = None if s is None else scalar_class(f)
+                number = f"r[{next(count)}]"
+                return number if s is None or kind is None else f"{s.name('kind', kind)}({number})"
+            case Handle():
+                if id(f) not in arrays:
+                    arrays[id(f)] = f"r[{next(count)}]"
+                return arrays[id(f)]
+            case Keep(Num(value) | Obj(value)) if s is not None:
+                return s.name("kept", value)
+            case Record(of) if id(f) not in nodes:
+                nodes.add(id(f))
                 parts = [build(p) for p in f.parts]
+                kind = type(of.value)
                 if any(p is None for p in parts):
                     return None
-                return f"({''.join(f'{p}, ' for p in parts)})"
+                if kind is tuple:
+                    return f"({''.join(f'{p}, ' for p in parts)})"
+                if s is None:
+                    return None
+                if kind is list:
+                    return f"[{', '.join(map(str, parts))}]"
+                if issubclass(kind, dict):
+                    keys = (s.name("key", k) for k in of.keys)
+                    items = zip(keys, parts, strict=True)
+                    text = f"{{{', '.join(f'{k}: {p}' for k, p in items)}}}"
+                    return text if kind is dict else f"{s.name('kind', kind)}({text})"
+                if issubclass(kind, tuple) and hasattr(kind, "_fields"):
+                    return f"{s.name('kind', kind)}({', '.join(map(str, parts))})"
+                if is_node(of.value):
+                    fields = zip(of.keys, parts, strict=True)
+                    given = ", ".join(f"{k!r}: {p}" for k, p in fields)
+                    return f"{s.name('made', _made)}({s.name('kind', kind)}, {{{given}}})"
         return None
 
     return build(form)
 
 
-# -- native callers -------------------------------------------------------------------------------
-
-
-def of_types(kinds: tuple[Any, ...]) -> tuple[list[Array | Scalar], Structure]:
-    """The abstract leaves of `(args, {})` for arguments of these Numba types, and its structure."""
-    leaves: list[Array | Scalar] = []
-
-    def part(t: Any) -> Any:
-        if isinstance(t, types.BaseTuple):
-            parts = [part(x) for x in t]
-            made = getattr(t, "instance_class", None)
-            return made(*parts) if made is not None else tuple(parts)
-        leaves.append(_of_type(t))
-        return 0.0
-
-    return leaves, flatten((tuple(map(part, kinds)), {}))[1]
-
-
-def _of_type(t: Any) -> Array | Scalar:
-    match t:
-        case types.Array():
-            return Array(np.dtype(str(t.dtype)).str[1:], t.ndim)
-        case types.Boolean():
-            return Scalar("b1", True)
-        case types.Integer() if t.bitwidth == 64 and t.signed:
-            return Scalar("i8", True)
-        case types.Float() if t == types.float64:
-            return Scalar("f8", True)
-        case types.Integer() | types.Float():
-            return Scalar(np.dtype(str(t)).str[1:])
-    raise JitadTypeError(
-        f"a compiled function is called from @njit code with a {t}", None,
-        "Numbers, arrays and tuples of them can be passed from native code.",
-    )  # fmt: skip
-
-
-def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
-    """The function that `@njit` callers are linked to."""
-    if traced.commits:
-        raise JitadError(
-            f"{traced.tape.name} writes to Python objects, which native code can't", None,
-            "Call it from Python, or return the values.",
-        )  # fmt: skip
-    result = result_expression(traced.output.form)
-    if result is None:
-        raise JitadError(
-            f"{traced.tape.name} returns something other than numbers, arrays and tuples", None,
-            "Return tuples where @njit code is to call the function.",
-        )  # fmt: skip
-    names = [f"a{k}" for k in range(count)]
-    outside = [
-        g for g in traced.guards
-        if not isinstance(g.path.root, tuple)
-        and not (g.kind == "code" and _is_fixed(g.path, function))
-        and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
-    ]  # fmt: skip
-    captured = {c.var: f"c[{k}]" for k, c in enumerate(traced.captures)}
-    flat = [
-        captured[v] if v in captured else _nested(path)
-        for v, path in zip(traced.tape.body.params, parameters(traced), strict=True)
-    ]
-    s = _Source(function, kernel=kernel)
-    lines = [f"def entry({', '.join(names)}):"]
-    if captured or outside:
-        # What was captured is read as it is now: never stale, at the price of entering Python.
-        kinds = tuple(_numba_type(c.type) for c in traced.captures)
-        read = numba_private.reader(_present(traced, outside, function), kinds)
-        lines.append(f"    c = {s.name('read', read)}()")
-    lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
-    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
-
-
-def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], tuple[Any, ...]]:
-    """A function that gives the captured values as they are now, if what is relied on holds."""
-
-    def changed() -> JitadError:
-        where = next((str(g.path) for g in outside if not g.holds(function)), "something")
-        return JitadError(
-            f"{traced.tape.name} relies on {where}, which has changed since it was compiled", None,
-            "Call it from Python once, then compile the @njit function that calls it anew.",
-        )  # fmt: skip
-
-    s = _Source(function, LOOKUP=LOOKUP, changed=changed, whole=np.ascontiguousarray, F=function)
-    tests = [s.test(g).replace("holds(F, args)", "holds(F)") for g in outside]
-    values = [
-        f"whole({s.values[c.path]})" if isinstance(c.type, Array) else s.values[c.path]
-        for c in traced.captures
-    ]
-    lines = [
-        "def entry():",
-        "    try:",
-        f"        if {' and '.join(tests) or 'True'}:",
-        f"            return ({''.join(f'{v}, ' for v in values)})",
-        "    except LOOKUP:",  # what is looked for may be gone altogether
-        "        pass",
-        "    raise changed()",
-    ]
-    return s.run(lines, traced.tape.name)
-
-
-def _nested(path: Path) -> str:
-    return f"a{path.root[1]}" + "".join(f"[{key}]" for _, key in path.steps)
-
-
-def _is_fixed(path: Path, function: Any) -> bool:
-    """Is it the compiled function itself?  Native callers take its code to stay what it is."""
-    at = function
-    for kind, key in path.steps:
-        if not _is_constant(at, kind, key):
-            return False
-        at = getattr(at, key)
-    return path.root == "function"
-
-
-def _numba_type(t: Type) -> Any:
-    assert isinstance(t, (Array, Scalar))
-    element = numba.from_dtype(np.dtype(t.dtype))
-    return types.Array(element, t.ndim, "C") if isinstance(t, Array) else element
+def _made(kind: type, fields: dict[str, Any]) -> Any:
+    """An object with these attributes; its constructor is not called."""
+    out: Any = object.__new__(kind)
+    try:
+        out.__dict__.update(fields)
+    except AttributeError:  # it has slots
+        for k, v in fields.items():
+            object.__setattr__(out, k, v)
+    return out

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import linecache
 
+import numpy as np
+
 from jitad.tape.ir import Pos
 from jitad.where import caller
 
@@ -101,20 +103,35 @@ class FallbackWarning(UserWarning):
 
     Source: see `set_fallback`.
 
-    >>> import warnings
-    >>> from jitad import FallbackWarning, jit
-    >>> def halvings(x):
-    ...     return x if x < 1.0 else halvings(0.5 * x)
+    >>> import math, warnings
+    >>> from jitad import FallbackWarning, derivative, jit
+    >>> def first_large(x):
+    ...     f = math.sin
+    ...     while not f(x) > 0.5:
+    ...         f = derivative(f)
+    ...     return f(x)
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     jit(halvings, fallback=True)(5.0)
-    0.625
+    ...     jit(first_large, fallback=True)(0.0)
+    1.0
     >>> caught[0].category is FallbackWarning
     True
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
+
+
+class JitadConvergenceError(JitadError, ArithmeticError):
+    """An iteration for a fixed point, a root or a minimum that did not converge."""
+
+
+class JitadRecursionError(JitadError, RecursionError):
+    """A recursion deeper than the stack of the thread that it runs in."""
+
+
+class JitadLinAlgError(JitadError, np.linalg.LinAlgError):
+    """A matrix that is singular, or not positive definite."""
 
 
 class GuardMiss(JitadError):
@@ -133,6 +150,38 @@ class GuardMiss(JitadError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.case,))
+
+
+class Guessed(JitadError):
+    """A trace took opaque functions to give floats; `functions` has their names."""
+
+    def __init__(self, functions: dict[object, str], why: str = "") -> None:
+        self.functions, self.why = functions, why
+        names = ", ".join(dict.fromkeys(functions.values()))
+        super().__init__(
+            f"what {names} gives is not known, and a float does not fit: {why}", None,
+            "Show what it gives: jitad.opaque(f, like=...).",
+        )  # fmt: skip
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (dict(enumerate(self.functions.values())), self.why))
+
+
+ACTIVE = "by policy nothing that is differentiated may be given to"
+MET = "by policy differentiated code may not call"
+
+
+def unknown_functions(
+    functions: tuple[str, ...], where: Pos | None,
+    why: str = "a derivative that is not zero depends on",
+) -> JitadError:  # fmt: skip
+    """No derivative rule is known of these, and one is needed; each is `name (file:line)`."""
+    *first, last = functions
+    names = f"{', '.join(first)} and {last}" if first else last
+    return JitadTypeError(
+        f"no derivative rule is known for {names}, and {why} {'them' if first else 'it'}", where,
+        "Give it one: make it a jitad.primitive, with defjvp or defvjp.",
+    )  # fmt: skip
 
 
 def message(what: str, where: Pos | str | None, remedy: str) -> str:

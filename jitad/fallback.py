@@ -52,13 +52,17 @@ def set_fallback(allowed: bool) -> bool:
     Source: binding times as in Jones, Gomard & Sestoft, *Partial Evaluation and Automatic Program
     Generation*, 1993: what isn't known early is done late.
 
-    >>> from jitad import jit_grad, set_fallback
-    >>> def halvings(x):
-    ...     return x if x < 1.0 else halvings(0.5 * x)
+    >>> import math
+    >>> from jitad import derivative, jit_grad, set_fallback
+    >>> def first_large(x):
+    ...     f = math.sin
+    ...     while not f(x) > 0.5:
+    ...         f = derivative(f)
+    ...     return f(x)
     >>> before = set_fallback(False)
-    >>> jit_grad(halvings)(5.0)
+    >>> jit_grad(first_large)(0.1)
     Traceback (most recent call last):
-    jitad.errors.UnknownDepthError: halvings calls itself under a traced condition...
+    jitad.errors.UnknownDepthError: f is ...: how functions nest depends on numbers...
     >>> set_fallback(before)
     False
     """
@@ -90,20 +94,18 @@ class Unknown:
         self.path = path if fits and path not in self.traced else None
         return out
 
-    def along(self, trace: Callable[[Decisions], Any]) -> Any:
-        """What tracing along the path of an earlier run gives; None where that can't be."""
-        if self.path is None:
-            return None
+    def next_path(self) -> Decisions | None:
+        """The path of an earlier run, to trace along."""
         path, self.path = self.path, None
-        self.traced.append(path)
-        try:
-            return trace(path)
-        except UnknownDepthError as error:  # other conditions decide as well
-            if error.places <= self.places:
-                return None
+        if path is not None:
+            self.traced.append(path)
+        return path
+
+    def found(self, error: UnknownDepthError, path: Decisions | None) -> None:
+        """Tracing along a path has shown that other conditions decide as well."""
+        if path is not None and not error.places <= self.places:
             self.places |= error.places
             self.traced.remove(path)
-            return None
 
     def __str__(self) -> str:
         calls = "1 call" if self.runs == 1 else f"{self.runs} calls"

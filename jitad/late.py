@@ -1,4 +1,4 @@
-"""How does a kernel print, and raise the user's exceptions, with values that it has computed?
+"""How does a kernel print, raise the user's exceptions and call his functions, with its values?
 
 A kernel holds a key and the values; what is made of them is kept here, in Python.  A key says what
 is made (`MyError('too small', ...)`), so equal programs have equal kernels; where two different
@@ -50,3 +50,13 @@ class Raise(Exception):
 def show(key: str, *values: Any) -> None:
     """Print what belongs to the key."""
     _made[key][1].make(values)
+
+
+def answer(key: str, *values: Any) -> tuple[Any, ...]:
+    """What a function gives that only Python can run."""
+    return tuple(_made[key][1].make(values))
+
+
+def ask(key: str, kinds: str, *values: Any) -> tuple[Any, ...]:
+    """The same as emitted code says it: compiled code must know what kinds of values come back."""
+    return answer(key, *values)

@@ -17,6 +17,19 @@ from typing import Any
 from jitad.errors import JitadValueError
 
 
+class GenericZero:
+    """The zero of every space of tangents or sensitivities; there is one, `ZERO`."""
+
+    def __repr__(self) -> str:
+        return "ZERO"
+
+    def __reduce__(self) -> str:
+        return "ZERO"
+
+
+ZERO = GenericZero()
+
+
 @dataclass(frozen=True, slots=True)
 class Structure:
     """A node with its children, or a leaf (kind None)."""
@@ -117,10 +130,29 @@ def is_node(value: Any) -> bool:
     return _parts(value) is not None
 
 
+def registered(kind: type) -> Node | None:
+    """How instances of a registered class come apart and together; None of other classes."""
+    return _registered.get(kind)
+
+
+def children_of(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...]] | None:
+    """Keys and children of a node, None for a leaf."""
+    parts = _parts(value)
+    return None if parts is None else parts[:2]
+
+
+def rebuilt(node: Any, children: Any) -> Any:
+    """A node like this one, with other children."""
+    keys, old, extra = _parts(node)  # type: ignore[misc]
+    structure = Structure(type(node), keys, (LEAF,) * len(old), extra)
+    return _build(structure, iter(children))
+
+
 def conform(value: Any, structure: Structure, what: str, like: str) -> list[Any]:
     """The leaves of a value that must have the given structure, or an error naming the place.
 
-    Dictionaries may have their keys in another order.
+    Dictionaries may have their keys in another order.  `ZERO` stands for zeros in any place: each
+    leaf there is `ZERO`.
     """
     leaves: list[Any] = []
     trouble = _take(value, structure, "", leaves)
@@ -204,6 +236,9 @@ def _name(s: Structure) -> str:
 
 def _take(value: Any, want: Structure, path: str, leaves: list[Any]) -> str:
     """Append the leaves; gives what is the matter at the first place that differs, or ""."""
+    if value is ZERO:
+        leaves.extend([ZERO] * want.size)
+        return ""
     parts = _parts(value)
     kind = None if parts is None else type(value)
     at = f" at {path}" if path else ""

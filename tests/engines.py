@@ -25,7 +25,7 @@ def on_tape(f: Function, *args: Any) -> Any:
     leaves, structure = flatten((args, {}))
     traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
     plain = specialise(traced.tape)
-    flat = interpret(plain.body, traced.arguments(f, args, {}))
+    flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
     return finish(traced, tuple(flat), f, args, {})
 
 

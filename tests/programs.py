@@ -6,10 +6,10 @@ region; see `tests/catalogue/entry.py`.  `tests/truth.py` gives their derivative
 
 from __future__ import annotations
 
-from tests.catalogue import arrays, functions, models, numerics, scalars
+from tests.catalogue import arrays, functions, models, numerics, recursion, scalars
 from tests.catalogue.entry import Program
 
-_MODULES = (scalars, arrays, functions, numerics, models)
+_MODULES = (scalars, arrays, functions, numerics, models, recursion)
 
 PROGRAMS: dict[str, Program] = {p.name: p for m in _MODULES for p in m.catalogue}
 MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalogue}

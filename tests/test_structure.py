@@ -16,11 +16,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.api", "jitad.debug"),
+    ("jitad.solutions",),
+    ("jitad.iterations",),
+    ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
+    ("jitad.native_entries",),
     ("jitad.entries", "jitad.fallback"),
     ("jitad.trace",),
-    ("jitad.runtime",),
+    ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),
     ("jitad.specialise",),
     ("jitad.sweeps",),

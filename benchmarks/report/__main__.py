@@ -23,6 +23,7 @@ from benchmarks.report import picture, table
 from benchmarks.report.cell import Cell, fill, series
 from benchmarks.report.children import Failed, measure
 from benchmarks.subjects import kernel_names
+from kernels import nested
 
 SIZES = ("small", "medium", "large")
 OUT = Path(__file__).resolve().parents[1] / "out"
@@ -58,6 +59,7 @@ def main() -> int:
             cells.append(cell)
             print("\n".join(table.row(cell)), flush=True)
     print("\n".join([*table.head()[-1:], *table.means(cells, sizes), "", table.EXPLAINED]))
+    print("\n".join(["", *nested_programs(rounds, limit)]), flush=True)
 
     OUT.mkdir(exist_ok=True)
     (OUT / "report.json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))
@@ -87,6 +89,24 @@ def overhead(limit: float) -> str:
             return f"call overhead: FAILED: {failure}"
     jitad, hand = (timing.readable(float(np.median(times[name]))) for name in ("jitad", "hand"))
     return f"a compiled gradient of ten elements: jitad {jitad}, hand-written Numba {hand} a call"
+
+
+def nested_programs(rounds: int, limit: float) -> list[str]:
+    """Programs with derivatives inside derivatives, over the same expanded by hand."""
+    lines = ["programs with nested derivatives / by hand (outer and inner mode)"]
+    for name in nested.NAMES:
+        with tempfile.TemporaryDirectory(prefix="jitad-report-") as folder:
+            try:
+                found = measure("nested", name, str(rounds), cache=Path(folder), seconds=limit)
+            except Failed as failure:
+                lines.append(f"{name:<14}FAILED: {failure}")
+                continue
+        times = series(found)
+        ratios = {pair: timing.ratio(times[pair], times["hand"]) for pair in nested.PAIRS}
+        cells = (f"{p} {q.median:.2f} ({q.low:.2f} {q.high:.2f})" for p, q in ratios.items())
+        by_hand = timing.readable(float(np.median(times["hand"])))
+        lines.append(f"{name:<14}{'  '.join(cells)}  by hand {by_hand}")
+    return lines
 
 
 if __name__ == "__main__":

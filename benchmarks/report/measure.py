@@ -15,8 +15,10 @@ from numba import njit
 from benchmarks import timing
 from benchmarks.report import memory, peers
 from benchmarks.subjects import as_parts, check_same
-from jitad import grad, jit_value_and_grad
+from jitad import grad, jit, jit_value_and_grad
 from kernels import load
+from kernels.nested import PAIRS
+from kernels.nested import load as load_nested
 
 
 def warm_up() -> None:
@@ -99,6 +101,20 @@ def eager(name: str, size: str) -> dict:
     }
 
 
+def nested(name: str, rounds: str) -> dict:
+    """A program with nested derivatives in its four mode pairs, and by hand, in turns."""
+    program = load_nested(name)
+    subjects = {"hand": lambda: program.by_hand(*program.arguments)}
+    for pair in PAIRS:
+        compiled = jit(program.in_modes(pair))
+        found = np.ravel(compiled(*program.arguments))
+        np.testing.assert_allclose(found, np.ravel(program.answer), rtol=program.tolerance)
+        subjects[pair] = lambda compiled=compiled: compiled(*program.arguments)
+    subjects["hand"]()
+    times = timing.interleaved(subjects, rounds=int(rounds), seconds=int(rounds) / 2)
+    return {"times": {subject: list(series) for subject, series in times.items()}}
+
+
 def overhead() -> dict:
     """Seconds of a call that has next to nothing to do: ten elements."""
 
@@ -122,7 +138,8 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {first.strip()}"[:160]
 
 
-MEASURES = {"steady": steady, "again": again, "peak": peak, "eager": eager, "overhead": overhead}
+MEASURES = {"steady": steady, "again": again, "peak": peak, "eager": eager, "overhead": overhead,
+            "nested": nested}  # fmt: skip
 
 
 def main() -> None:

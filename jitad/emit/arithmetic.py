@@ -53,9 +53,10 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
         ]
     elif "b1" in dtypes and out == "b1" and e.op in ("add", "mul"):  # as NumPy: or, and
         return apply("{0} or {1}" if e.op == "add" else "{0} and {1}", *operands)
-    if e in s.analysis.loose:
+    if e in s.analysis.loose or e in s.analysis.rounded:
         x, y = operands if e.op == "add" else (operands[0], apply("-{0}", operands[1]))
-        text = apply("fadd({0}, {1})", x, y)
+        name = "fadd" if e in s.analysis.loose else "plus"
+        text = apply(name + "({0}, {1})", x, y)
     elif e.op in ("add", "sub") and out == "i8" and operands[1].text.isdecimal():
         name, number = linear(operands[0])  # (n - 1) - 1 is n - 2
         return linear_sum(name, number + int(operands[1].text) * (1 if e.op == "add" else -1))
@@ -71,5 +72,6 @@ def functions() -> set[str]:
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    names |= {"fadd", "maximum", "minimum", "accum", "empty", "zeros", "load", "show", "store"}
+    names |= {"fadd", "plus", "maximum", "minimum", "deep", "handed", "room"}
+    names |= {"accum", "empty", "ask", "grown", "load", "opaque", "show", "store", "zeros"}
     return names - {"abs"}  # a builtin

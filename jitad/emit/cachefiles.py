@@ -3,6 +3,10 @@
 A file appears complete or not at all (a rename), and `seal` puts a checksum before content that is
 going to be trusted, so a killed writer, a full disk or a damaged file costs a compile, no more.
 Only folders that belong to the user are used: what is in them gets executed.
+
+The folder is kept below $JITAD_CACHE_LIMIT megabytes (256 if that is not set; 0: no limit): after a
+write, files that were used longest ago are removed.  A file that another process has removed, or is
+removing, is one that isn't there.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import hashlib
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 
@@ -47,10 +52,14 @@ def _usable(path: Path) -> Path | None:
 
 
 def read(path: Path) -> bytes | None:
+    """The content, or None; what is read counts as used now."""
     try:
-        return path.read_bytes()
+        content = path.read_bytes()
+        if time.time() - path.stat().st_mtime > _FRESH:
+            os.utime(path)
     except OSError:
         return None
+    return content
 
 
 def write(path: Path, content: bytes) -> bool:
@@ -68,7 +77,57 @@ def write(path: Path, content: bytes) -> bool:
             except OSError:
                 pass
         return False
+    _trim(path.parent)
     return True
+
+
+_OURS = ("jitad_", ".writing-")  # how the names of files begin that are removed
+_FRESH = 3600.0  # seconds for which a file is not marked as used again
+_ROOM = 0.75  # what is left of the limit after files were removed
+_written: dict[Path, int] = {}  # files written to a folder since its size was looked at
+
+
+def limit() -> int:
+    """The bytes that the folder may hold; 0 means any number."""
+    try:
+        return int(float(os.environ.get("JITAD_CACHE_LIMIT", "256")) * 2**20)
+    except ValueError:
+        return 256 * 2**20
+
+
+def _trim(folder: Path) -> None:
+    """Remove what was used longest ago, where the folder holds more than it may."""
+    most = limit()
+    since = _written[folder] = _written.get(folder, _EVERY) + 1
+    if not most or since <= _EVERY:
+        return
+    _written[folder] = 0
+    found: list[tuple[float, int, Path]] = []
+    try:
+        with os.scandir(folder) as entries:
+            for e in entries:
+                if e.name.startswith(_OURS) and e.is_file(follow_symlinks=False):
+                    s = e.stat(follow_symlinks=False)
+                    found.append((s.st_mtime, s.st_size, Path(e.path)))
+    except OSError:  # another process is at it, too
+        return
+    size = sum(s for _, s, _ in found)
+    if size <= most:
+        return
+    now = time.time()
+    for used, length, path in sorted(found):
+        if size <= _ROOM * most:
+            break
+        if path.name.startswith(".writing-") and now - used < _FRESH:
+            continue  # somebody is writing it
+        try:
+            path.unlink()
+        except OSError:
+            pass
+        size -= length
+
+
+_EVERY = 20  # writes between two looks at the size
 
 
 def seal(content: bytes) -> bytes:

@@ -105,14 +105,15 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             name = s.access[i].name
         else:
             name, root = s.allocate(p, s.extents[i])
-            nests.copy(s, name, i)
             roots = frozenset([root])
+            nests.copy(s, name, i, roots)
         taken |= roots
         carried.moved[p] = roots
         own = Root(True, inside, inside)
         s.bind(p, Access(name, identity(len(s.extents[i]))), s.extents[i])
         s.buffers.place(p, frozenset([own]))
         carried.arrays.append((p, r, own))
+        s.places[r] = p
     assign(s.page, pairs)
     return carried
 

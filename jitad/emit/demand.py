@@ -1,12 +1,13 @@
 """Where is a value computed: in a statement of its own, or inside the statement that uses it?
 
 One pass over a block, last equation first, so that all uses of a variable are known when its
-definition is met.  Nothing is computed twice:
+definition is met.  Nothing dear is computed twice:
 
 * a scalar used once is written inside its use (a load only if nothing is written in between);
 * an elementwise array whose elements are all used by one loop nest, at one index, has no memory:
   the nest computes the element (deforestation, Wadler 1990; "pull arrays", Axelsson et al. 2010).
-  The nest's equations are its *members*;
+  The nest's equations are its *members*.  Elements of a few operations are computed by several
+  nests: that is no more work than storing and loading them, and none where nests become one;
 * slices, transposes and broadcasts are index maps, `full` and `iota` formulas, unless somebody
   needs them as memory: a result, a carried value, the base of a store.
 
@@ -16,18 +17,23 @@ operands of an equation that is computed inside a later one are used there.
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.rounding import rounded
 from jitad.tape.types import Scalar
 
 STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
 VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")
+
+_LIGHT = 4  # operations that are made again rather than stored and loaded ...
+_OFTEN = 4  # ... by so many nests
 
 Nest = tuple[Equation, int]  # a loop nest: the equation that it is for, and which operand
 
@@ -38,6 +44,7 @@ class Demand:
 
     count: int = 0
     nest: Nest | None = None  # the nest that reads it ...
+    nests: dict[Nest | None, None] = field(default_factory=dict)  # all that do
     shared: bool = False  # ... or several do, or something that isn't a nest
     aligned: bool = True  # read at the nest's own index, not through a view
     repeated: bool = False  # each element is read several times
@@ -57,11 +64,14 @@ class Analysis:
     last: dict[Block, dict[Var, int]] = field(default_factory=dict)
     home: dict[Var, Block] = field(default_factory=dict)
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
+    pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
+    rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
 
 
 def analyse(body: Block) -> Analysis:
     out = Analysis()
     _visit(out, body)
+    out.rounded = rounded(body)
     return out
 
 
@@ -71,12 +81,14 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     members: dict[Nest, list[Equation]] = defaultdict(list)
     equations = block.equations
     end = len(equations)
+    recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
         writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
     for p in block.params:
         out.home[p] = block
+    weights = _weights(block)
 
     def undisturbed(since: int, until: int) -> bool:
         return writes[until] == writes[since + 1]
@@ -91,6 +103,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             d = demands[atom] = Demand()
         d.shared |= nest is None or (d.count > 0 and d.nest != nest)
         d.nest = nest
+        d.nests[nest] = None
         d.count += 1
         d.aligned &= aligned
         d.repeated |= repeated
@@ -128,6 +141,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         e = equations[k]
         for v in e.outs:
             out.home[v] = block
+        if e.op == "push" and is_array(e.ins[1]):
+            recorded[e.ins[1]] = e
+        out.pushed.update((v, recorded[v]) for v in e.outs if v in recorded)
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():
@@ -169,13 +185,20 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 and not (d.repeated and row.dear)
                 and undisturbed(k, d.last)
             )
-            nest, when = own, k
-            if inside and d.nest is not None:
-                nest, when = d.nest, d.last
+            again = (
+                d.shared and d.aligned and not (d.memory or d.local or d.repeated)
+                and None not in d.nests and len(d.nests) <= _OFTEN
+                and weights[e.outs[0]] <= _LIGHT and undisturbed(k, d.last)
+                and e.outs[0] not in recorded
+            )  # fmt: skip
+            inside = again or (inside and d.nest is not None)
+            if inside:
                 out.inline.add(e.outs[0])
-            members[nest].append(e)
-            for a in e.ins:
-                operand(a, when, nest, d if inside else None)
+            for nest in d.nests if inside else [own]:
+                assert nest is not None
+                members[nest].append(e)
+                for a in e.ins:
+                    operand(a, d.last if inside else k, nest, d if inside else None)
         elif row.elementwise or e.op == "load" or (e.op == "slice" and not array):
             inside = d.count == 1 and not d.local and (row.elementwise or undisturbed(k, d.last))
             inside = inside and not early(e, k, d)
@@ -188,10 +211,24 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 d = demands[v]  # read off the stack, if nothing is pushed meanwhile
                 if not (d.memory or d.local) and pushes[d.last] == pushes[k + 1]:
                     out.virtual.add(v)
+            elif e.op == "pops":
+                out.virtual.add(e.outs[1])
             _statement(e, k, need, operand, locals_)
     out.last[block] = {v: d.last for v, d in demands.items()}
     out.members.update((nest, found[::-1]) for nest, found in members.items())
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
+
+
+def _weights(block: Block) -> dict[Atom, float]:
+    """How many operations an element takes, from what is in memory or in a view of it."""
+    out: dict[Atom, float] = {}
+    for e in block.equations:
+        if e.op in VIEWS:
+            out[e.outs[0]] = out.get(e.ins[0], 0.0)
+        elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise:
+            own = math.inf if TABLE[e.op].dear else 1.0
+            out[e.outs[0]] = own + sum(out.get(a, 0.0) for a in e.ins if is_array(a))
+    return out
 
 
 def _structured(out: Analysis, e: Equation, k: int, need: Any) -> None:
@@ -235,19 +272,25 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
                 operand(e.ins[1], k, (e, 0))
             else:
                 need(e.ins[1], k)
-        case "pop":
+        case "pop" | "pops":
             need(e.ins[0], k)
+            locals_(e.ins[1:], k)
+        case "pad":
+            operand(e.ins[0], k, (e, 0))
             locals_(e.ins[1:], k)
         case "reshape":
             need(e.ins[0], k, memory=True)
             locals_(e.ins[1:], k)
-        case "pack" | "check" | "print":
+        case "pack" | "check" | "print" | "call" | "act" | "callback":
             for a in e.ins:
                 need(a, k, memory=is_array(a))
         case "dim":
             need(e.ins[0], k)
         case _ if e.op in REDUCTIONS or e.op == "copy":
             operand(e.ins[0], k, (e, 0))
+        case _ if TABLE[e.op].emit:  # handed over whole
+            for a in e.ins:
+                need(a, k, memory=is_array(a), local=not is_array(a))
         case _:  # matmul, take: reads any access, several times
             for a in e.ins:
                 need(a, k, local=not is_array(a))

@@ -31,6 +31,5 @@ class Kernel:
 def kernel(tape: Tape) -> Kernel:
     """The kernel of a plain tape; compiled when it is first called."""
     source = emit(tape)
-    found = re.search(r"^def (\w+)\(", source, re.MULTILINE)
-    assert found is not None
-    return Kernel(source, found[1])
+    *_, name = re.findall(r"^def (\w+)\(", source, re.MULTILINE)  # functions that it calls first
+    return Kernel(source, name)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from jitad.emit import demand, nests, picking, stacks
-from jitad.emit.access import Access, compose, element, identity, of_expr
+from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
+from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
-from jitad.emit.buffers import origins
+from jitad.emit.buffers import Root, origins
 from jitad.emit.control import for_, if_, while_
+from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
-from jitad.errors import FINISHED, GuardMiss, JitadError
+from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
@@ -26,15 +27,41 @@ from jitad.tape.types import Array, Stack
 
 def emit(tape: Tape) -> str:
     """The source of a module with one function, named as the tape is."""
+    tapes = [*tape.functions.values(), tape]
+    exceptions: dict[type, tuple[str, str]] = {}
+    for t in tapes:
+        exceptions |= _exceptions(t.body)
+    if tape.functions:
+        exceptions[JitadRecursionError] = _imported(JitadRecursionError)
+    module = Names(functions() | {name for _, name in exceptions.values()}, set())
+    called = {name: module.new(name, "function") for name in tape.functions}
+    main = module.new(tape.name, "kernel")
+    texts = []
+    for t, name in zip(tapes, [*called.values(), main], strict=True):
+        texts.append(_function(t, name, exceptions, called, t is not tape))
+    used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
+    return _imports(used, exceptions) + "\n\n".join(texts)
+
+
+def _function(
+    tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
+    recursive: bool,
+) -> str:  # fmt: skip
+    """The definition of the kernel, or of a function that it calls."""
     analysis = demand.analyse(tape.body)
-    exceptions = _exceptions(tape.body)
-    reserved = functions() | {name for _, name in exceptions.values()}
+    reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
     hints = _hints(tape.body)
-    names = Names(reserved, set(hints.values()))
-    name = names.new(tape.name, "kernel")
-    s = Scope(analysis, names, hints, _step)
-    s.exceptions = {cls: name for cls, (_, name) in exceptions.items()}
+    s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
+    s.lanes = lanes(tape.body, analysis.dead)
+    s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
+    s.called = called
     parameters, sizes = _parameters(s, tape.body)
+    lines: list[str] = []
+    if called:
+        s.room = s.names.new("", "floor")
+        if recursive:
+            parameters.append(s.room)
+            lines += calls.entrance(tape, s)
     s.page.indent = 1
     results: list[Expr] = []
     s.run(tape.body, lambda: results.extend(_returned(s, tape.body)))
@@ -42,26 +69,23 @@ def emit(tape: Tape) -> str:
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     text = s.page.text()
     used = set(re.findall(r"[A-Za-z_]\w*", text))
-    lines = [f"    {n} = {size}\n" for n, size in sizes if n in used]
+    lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
+    if not recursive and s.room in used:
+        lines.append(f"    {s.room} = room()\n")
     where = f"  # {tape.pos}" if tape.pos else ""
-    head = f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}"
-    return _imports(used, exceptions) + head + text
+    return f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}{text}"
 
 
 def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
     lines = ["import numpy as np\n"]
     if own := sorted(used & functions()):
         lines.append(f"\nfrom jitad.emit.preamble import {', '.join(own)}\n")
-    if "grown" in used:
-        lines.append("from jitad.emit.storage import grown\n")
     lines += sorted(f"{where}\n" for where, _ in exceptions.values() if where)
     return "".join(lines) + "\n\n"
 
 
 def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]]:
     """The parameters' names, and the lines that read extents, for those that are needed."""
-    from jitad.emit.buffers import Root
-
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
     for p in body.params:
@@ -103,8 +127,8 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
             out.append(Expr(s.access[r].name))
             apart[r] = False  # a second time it is copied
         else:
-            name, _ = s.allocate(r, s.extents[r])
-            nests.copy(s, name, r)
+            name, root = s.allocate(r, s.extents[r])
+            nests.copy(s, name, r, frozenset([root]))
             out.append(Expr(name))
     return out
 
@@ -118,9 +142,13 @@ def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
         cls: type = _raised(e) if e.op == "check" else Raise
         if e.op != "check" or cls in out:
             continue
-        module, name = cls.__module__, cls.__qualname__
-        out[cls] = ("" if module == "builtins" else f"from {module} import {name}", name)
+        out[cls] = _imported(cls)
     return out
+
+
+def _imported(cls: type) -> tuple[str, str]:
+    module, name = cls.__module__, cls.__qualname__
+    return "" if module == "builtins" else f"from {module} import {name}", name
 
 
 def _hints(body: Block) -> dict[Var, str]:
@@ -186,8 +214,6 @@ def _step(s: Scope, e: Equation) -> None:
             return
         case "jvp" | "vjp":
             raise JitadError("a derivative is left on the tape that is emitted", e.pos)
-        case "call":
-            raise JitadError("recursive calls can't be compiled yet", e.pos)
     row = TABLE[e.op]
     array = bool(e.outs) and is_array(e.outs[0])
     if row.elementwise:
@@ -195,6 +221,8 @@ def _step(s: Scope, e: Equation) -> None:
             _elementwise(s, e)
         else:
             s.define(e.outs[0], compute(s, e, [s.expr(a) for a in e.ins]))
+    elif row.emit:
+        library.call(s, e)
     else:
         _LOWER[e.op](s, e)
 
@@ -314,7 +342,7 @@ def _formula(s: Scope, v: Var, f: Formula, extents: Extents) -> None:
     counters = s.counters(len(extents))
     at = identity(len(extents))
     value = nests.formula(f, at, counters, v.type.dtype)  # type: ignore[union-attr]
-    nests.fill(s, v, s.access[v].name, at, extents, nests.Inside(value))
+    nests.fill(s, v, s.access[v], extents, nests.Inside(value), s.buffers.roots[v])
 
 
 def _full(s: Scope, e: Equation) -> None:
@@ -360,6 +388,23 @@ def _reshape(s: Scope, e: Equation) -> None:
     s.buffers.place(v, s.buffers.roots[a])
 
 
+def _pad(s: Scope, e: Equation) -> None:
+    """The frame is zeroed once, where one buffer serves all iterations of a loop."""
+    (a, *operands), (v,) = e.ins, e.outs
+    assert isinstance(a, Var)
+    inner = s.extents[a]
+    before, outer = s.locals(operands[: len(inner)]), s.locals(operands[len(inner) :])
+    stays = s.depth((*before, *inner)) <= s.depth(outer)
+    inside = nests.evaluate(s, (e, 0), a, identity(len(inner)), s.counters(len(inner)))
+    name = s.new_name(v)
+    made = s.allocate_as(name, v.type.dtype, outer, "zeros", hoist=stays)  # type: ignore[union-attr]
+    s.bind(v, Access(name, identity(len(outer))), outer)
+    roots = frozenset([Root(False, made.depth, made.born)])  # not to be written by others
+    s.buffers.place(v, roots)
+    place = tuple(plus(of_expr(x), of_axis(k)) for k, x in enumerate(before))
+    nests.fill(s, a, Access(name, place), inner, inside, roots)
+
+
 def _pack(s: Scope, e: Equation) -> None:
     (v,) = e.outs
     name = s.new_array(v, (Expr(str(len(e.ins))),))
@@ -383,7 +428,7 @@ def _concatenate(s: Scope, e: Equation) -> None:
         counters = s.counters(len(mine))
         inside = nests.evaluate(s, (e, j), a, identity(len(mine)), counters)
         at = nests.shifted(axis, offset, len(mine))
-        nests.fill(s, v, s.access[v].name, at, mine, inside)
+        nests.fill(s, v, Access(s.access[v].name, at), mine, inside, s.buffers.roots[v])
         if offset.text.isdecimal() and mine[axis].text.isdecimal():
             offset = Expr(str(int(offset.text) + int(mine[axis].text)))
         elif j < len(parts) - 1:
@@ -427,8 +472,10 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "store_slice": _store_slice, "accum_slice": _store_slice,
     "take": picking.take, "store_take": _store_take, "accum_take": _store_take,
     "slice": _view, "transpose": _view, "broadcast": _view,
-    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pack": _pack,
+    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print,
-    "stack": stacks.create, "push": stacks.push, "pop": stacks.pop,
+    "callback": callbacks.call,
+    "call": calls.call, "act": calls.call, "stack": stacks.create,
+    "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

@@ -3,13 +3,16 @@
 `load(a, *index)`, `store(a, value, *index)`, `accum(a, value, *index)` trust the index: it is
 in bounds and not negative (checks come before, as equations of the tape).  Unlike `a[i]` there is
 no code for negative indices, and LLVM is told that the address does not wrap, which is what keeps
-loops vectorised where an index is computed.  `accum` adds with `reassoc`: the order in which
+loops vectorised where an index is computed.  `accum` adds in any order: the order in which
 contributions reach an adjoint is the engine's own choice.
 
 `empty(dtype, *extents)`, `zeros(dtype, *extents)` give a fresh C-contiguous array.  LLVM is told
 that nothing else points to it: stores to it don't force loads from other arrays to be repeated,
 and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on
 the stack, uninitialised: it must not outlive the call.
+
+`opaque(k)` is an integer of whose value LLVM knows nothing.
+`grown(buffer, need)` gives the same numbers in a buffer of at least that and twice the length.
 """
 
 from __future__ import annotations
@@ -40,6 +43,10 @@ def accum(a: Any, value: Any, *index: int) -> None:
     a[index] += value
 
 
+def opaque(k: int) -> int:
+    return k
+
+
 def empty(dtype: Any, *extents: int) -> Any:
     return np.empty(extents, dtype)
 
@@ -50,6 +57,12 @@ def zeros(dtype: Any, *extents: int) -> Any:
 
 def local(dtype: Any, *extents: int) -> Any:
     return np.empty(extents, dtype)
+
+
+def grown(buffer: Any, need: int) -> Any:
+    out = np.empty(max(2 * len(buffer), need, 16), buffer.dtype)
+    out[: len(buffer)] = buffer
+    return out
 
 
 # -- Numba: elements ------------------------------------------------------------------------------
@@ -73,48 +86,25 @@ def _type_store(a: Type, value: Type, *index: Type) -> Any:
     return types.none(a, a.dtype, *([types.intp] * len(index)))
 
 
-def _address(context: Any, builder: Any, a: Type, array: Any, index: list[Value]) -> Value:
-    """A pointer to an element; no intermediate result overflows, by the contract."""
-    strict = ["nsw"]
-    if a.layout == "C":
-        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
-        place = index[0]
-        for i, extent in zip(index[1:], extents[1:], strict=True):
-            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
-        return builder.gep(array.data, [place], inbounds=True)
-    place = context.get_constant(types.intp, 0)
-    for k, i in enumerate(index):
-        stride = builder.extract_value(array.strides, k)
-        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
-    byte = ir.IntType(8).as_pointer()
-    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
-    return builder.bitcast(at, array.data.type)
-
-
-def _reach(context: Any, builder: Any, a: Type, value: Value, index: list[Value]) -> Any:
-    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
-    return pointer, None if a.aligned else 1
-
-
 def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     a, (value, *index) = sig.args[0], args
-    pointer, align = _reach(context, builder, a, value, index)
+    pointer, align = numba_private.reach(context, builder, a, value, index)
     return context.unpack_value(builder, a.dtype, pointer, align)
 
 
 def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     a, (value, element, *index) = sig.args[0], args
-    pointer, align = _reach(context, builder, a, value, index)
+    pointer, align = numba_private.reach(context, builder, a, value, index)
     context.pack_value(builder, a.dtype, element, pointer, align)
     return context.get_dummy_value()
 
 
 def _lower_accum(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     a, (value, element, *index) = sig.args[0], args
-    pointer, align = _reach(context, builder, a, value, index)
+    pointer, align = numba_private.reach(context, builder, a, value, index)
     old = context.unpack_value(builder, a.dtype, pointer, align)
     if isinstance(a.dtype, types.Float):
-        new = builder.fadd(old, element, flags=("reassoc",))
+        new = builder.fadd(old, element, flags=numba_private.ANY_ORDER)
     else:
         new = builder.add(old, element)
     context.pack_value(builder, a.dtype, new, pointer, align)
@@ -125,6 +115,18 @@ def _type_accum(a: Type, value: Type, *index: Type) -> Any:
     sig = _type_store(a, value, *index)
     number = sig is not None and isinstance(a.dtype, (types.Float, types.Integer))
     return sig if number else None
+
+
+# -- Numba: positions -----------------------------------------------------------------------------
+
+
+def _type_opaque(k: Type) -> Any:
+    return types.intp(types.intp) if isinstance(k, types.Integer) else None
+
+
+def _lower_opaque(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    word = ir.IntType(64)
+    return builder.asm(ir.FunctionType(word, [word]), "", "=r,0", args, side_effect=False)
 
 
 # -- Numba: allocation ----------------------------------------------------------------------------
@@ -161,9 +163,27 @@ def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     return numba_private.stack_array(context, builder, sig.return_type, extents)._getvalue()
 
 
+def _type_grown(buffer: Type, need: Type) -> Any:
+    flat = isinstance(buffer, types.Array) and buffer.ndim == 1 and buffer.layout == "C"
+    return buffer(buffer, types.intp) if flat and isinstance(need, types.Integer) else None
+
+
+def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    old = context.make_array(sig.args[0])(context, builder, args[0])
+    room = args[1]
+    for least in (builder.shl(old.nitems, context.get_constant(types.intp, 1)),
+                  context.get_constant(types.intp, 16)):  # fmt: skip
+        room = builder.select(builder.icmp_signed("<", room, least), least, room)
+    new = numba_private.new_array(context, builder, sig.return_type, [room])
+    numba_private.copy(builder, new, old)
+    return new._getvalue()
+
+
 numba_private.define(load, _type_load, _lower_load)
 numba_private.define(store, _type_store, _lower_store)
 numba_private.define(accum, _type_accum, _lower_accum)
+numba_private.define(opaque, _type_opaque, _lower_opaque)
 numba_private.define(empty, _type_array, _lower_empty)
 numba_private.define(zeros, _type_array, _lower_zeros)
 numba_private.define(local, _type_local, _lower_local)
+numba_private.define(grown, _type_grown, _lower_grown)

@@ -35,7 +35,9 @@ __all__ = ["address", "compile"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
-              "native")  # fmt: skip
+              "native", "depth", "sorting", "lapack", "addresses")  # fmt: skip
+
+_DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
 _loaded: dict[str, Any] = {}
 _lock = threading.RLock()
@@ -76,9 +78,10 @@ def _compile(source: str, name: str, key: str) -> Any:
     sys.modules[module_name] = module  # cached code finds its module by name
     exec(builtins.compile(source, file, "exec"), module.__dict__)
     objects = numba_private.ContentCache(folder, module_name)
-    out = numba_private.dispatcher(getattr(module, name), objects)
-    setattr(module, name, out)  # what a recursive call finds
-    return out
+    for other in _DEFINITION.findall(source):
+        made = numba_private.dispatcher(getattr(module, other), objects if other == name else None)
+        setattr(module, other, made)  # what a call finds
+    return getattr(module, name)
 
 
 @cache

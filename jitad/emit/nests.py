@@ -29,9 +29,12 @@ from jitad.emit.access import (
     scaled,
 )
 from jitad.emit.arithmetic import compute
+from jitad.emit.buffers import Roots
 from jitad.emit.demand import VIEWS, Nest
+from jitad.emit.joining import Touch, Written
 from jitad.emit.print_python import LIMIT, SUM, Expr, cast, dtype_name
 from jitad.emit.scope import Extents, Formula, Scope
+from jitad.emit.slabs import slab
 from jitad.tape.ir import Atom, Equation, Lit, Var, is_array
 
 
@@ -155,30 +158,80 @@ def write(
     s.page.write(assignment(access, at, counters, s.counting, value))
 
 
-def fill(s: Scope, v: Atom, name: str, at: Map, extents: Extents, inside: Inside,
-         add: bool = False) -> None:  # fmt: skip
-    """name[at] = (or +=) the value, over all indices; the memory has v's type."""
+@contextmanager
+def whole_nest(
+    s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None, total: str = ""
+) -> Iterator[None]:
+    """A nest with all that it computes, in loops of its own or in those right before it.
+
+    `touched` is all memory that it reads and writes (None: not known), `total` the line before it
+    that sets a name which it sums up in.
+    """
+    counters, page, n = s.counters(len(extents)), s.page, len(extents)
+    names = tuple(x.text for x in extents)
+    first = [*([total] if total else ()), *inside.lines.get(0, ())]
+    texts = [inside.value.text, *(line for ls in inside.lines.values() for line in ls)]
+    last = s.last_nest
+    if (
+        last is not None and touched is not None and inside.lines.keys() <= {0, n}
+        and last.takes(page, names, touched, texts)
+    ):  # fmt: skip
+        last.put_before(first)
+        outside, page.indent = page.indent, last.inner
+        for line in inside.lines.get(n, ()):
+            page.write(line)
+        yield
+        page.indent = outside
+    else:
+        for line in first:
+            page.write(line)
+        last = Written(page, len(page.lines), 0, page.indent + n, names, [])
+        with loops(s, counters, extents, inside.lines):
+            yield
+        s.last_nest = last if touched is not None and n else None
+    last.end = len(page.lines)
+    last.touched += touched or ()
+    if total:
+        last.totals.add(total.partition(" ")[0])
+
+
+def _reads(s: Scope, inside: Inside) -> list[Touch]:
+    roots = s.buffers.roots
+    return [Touch(s.access[a].name, roots[a], at) for a, at in inside.reads]
+
+
+def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
+         roots: Roots | None, add: bool = False) -> None:  # fmt: skip
+    """target = (or +=) the value, over all indices; the memory has v's type.
+
+    `roots` are of the target, None where they are not known.
+    """
+    touched = None
+    if roots is not None:
+        touched = [*_reads(s, inside), Touch(target.name, roots, target.map, write=True)]
     counters = s.counters(len(extents))
-    for line in inside.lines.get(0, ()):
-        s.page.write(line)
-    with loops(s, counters, extents, inside.lines):
-        write(s, v, Access(name, at), identity(len(extents)), counters, inside.value, add)
+    with whole_nest(s, extents, inside, touched):
+        write(s, v, target, identity(len(extents)), counters, inside.value, add)
 
 
 def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Extents) -> None:
     """Give a value memory and compute it, in an operand's memory if that is free."""
     counters = s.counters(len(extents))
     inside = evaluate(s, nest, source, at, counters)
-    if not _reuse(s, v, inside, extents):
+    if recorded := slab(s, v, extents):
+        s.bind(v, recorded, extents)
+        s.buffers.place(v, frozenset())
+    elif not (_reuse(s, v, inside, extents) or _take_place(s, v, inside, extents)):
         s.new_array(v, extents)
-    fill(s, v, s.access[v].name, identity(len(extents)), extents, inside)
+    fill(s, v, s.access[v], extents, inside, s.buffers.roots[v])
 
 
 def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
     """Element by element, an operand that is read for the last time can be overwritten."""
     straight = identity(len(extents))
     seen: set[Var] = set()
-    for a, at in inside.reads:
+    home = s.places.get(v)
+    for a, at in sorted(inside.reads, key=lambda read: read[0] is not home):
         if a in seen or at != straight or a.type != v.type or s.extents[a] != extents:
             continue
         seen.add(a)
@@ -192,12 +245,29 @@ def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
     return False
 
 
-def copy(s: Scope, name: str, v: Var) -> None:
-    """name[...] = v, for a value that is somewhere in memory."""
+def _take_place(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
+    """What a loop carries on can be written where it was, once nobody wants what was there.
+
+    Exchanging two buffers instead would do as well, but then LLVM can't tell them apart.
+    """
+    p = s.places.get(v)
+    if p is None or p.type != v.type or not s.whole(p) or not s.buffers.writable(p):
+        return False
+    roots = s.buffers.roots[p]
+    if not all(roots.isdisjoint(s.buffers.roots[a]) for a, _ in inside.reads):
+        return False
+    s.bind(v, s.access[p], extents)
+    s.buffers.place(v, roots)
+    return True
+
+
+def copy(s: Scope, name: str, v: Var, roots: Roots | None = None) -> None:
+    """name[...] = v, for a value that is somewhere in memory; `roots` as in `fill`."""
     extents = s.extents[v]
     counters = s.counters(len(extents))
-    inside = evaluate(s, (None, -1), v, identity(len(extents)), counters)  # type: ignore[arg-type]
-    fill(s, v, name, identity(len(extents)), extents, inside)
+    straight = identity(len(extents))
+    inside = evaluate(s, (None, -1), v, straight, counters)  # type: ignore[arg-type]
+    fill(s, v, Access(name, straight), extents, inside, roots)
 
 
 def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
@@ -221,9 +291,11 @@ def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
         name = s.names.new("", "a")
         s.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
         straight = identity(len(extents))
-        fill(s, v, name, straight, extents, inside)
-        inside = Inside(element(Access(name, straight), straight, counters, s.counting))
-    fill(s, base, target.name, here, extents, inside, e.op == "accum_slice")
+        apart = Access(name, straight)
+        fill(s, v, apart, extents, inside, None)
+        inside = Inside(element(apart, straight, counters, s.counting))
+    known = None if clash else written
+    fill(s, base, Access(target.name, here), extents, inside, known, e.op == "accum_slice")
 
 
 def _counts(kinds: str, operands: tuple[Atom, ...]) -> list[Atom]:
@@ -259,8 +331,11 @@ def reduce(s: Scope, e: Equation) -> None:
     if e.op == "sum" and a.type.dtype == "b1":  # type: ignore[union-attr]
         value = cast(value, "i8")
     if not kept:
-        name = s.name(v, start)
-        with loops(s, counters, extents, inside.lines):
+        name = s.new_name(v)
+        s.exprs[v] = Expr(name)
+        order_free = e.op == "sum"  # LLVM puts these into lanes together with anything else
+        touched = _reads(s, inside) if order_free else None
+        with whole_nest(s, extents, inside, touched, f"{name} = {start.text}"):
             s.page.write(f"{name} = {_joined(s, e, name, value)}")
         return
     outer = tuple(extents[k] for k in kept)
@@ -274,7 +349,7 @@ def reduce(s: Scope, e: Equation) -> None:
                 s.page.write(f"{total} = {_joined(s, e, total, value)}")
             s.page.write(f"{name}[{', '.join(counters[:n])}] = {total}")
         return
-    fill(s, v, name, identity(len(kept)), outer, Inside(start))
+    fill(s, v, s.access[v], outer, Inside(start), None)
     with loops(s, counters, extents, inside.lines):
         place = f"{name}[{', '.join(counters[k] for k in kept)}]"
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
@@ -381,7 +456,7 @@ def _multiply(s: Scope, e: Equation, a: Var, b: Var, v: Var) -> None:
                 s.page.write(f"{total} = {added(total)}")
             s.page.write(f"{place} = {total}")
         return
-    fill(s, v, name, identity(n), extents, Inside(Expr(start)))
+    fill(s, v, s.access[v], extents, Inside(Expr(start)), None)
     with loops(s, counters, extents[:-1], {}), s.page.block(over):
         with s.page.block(f"for {counters[n - 1]} in range({extents[-1].text}):"):
             s.page.write(f"{place} = {added(place)}")

@@ -6,6 +6,7 @@ Written against Numba 0.68 and llvmlite 0.50.
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import math
 import pickle
@@ -16,6 +17,7 @@ from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
+import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import (
@@ -23,8 +25,10 @@ from numba.core import (
     cgutils,
     codegen,
     compiler,
+    compiler_machinery,
     config,
     imputils,
+    lowering,
     serialize,
     sigutils,
     typed_passes,
@@ -173,18 +177,59 @@ class ContentCache(caching._Cache):
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._on or data.lifted or data.library.has_dynamic_globals:
             return
+        # Functions that call each other are linked by the process that compiles them only.
+        if b".numba.unresolved$" in data.library._get_compiled_object():
+            return
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 
-def dispatcher(function: Any, cache: ContentCache) -> Any:
-    """Numba's dispatcher with the options that kernels are compiled with."""
+# Flags of floating point operations.  `contract` is given to all operations without flags of their
+# own (a product and a sum that both have it may be fused); so a sum that must not have it has a
+# flag instead that means nothing to it: `afn` speaks of library functions.
+FUSED = {"contract"}
+ROUNDED = ("afn",)
+ANY_ORDER = ("reassoc", "contract")
+
+
+def dispatcher(function: Any, cache: ContentCache | None) -> Any:
+    """Numba's dispatcher with the options that kernels are compiled with.
+
+    Without a cache it is for functions that others link: those keep the machine code.
+    """
     out = njit(
         nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True,
-        pipeline_class=KernelCompiler,
+        fastmath=FUSED, pipeline_class=KernelCompiler,
     )(function)
-    if hasattr(out, "_cache"):  # a plain function where Numba is switched off
+    if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
+
+
+# -- elements of arrays ---------------------------------------------------------------------------
+
+
+def _address(context: Any, builder: Any, a: Any, array: Any, index: list[Any]) -> Any:
+    """A pointer to an element; no intermediate result overflows, by the contract."""
+    strict = ["nsw"]
+    if a.layout == "C":
+        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
+        place = index[0]
+        for i, extent in zip(index[1:], extents[1:], strict=True):
+            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        return builder.gep(array.data, [place], inbounds=True)
+    place = context.get_constant(types.intp, 0)
+    for k, i in enumerate(index):
+        stride = builder.extract_value(array.strides, k)
+        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
+    byte = ir.IntType(8).as_pointer()
+    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
+    return builder.bitcast(at, array.data.type)
+
+
+def reach(context: Any, builder: Any, a: Any, value: Any, index: list[Any]) -> Any:
+    """A pointer to an element whose indices are in bounds and not negative, and its alignment."""
+    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    return pointer, None if a.aligned else 1
 
 
 # -- arrays ---------------------------------------------------------------------------------------
@@ -256,10 +301,24 @@ def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> An
     return array
 
 
+def contiguous(context: Any, builder: Any, type: Any, wanted: Any, value: Any) -> Any:
+    """The array itself under the wanted type if it is C-contiguous and aligned, else a copy."""
+    if type.layout == "C" and type.aligned:
+        context.nrt.incref(builder, type, value)
+        return value
+    copy = np.copy if type.layout == "C" else np.ascontiguousarray
+    return context.compile_internal(builder, lambda a: copy(a), wanted(type), [value])
+
+
 def clear(builder: Any, array: Any) -> None:
     """Set every byte to zero."""
     size = builder.mul(array.itemsize, array.nitems)
     cgutils.memset(builder, array.data, size, 0)
+
+
+def copy(builder: Any, to: Any, source: Any) -> None:
+    """Set the first bytes of an array to those of another."""
+    cgutils.raw_memcpy(builder, to.data, source.data, source.nitems, source.itemsize)
 
 
 # -- calls ----------------------------------------------------------------------------------------
@@ -291,10 +350,16 @@ def call(
     return out
 
 
-def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any) -> None:
-    """Call an importable Python function, its result ignored; its exception is the kernel's."""
+def call_python(
+    context: Any, builder: Any, function: Any, kinds: Any, args: Any, result: Any = None
+) -> Any:
+    """Call an importable Python function; its exception is the kernel's.
+
+    `result`: the type of the tuple that it gives, or None where that is ignored.
+    """
     api = context.get_python_api(builder)
     environment = context.get_env_manager(builder)
+    failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
     lock = api.gil_ensure()
     found = api.unserialize(api.serialize_object(function))
     boxed = []
@@ -302,13 +367,36 @@ def call_python(context: Any, builder: Any, function: Any, kinds: Any, args: Any
         if context.enable_nrt:
             context.nrt.incref(builder, t, value)
         boxed.append(api.from_native_value(t, value, environment))
-    result = api.call_function_objargs(found, boxed)
-    failed = cgutils.is_null(builder, result)
-    for thing in (*boxed, found, result):
+    given = api.call_function_objargs(found, boxed)
+    out = None
+    if result is None:
+        builder.store(cgutils.is_null(builder, given), failed)
+    else:
+        out = cgutils.alloca_once(builder, context.get_value_type(result))
+        with builder.if_else(cgutils.is_null(builder, given)) as (wrong, right):
+            with wrong:
+                builder.store(cgutils.true_bit, failed)
+            with right:
+                builder.store(_unboxed(context, builder, api, given, result, failed), out)
+    for thing in (*boxed, found, given):
         api.decref(thing)
     api.gil_release(lock)
-    with builder.if_then(failed, likely=False):
+    with builder.if_then(builder.load(failed), likely=False):
         context.call_conv.return_exc(builder)
+    return None if out is None else builder.load(out)
+
+
+def _unboxed(
+    context: Any, builder: Any, api: Any, given: Any, result: Any, failed: Any
+) -> Any:
+    """The native form of a Python tuple; sets `failed` where it isn't of that type."""
+    parts = []
+    for k, t in enumerate(result.types):
+        native = api.to_native_value(t, api.tuple_getitem(given, k))
+        with builder.if_then(native.is_error, likely=False):
+            builder.store(cgutils.true_bit, failed)
+        parts.append(native.value)
+    return context.make_tuple(builder, result, parts)
 
 
 def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> Any:
@@ -329,13 +417,7 @@ def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> A
             with wrong:
                 builder.store(cgutils.true_bit, failed)
             with right:
-                parts = []
-                for k, t in enumerate(kinds):
-                    native = api.to_native_value(t, api.tuple_getitem(found, k))
-                    with builder.if_then(native.is_error, likely=False):
-                        builder.store(cgutils.true_bit, failed)
-                    parts.append(native.value)
-                builder.store(context.make_tuple(builder, result, parts), out)
+                builder.store(_unboxed(context, builder, api, found, result, failed), out)
                 api.decref(found)
         api.gil_release(lock)
         with builder.if_then(builder.load(failed), likely=False):
@@ -388,11 +470,71 @@ def _remembering() -> Iterator[None]:
 _call_types: dict[tuple[Any, Any], Any] = {}
 
 
+class _Lower(lowering.Lower):
+    """Numba's lowering, but for elements of arrays: kernels have no negative indices.
+
+    Numba adds the extent to an index below zero, at run time.  LLVM does not always see that a
+    counter is never one, and a loop in which it does not is not vectorised.
+    """
+
+    def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
+        """The indices of one element of a plain array; None for everything else."""
+        kinds = [index] if isinstance(index, types.Integer) else list(
+            index if isinstance(index, types.BaseTuple) else ()
+        )  # fmt: skip
+        if not (isinstance(a, types.Array) and len(kinds) == a.ndim > 0):
+            return None
+        if not isinstance(a.dtype, (types.Number, types.Boolean)):
+            return None
+        if not all(isinstance(k, types.Integer) for k in kinds):
+            return None
+        value = self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name),
+                                  index)  # fmt: skip
+        parts = [value] if isinstance(index, types.Integer) else cgutils.unpack_tuple(
+            self.builder, value
+        )  # fmt: skip
+        return [
+            self.context.cast(self.builder, v, k, types.intp)
+            for v, k in zip(parts, kinds, strict=True)
+        ]
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        a, at = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(value.name):
+            return super().lower_getitem(resty, expr, value, index, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(value.name), place)
+        out = self.context.unpack_value(self.builder, a.dtype, pointer, align)
+        return self.context.cast(self.builder, out, a.dtype, resty)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        a, at, _ = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(target.name):
+            return super().lower_setitem(target, index, value, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(target.name), place)
+        element = self.context.cast(
+            self.builder, self.loadvar(value.name), self.typeof(value.name), a.dtype
+        )
+        self.context.pack_value(self.builder, a.dtype, element, pointer, align)
+        return None
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _KernelLowering(typed_passes.NativeLowering):
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _Lower
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
     It has no closures, comprehensions, `with`, literal unrolling, array expressions or branches
-    that could be pruned.
+    that could be pruned; and no name stands for values of two types, so that static single
+    assignment has nothing to tell apart (LLVM makes its own).
     """
 
     def define_pipelines(self) -> list[Any]:
@@ -402,16 +544,21 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(untyped_passes.IRProcessing, "processing IR")
         p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
-        p.add_pass(untyped_passes.ReconstructSSA, "ssa")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
-        p.add_pass(typed_passes.PreLowerStripPhis, "remove phi nodes")
         p.add_pass(typed_passes.IRLegalization, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
-        p.add_pass(typed_passes.NativeLowering, "lowering")
+        p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
         return [p]
 
     def _compile_core(self) -> Any:
-        with _remembering():
-            return super()._compile_core()
+        # a second of making millions of objects, few of them garbage in cycles
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            with _remembering():
+                return super()._compile_core()
+        finally:
+            if collecting:
+                gc.enable()

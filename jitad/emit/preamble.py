@@ -18,8 +18,30 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
-from jitad.emit.memory import accum, empty, load, local, store, zeros
-from jitad.emit.output import show
+from jitad.emit.depth import deep, handed, room
+from jitad.emit.lapack import (
+    cholesky,
+    cofactors,
+    determinant,
+    eigh,
+    expm,
+    line,
+    log_size,
+    lu,
+    lu_order,
+    lu_sign,
+    part,
+    pinv,
+    qr,
+    solve,
+    svd,
+    trisolve,
+)
+from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
+from jitad.emit.output import ask, show
+from jitad.emit.sorting import argsort, searchsorted
+from jitad.primitives import TABLE
+from jitad.primitives.special import OPERANDS
 
 abs = builtins.abs  # Numba's own is right for every type
 
@@ -101,10 +123,22 @@ fmin = _plain("fmin", np.fmin)
 polygamma = _plain("polygamma", sp.polygamma)
 pow = _plain("pow", _power)
 
+# -- special functions ----------------------------------------------------------------------------
+
+for _name in OPERANDS:
+    globals()[_name] = _plain(_name, getattr(sp, _name))
+
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises
-fmadd = _plain("fmadd", lambda a, b, c: a * b + c)  # the same of a product, fused where it can be
+# `a * b + c` may be one instruction that rounds once; of `plus(a * b, c)` the product is rounded
+# first, as Python does: where a decision may hang on the last bit
+plus = _plain("plus", lambda a, b: a + b)
+
+# -- division by a number that is known beforehand, see specialise.quotients ---------------------
+
+rescale = _plain("rescale", TABLE["rescale"].evaluate)
+quotient = _plain("quotient", TABLE["quotient"].evaluate)
 
 for _function in _DEFINED:
     scalars.register(_function.__name__, _function)
@@ -114,4 +148,8 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["accum", "empty", "load", "local", "show", "store", "zeros"]
+__all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
+__all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
+__all__ += ["solve", "svd", "trisolve"]
+__all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
+__all__ += ["show", "store", "zeros"]

@@ -53,7 +53,7 @@ class Expr:
 def _shape(template: str) -> tuple[int, tuple[int, ...]]:
     """The level of a row's `emit` template, and what level each operand must have."""
     count = len(set(re.findall(r"\{(\d)\}", template)))
-    node = ast.parse(template.format("a", "b", "c"), mode="eval").body
+    node = ast.parse(template.format(*"abcd"), mode="eval").body
     match node:
         case ast.BinOp(op=op):
             level = _LEVELS[type(op)]
@@ -134,7 +134,7 @@ def dtype_name(dtype: str) -> str:
 # -- names ----------------------------------------------------------------------------------------
 
 
-_TAKEN = {"np", "grown", "abs", "complex", "len", "max", "range", "show"}  # by emitted code
+_TAKEN = {"np", "abs", "complex", "len", "max", "range", "show", "ask"}  # by emitted code
 
 
 class Names:
@@ -201,6 +201,10 @@ class Page:
             self._noted = self._note
             self.lines.append("    " * self.indent + self._note)
         self.lines.append("    " * self.indent + line)
+
+    def insert(self, at: int, lines: list[str]) -> None:
+        """Lines in front of one that is written already."""
+        self.lines[at:at] = ["    " * self.indent + line for line in lines]
 
     def slot(self) -> Page:
         """A place here and at this indentation that can be written to later."""

@@ -8,7 +8,6 @@ few instructions without branches, for the same reason.
 
 from __future__ import annotations
 
-import ctypes
 import math
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +17,9 @@ from llvmlite import ir
 from numba import types
 from scipy.special import cython_special
 
-from jitad.emit import libm, numba_private
+from jitad.emit import addresses, libm, numba_private
 from jitad.emit.polygamma import polygamma
+from jitad.primitives.special import OPERANDS
 
 Value = Any  # of LLVM
 Type = Any  # of Numba
@@ -222,33 +222,21 @@ def _wide(lower: Lowering) -> Lowering:
 
 # Functions that SciPy has and the C library has not (or with a global variable for the sign),
 # under symbols of ours.  At import, not at first use: code from the disk cache refers to them.
-_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln"}
-
-
-def _capsule(name: str) -> int:
-    """The address of SciPy's `double name(double)`."""
-    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    signature = b"double (double, int __pyx_skip_dispatch)"
-    for key, capsule in cython_special.__pyx_capi__.items():
-        # functions of several types are listed as __pyx_fuse_<number><name>
-        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
-            if get_name(capsule) == signature:
-                return int(get(capsule, signature))
-    raise ImportError(f"scipy.special.cython_special has no {name} for float64")
+_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln", **{name: name for name in OPERANDS}}
 
 
 for _ours, _theirs in _FROM_SCIPY.items():
-    llvm.add_symbol(f"jitad_{_ours}", _capsule(_theirs))
+    _signature = "double (" + "double, " * OPERANDS.get(_ours, 1) + "int __pyx_skip_dispatch)"
+    llvm.add_symbol(f"jitad_{_ours}",
+                    addresses.capsule_address(cython_special, _theirs, _signature))  # fmt: skip
 
 
 def _scipy(name: str) -> Lowering:
-    def lower(s: Site, x: Value) -> Value:
+    def lower(s: Site, *args: Value) -> Value:
         flag = ir.IntType(32)  # Cython's: 0 for "call this very function"
-        fnty = ir.FunctionType(x.type, [x.type, flag])
+        fnty = ir.FunctionType(args[0].type, [*(x.type for x in args), flag])
         function = numba_private.declare(s.b.module, fnty, f"jitad_{name}")
-        return s.b.call(function, [x, ir.Constant(flag, 0)])
+        return s.b.call(function, [*args, ir.Constant(flag, 0)])
 
     return _wide(lower)
 
@@ -267,13 +255,34 @@ def _polygamma(s: Site, n: Value, x: Value) -> Value:
 
 
 def _fadd(s: Site, x: Value, y: Value) -> Value:
-    return s.b.fadd(x, y, flags=("reassoc",)) if s.is_float else s.b.add(x, y)
+    return s.b.fadd(x, y, flags=numba_private.ANY_ORDER) if s.is_float else s.b.add(x, y)
 
 
-def _fmadd(s: Site, x: Value, y: Value, z: Value) -> Value:
-    if not s.is_float:
-        return s.b.add(s.b.mul(x, y), z)
-    return s.b.fadd(s.b.fmul(x, y, flags=("contract",)), z, flags=("contract", "reassoc"))
+def _plus(s: Site, x: Value, y: Value) -> Value:
+    return s.b.fadd(x, y, flags=numba_private.ROUNDED) if s.is_float else s.b.add(x, y)
+
+
+def _rescale(s: Site, d: Value) -> Value:
+    size = s.intrinsic("fabs", d)
+    small, large = s.const(2.0**-900), s.const(2.0**900)
+    high = s.b.select(s.less(">", size, large), s.const(2.0**-200), s.const(1.0))
+    return s.b.select(s.less("<", size, small), s.const(2.0**200), high)
+
+
+def _quotient(s: Site, x: Value, d: Value, inverse: Value, scale: Value) -> Value:
+    """x / d * scale, rounded as the division would be."""
+    if "fma" not in numba_private.host_features():
+        return s.b.fmul(s.b.fdiv(x, d), scale)
+    guess = s.b.fmul(x, inverse)
+    rest = s.b.fma(s.b.fneg(guess), d, x)
+    better = s.b.fma(rest, inverse, guess)
+    # of infinities the remainder is none, and zeros lose their sign: there the guess is right
+    sound = s.b.fcmp_ordered("!=", better, s.const(0.0))
+    return s.b.fmul(s.b.select(sound, better, guess), scale)
+
+
+def _double(*ts: Type) -> Type | None:
+    return types.float64 if _float(*ts) is not None else None
 
 
 _bool = types.boolean
@@ -306,7 +315,9 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "isinf": (_number, _bool, _isinf),
     "isfinite": (_number, _bool, _isfinite),
     "fadd": (_number, None, _fadd),
-    "fmadd": (_number, None, _fmadd),
+    "plus": (_number, None, _plus),
+    "rescale": (_double, None, _rescale),
+    "quotient": (_double, None, _quotient),
 }
 
 

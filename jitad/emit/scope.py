@@ -14,6 +14,8 @@ import numpy as np
 from jitad.emit.access import Access, Affine, Map, identity, linear, names_in
 from jitad.emit.buffers import Buffers, Level, Root
 from jitad.emit.demand import Analysis
+from jitad.emit.joining import Written
+from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
 from jitad.tape.types import Scalar
@@ -52,6 +54,7 @@ class Scope:
         self.exprs: dict[Var, Expr] = {}
         self.access: dict[Var, Access] = {}
         self.formulas: dict[Var, Formula] = {}
+        self.lanes = Lanes({}, {})
         self.stacks: dict[Var, tuple[str, str]] = {}
         self.extents: dict[Var, Extents] = {}
         self.depth_of: dict[str, int] = {}  # loops around the definition of a scalar's name
@@ -59,8 +62,13 @@ class Scope:
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
+        self.places: dict[Var, Var] = {}  # where a loop carried what this is the next value of
         self.reserved: set[Equation] = set()  # pushes that have room
+        self.ahead: set[Equation] = set()  # pushes of what is on the stack already
+        self.last_nest: Written | None = None
         self.exceptions: dict[type, str] = {}  # names of what checks raise
+        self.called: dict[str, str] = {}  # names of the functions that calls name
+        self.room = ""  # the name of the lowest address that a frame may have
 
     def run(
         self, block: Block, finish: Callable[[], None], around: tuple[Block, ...] = ()
@@ -167,7 +175,11 @@ class Scope:
         depth = min(self.depth(extents), born) if hoist else born
         page = self.loops[depth].before if depth < born else self.page
         sizes = ", ".join(self._size(e) for e in extents)
-        page.write(f"{name} = {how}({dtype_name(dtype)}, {sizes})")
+        line = f"{name} = {how}({dtype_name(dtype)}, {sizes})"
+        if self.last_nest is not None and self.last_nest.precedes(page, line):
+            self.last_nest.put_before([line])  # so that the next one may join it
+        else:
+            page.write(line)
         return Root(True, depth, born)
 
     def _size(self, e: Expr) -> str:

@@ -8,10 +8,12 @@ affine in the loop's counter, so that LLVM can vectorise it.
 
 from __future__ import annotations
 
-from jitad.emit.access import Access, element, identity
+from jitad.emit.access import element, identity
+from jitad.emit.lanes import Lane
 from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
-from jitad.emit.scope import Extents, Scope, product, row_major
+from jitad.emit.scope import Extents, Scope, product
+from jitad.emit.slabs import at_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
 from jitad.tape.types import Array, Stack
 
@@ -19,6 +21,9 @@ from jitad.tape.types import Array, Stack
 def create(s: Scope, e: Equation) -> None:
     (v,) = e.outs
     assert isinstance(v.type, Stack)
+    if v in s.lanes.leader:
+        s.stacks[v] = s.stacks[s.lanes.leader[v]]
+        return
     buffer = s.names.new(s.hints.get(v, ""), "kept")
     top = s.names.new(f"{buffer}_top")
     # one buffer for all iterations of the loops around: it is empty again when they come round
@@ -28,24 +33,35 @@ def create(s: Scope, e: Equation) -> None:
     s.stacks[v] = (buffer, top)
 
 
+_ALONE = Lane(0, 1, True, True)
+
+
+def _place(top: str, lane: Lane) -> str:
+    return f"{top} + {lane.number}" if lane.number else top
+
+
 def push(s: Scope, e: Equation) -> None:
     stack, value = e.ins
     assert isinstance(stack, Var)
     buffer, top = s.stacks[e.outs[0]] = s.stacks[stack]
     if not is_array(value):
-        if e not in s.reserved:
-            _grow(s, buffer, top, "1")
-        s.page.write(f"store({buffer}, {s.expr(value).text}, {top})")
-        s.page.write(f"{top} += 1")
+        lane = s.lanes.at.get(e, _ALONE)
+        if e not in s.reserved and lane.first:
+            _grow(s, buffer, top, str(lane.width))
+        s.page.write(f"store({buffer}, {s.expr(value).text}, {_place(top, lane)})")
+        if lane.last:
+            s.page.write(f"{top} += {lane.width}")
         return
     assert isinstance(value, Var)
     extents = s.extents[value]
     size = product(extents)
     if e not in s.reserved:
         _grow(s, buffer, top, size.text)
-    counters = s.counters(len(extents))
-    inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
-    fill(s, value, buffer, row_major(top, extents), extents, inside)
+    if e not in s.ahead:
+        counters = s.counters(len(extents))
+        inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
+        here = at_top(s, buffer, top, extents)
+        fill(s, value, here, extents, inside, frozenset())
     s.page.write(f"{top} += {size.text}")
 
 
@@ -59,15 +75,16 @@ def pop(s: Scope, e: Equation) -> None:
     assert isinstance(stack, Var)
     buffer, top = s.stacks[rest] = s.stacks[stack]
     if not is_array(v):
-        s.page.write(f"{top} -= 1")
-        s.name(v, Expr(f"load({buffer}, {top})"))
+        lane = s.lanes.at.get(e, _ALONE)
+        if lane.first:
+            s.page.write(f"{top} -= {lane.width}")
+        s.name(v, Expr(f"load({buffer}, {_place(top, lane)})"))
         return
     extents: Extents = s.locals(dims)
     s.page.write(f"{top} -= {product(extents).text}")
-    here = Access(buffer, row_major(top, extents))
+    here = at_top(s, buffer, top, extents)
     if v in s.analysis.virtual:
-        at = s.temporary(Expr(top), "from")
-        s.bind(v, Access(buffer, row_major(at.text, extents)), extents)
+        s.bind(v, here, extents)
         s.buffers.place(v, frozenset())
         return
     name = s.new_array(v, extents)
@@ -91,6 +108,8 @@ def reserve(s: Scope, loop: Equation) -> None:
         assert isinstance(init, Var)
         found: list[Equation] = []
         size = _pushed(s, body, p, found)
+        if any(e in s.lanes.at for e in found):
+            continue
         if size is None or not found or all(e in s.reserved for e in found):
             continue
         s.reserved.update(found)
@@ -126,7 +145,7 @@ def _pushed(s: Scope, block: Block, v: Var, found: list[Equation]) -> str | None
                     return None
                 parts.append("0" if inner == "0" else f"{times} * {inner}")
                 v = e.outs[k]
-            case "pop":
+            case "pop" | "pops":
                 v = e.outs[0]
             case _:
                 return None

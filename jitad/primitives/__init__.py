@@ -1,6 +1,18 @@
 """The table of primitives: one row each, see `table`."""
 
-from jitad.primitives import array, effects, elementwise, records
+from jitad.primitives import (
+    array,
+    calls,
+    custom,
+    effects,
+    elementwise,
+    matrices,
+    orders,
+    records,
+    special,
+    spectra,
+)
 from jitad.primitives.table import TABLE, Into, Primitive
 
-__all__ = ["TABLE", "Into", "Primitive", "array", "effects", "elementwise", "records"]
+__all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
+__all__ += ["matrices", "orders", "records", "special", "spectra"]

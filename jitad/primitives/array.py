@@ -179,7 +179,10 @@ def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
 def _accum_take_vjp(
     o: Any, ct: Any, a: Any, v: Any, index: Any, y: Any, *, axis: int
 ) -> tuple[Any, Any, None]:
-    return ct, o.take(ct, index, axis=axis), None
+    part = o.take(ct, index, axis=axis)
+    if not np_ndim(v):
+        part = o.sum(part, axes=tuple(range(np_ndim(part))))
+    return ct, part, None
 
 
 def _store_take_vjp(
@@ -188,8 +191,11 @@ def _store_take_vjp(
     # Of equal indices the last one's value stays, so that only it has an adjoint.
     order = o.iota(index.shape[0], dtype="i8")
     winner = o.store_take(o.full(0, a.shape[axis], dtype="i8"), order, index, axis=0)
-    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *v.shape, axes=(axis,))
-    part = o.where(won, o.take(ct, index, axis=axis), 0.0)
+    picked = o.take(ct, index, axis=axis)
+    won = o.broadcast(o.eq(o.take(winner, index, axis=0), order), *picked.shape, axes=(axis,))
+    part = o.where(won, picked, 0.0)
+    if not np_ndim(v):  # the zero of a tangent that has none
+        part = o.sum(part, axes=tuple(range(np_ndim(part))))
     return o.store_take(ct, 0.0, index, axis=axis), part, None
 
 
@@ -234,6 +240,29 @@ register(Primitive(  # a vector of scalars
     "pack", lambda *v: np.array(v, np.result_type(*v)), _pack_infer,
     jvp=lambda o, ins, dins, y: o.pack(*(0.0 if d is None else d for d in dins)),
     vjp=lambda o, ct, *ins: tuple(o.load(ct, k) for k in range(len(ins) - 1)), fresh=True,
+))  # fmt: skip
+
+
+
+def _pad(a: Any, *operands: Any) -> Any:
+    ndim = np.ndim(a)
+    out = np.zeros(tuple(map(_int, operands[ndim:])), a.dtype)
+    before = map(_int, operands[:ndim])
+    out[tuple(slice(k, k + n) for k, n in zip(before, a.shape, strict=True))] = a
+    return out
+
+
+def _pad_vjp(o: Any, ct: Any, a: Any, *rest: Any) -> tuple[Any, ...]:
+    ndim = np_ndim(a)
+    operands = [x for k in range(ndim) for x in (rest[k], 1, o.dim(a, axis=k))]
+    return (o.slice(ct, *operands, kinds="r" * ndim),) + (None,) * (len(rest) - 1)
+
+
+# an array in a frame of zeros: how many are before it along each axis, then the new extents
+register(Primitive(
+    "pad", _pad,
+    lambda a, *operands: ((a.type, operands[a.type.ndim :]),), linear=(0,),
+    vjp=_pad_vjp,
 ))  # fmt: skip
 
 # -- change of shape ------------------------------------------------------------------------------

@@ -54,15 +54,35 @@ def _binary(name: str, evaluate: Any, emit: str, partials: Any = None, **more: A
 _binary("add", lambda a, b: a + b, "{0} + {1}", lambda o, a, b, y: (1.0, 1.0), numpy=np.add)
 _binary("sub", lambda a, b: a - b, "{0} - {1}", lambda o, a, b, y: (1.0, -1.0), numpy=np.subtract)
 _binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), numpy=np.multiply)
+
+
+def _div_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    inverse = 1.0 / b  # once for both: a division takes as long as many products
+    return inverse, -(y * inverse)
+
+
 _binary(
     "div",
     np.true_divide,
     "{0} / {1}",
-    lambda o, a, b, y: (1.0 / b, -(y / b)),
+    _div_partials,
     infer=floating,
     domain=(ANY, POSITIVE),
     numpy=np.divide,
 )
+
+
+def _rescale(d: Any) -> Any:
+    """A power of two that makes a divisor moderate: 1, save for the largest and the smallest."""
+    size = np.abs(d)
+    return np.where(size < 2.0**-900, 2.0**200, np.where(size > 2.0**900, 2.0**-200, 1.0))[()]
+
+
+# The engine's own, made of divisions when they have been differentiated: (x / d) * s, 1 / d known.
+_row("rescale", _rescale, "rescale({0})")
+_row("quotient", lambda x, d, inverse, s: np.true_divide(x, d) * s, "quotient({0}, {1}, {2}, {3})",
+     domain=(ANY, POSITIVE, POSITIVE, POSITIVE))  # fmt: skip
+
 _binary("floordiv", lambda a, b: a // b, "{0} // {1}", lambda o, a, b, y: (None, None),
         domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
 _binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floordiv(a, b)),
@@ -160,7 +180,7 @@ def _unary(name: str, evaluate: Any, partial: Any, domain: Any = ANY, dear: bool
          domain=(domain,), dear=dear)  # fmt: skip
 
 
-_unary("sqrt", np.sqrt, lambda o, x, y: 0.5 / y, POSITIVE)
+_unary("sqrt", np.sqrt, lambda o, x, y: 0.5 * (1.0 / y), POSITIVE)
 _unary("cbrt", np.cbrt, lambda o, x, y: 1.0 / (3.0 * y * y), POSITIVE)
 _unary("exp", np.exp, lambda o, x, y: y)
 _unary("exp2", np.exp2, lambda o, x, y: y * math.log(2.0))

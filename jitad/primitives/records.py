@@ -9,9 +9,13 @@ Concrete stacks (interpreter, runtime) are immutable linked pairs.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from jitad.primitives.table import Inferred, Primitive, register, same_as_first
 from jitad.tape.ir import Atom
-from jitad.tape.types import Stack
+from jitad.tape.types import Array, Stack
 
 
 def _pop_infer(s: Atom, *dims: Atom) -> Inferred:
@@ -25,14 +29,31 @@ register(Primitive(
 register(Primitive("push", lambda s, v: (s, v), same_as_first, fresh=True))
 register(Primitive("pop", lambda s, *dims: s, _pop_infer, fresh=True))  # operands: extents of v
 
+
+def _pops(s: Any, n: Any, *, dtype: str) -> tuple[Any, Any]:
+    out = np.empty(int(n), dtype)
+    for k in range(len(out) - 1, -1, -1):
+        s, out[k] = s
+    return s, out
+
+
+# the last n numbers, in the order of their pushes: in loops that are swept already
+register(Primitive(
+    "pops", _pops, lambda s, n, *, dtype: ((s.type, ()), (Array(dtype, 1), (n,))), fresh=True,
+))  # fmt: skip
+
 # gives a value a second name; copying a tape removes it
 register(Primitive("ident", lambda v: v, same_as_first, linear=(0,),
                    vjp=lambda o, ct, v, y: (ct,)))  # fmt: skip
 
 # of loops that are differentiated forwards inside a reverse sweep: see `sweeps.preaccumulate`
-register(Primitive("frozen", lambda v: v, same_as_first))  # v, with derivative zero
+# v, with derivative zero
+register(Primitive("frozen", lambda v: v, same_as_first, elementwise=True))
 register(Primitive(  # y, with derivative `slope` with respect to s
     "attach", lambda y, s, slope: y, same_as_first,
     jvp=lambda o, ins, dins, y: ins[2] * dins[1],
     vjp=lambda o, ct, y, s, slope, out: (None, slope * ct, None),
 ))  # fmt: skip
+
+# v, as something that no derivative is taken by, ever: see `sweeps.implicit`, which removes it
+register(Primitive("constant", lambda v: v, same_as_first))

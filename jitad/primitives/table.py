@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from jitad.errors import JitadError
 from jitad.tape.ir import Atom, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
@@ -35,6 +36,24 @@ class Into:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """A partial derivative without a known formula: an error where it is asked for."""
+
+    what: str
+
+    def __mul__(self, other: Any) -> Any:
+        raise JitadError(f"{self.what} is not known here", remedy="Keep that operand data, or "
+                         "write the function as a sum or an integral.")  # fmt: skip
+
+    __rmul__ = __mul__
+
+    def __add__(self, other: Any) -> Unknown:
+        return self
+
+    __radd__ = __add__
+
+
+@dataclass(frozen=True)
 class Primitive:
     """A row of the table."""
 
@@ -45,9 +64,10 @@ class Primitive:
     linear: tuple[int, ...] = ()
     jvp: Callable[..., Any] | None = None
     vjp: Callable[..., tuple[Any, ...]] | None = None
-    emit: str = ""  # scalar code, "{0} + {1}"; names resolve in emit/preamble
+    emit: str = ""  # code, "{0} + {1}", of whole arrays "cholesky({0})"; names: emit/preamble
     elementwise: bool = False
     dear: bool = False  # costs more than storing and loading its result
+    constant: bool = False  # the equations that use it know how it varies: no tangent of its own
     effect: bool = False  # keeps its order, is never dropped or repeated
     fresh: bool = False  # makes a buffer of its own that stores may write: never shared by CSE
     domain: tuple[tuple[float, float], ...] = ()  # where tests may draw operands from

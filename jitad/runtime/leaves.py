@@ -110,6 +110,8 @@ def zero_of(leaf: Any) -> Any:
         return ArrayHandle(zeros, owned=True) if nested() else zeros
     if isinstance(leaf, Tagged) or type(leaf) is float:
         return 0.0
+    if isinstance(leaf, Number):  # of a tape
+        return 0.0 if is_real(leaf) else 0
     if isinstance(leaf, (bool, int, float, np.generic)):
         return type(leaf)(0)
     return leaf

@@ -13,15 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from jitad.closures import has_function, opened, record
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.runtime import leaves
+from jitad.runtime.closures import as_records, opened
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell, input_cell
 from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
-from jitad.structures import Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.runtime.unknown import refuse_unknown
+from jitad.structures import ZERO, Structure, conform, flatten, is_node, map_structure, unflatten
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
 
@@ -52,7 +53,7 @@ class _Argument:
     def derivative(self, of: Callable[[Any], Any]) -> Any:
         """The structure with `of(number)` in place of every real leaf."""
         return unflatten(
-            record(self.structure),
+            self.structure,
             (
                 leaves.zero_of(leaf) if number is None else of(number)
                 for leaf, number in zip(self.leaves, self.numbers, strict=True)
@@ -98,13 +99,14 @@ def _take(
     taken: dict[int, _Argument] = {}
     for k, arg in enumerate(args):
         if k not in positions:
-            inside[k] = map_structure(leaves.passive, arg)
+            flat, structure = flatten(arg)
+            inside[k] = unflatten(structure, map(leaves.passive, flat))
             continue
-        flat, structure = flatten(opened(arg, leaves.is_real))
+        flat, structure = flatten(opened(arg))
         real = [leaves.is_real(leaf) for leaf in flat]
         for leaf, path in zip(flat, structure.paths(), strict=True) if not all(real) else ():
             leaves.check_argument(leaf, operator, place(f, k, path))
-        if not any(real) and not all_data and not has_function(structure):
+        if not any(real) and not all_data:
             what = type(arg).__name__ if is_node(arg) else f"{type(arg).__name__}, {arg!r}"
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to "
@@ -125,7 +127,7 @@ def _take(
                 got.append(leaves.passive(leaf))
                 numbers.append(None)
         inside[k] = unflatten(structure, got)
-        taken[k] = _Argument(structure, flat, numbers)
+        taken[k] = _Argument(as_records(structure), flat, numbers)
     return inside, [taken[k] for k in positions]
 
 
@@ -162,7 +164,7 @@ def _primal(leaf: Any) -> Any:
     return leaf
 
 
-def _matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
+def matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
     """A tangent or sensitivity that the caller gave for a leaf, as a content."""
     value = leaves.content(derivative)
     have = shape_of(value) if leaves.is_number(value) else None
@@ -196,16 +198,23 @@ def _jvp(
     _same_count(primals, tangents)
     directions: list[Any] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        flat, structure = flatten(opened(p, leaves.is_real))
-        ts = conform(t, record(structure), f"jvp: tangent {k}", f"primal {k}")
+        flat, structure = flatten(opened(p))
+        ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d, path in zip(flat, ts, structure.paths(), strict=True):
             if leaves.is_real(leaf):
-                directions.append(_matching(d, leaf, f"jvp: tangent {k}", path))
+                what = f"jvp: tangent {k}"
+                directions.append(ZERO if d is ZERO else matching(d, leaf, what, path))
     with Application() as run:
         tag = run.tag
         ahead = iter(directions)
-        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))),
-                          lambda p: Bundle(tag, p, next(ahead)), all_data=True)  # fmt: skip
+
+        def moved(p: Any) -> Any:
+            d = next(ahead)
+            none = d is ZERO or (type(d) is float and d == 0.0)
+            return p if none else Bundle(tag, p, d)  # zero is symbolic
+
+        inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
+                          all_data=True)  # fmt: skip
         flat, structure = flatten(f(*inside))
         pairs = [_pair(leaf, tag) for leaf in flat]
 
@@ -229,11 +238,16 @@ def _jvp(
     return _finish(structure, flat, pairs, again)
 
 
+def _bundle(tag: int, primal: Any, tangent: Any) -> Any:
+    return primal if tangent is ZERO else Bundle(tag, primal, tangent)
+
+
 def _finish(
     structure: Structure, flat: list[Any], pairs: list[Any],
     again: Callable[[int], Function],
 ) -> tuple[Any, Any]:  # fmt: skip
     """Value and tangent, leaf by leaf."""
+    refuse_unknown(pair.tangent for pair in pairs if pair is not None)
     values: list[Any] = []
     tangents: list[Any] = []
     for k, (leaf, pair) in enumerate(zip(flat, pairs, strict=True)):
@@ -290,7 +304,7 @@ def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Functi
     The sensitivity has the structure of the value.  Leaves that are data get a zero of their kind.
     Arrays are copied, since the caller may change his before he calls the pullback.
     """
-    args = tuple(map_structure(leaves.snapshot, opened(a, leaves.is_real)) for a in args)
+    args = tuple(map_structure(leaves.snapshot, opened(a)) for a in args)
     return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)
 
 
@@ -314,12 +328,15 @@ def _vjp(
         seeds = conform(sensitivity, structure, what, "the output")
         adjoints = Adjoints(tape)
         for seed, like, out, path in zip(seeds, likes, outs, structure.paths(), strict=True):
-            if leaves.is_real(like):
-                ct = _matching(seed, like, what, path)
+            if seed is not ZERO and leaves.is_real(like):
+                ct = matching(seed, like, what, path)
                 if out is not None:
                     adjoints.add(out.id, ct)
         with np.errstate(all="ignore"), in_rules:
             adjoints.sweep()
+
+        wanted = (n for a in taken for n in a.numbers if n is not None)
+        refuse_unknown(adjoints.values[n.id] for n in wanted)
 
         def result(cell: Cell) -> Any:
             ct = adjoints.values[cell.id]

@@ -45,7 +45,9 @@ def factors_of(
 
 def without_rule(row: Primitive, y: Any) -> Any:
     """The result of a primitive that has no derivative: right for what is not real."""
-    if row.effect or not isinstance(y, (float, complex, np.ndarray, np.generic, Number)):
+    if row.effect or row.constant:
+        return y
+    if not isinstance(y, (float, complex, np.ndarray, np.generic, Number)):
         return y
     if dtype_of(y).kind not in "fc":
         return y

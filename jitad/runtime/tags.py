@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.errors import unknown_functions
 from jitad.values.number import Number
 
 _serial = itertools.count(1)
@@ -21,10 +22,16 @@ _serial = itertools.count(1)
 LIVE: dict[int, list[Any]] = {}
 
 
-class _Depth(threading.local):
-    """How many applications this thread is in."""
+# Functions without rules that live tags have met, and why they may not have: (`name (file:line)`,
+# why), with the place.  All are named when the application ends.
+REFUSED: dict[int, dict[tuple[str, str], Any]] = {}
 
-    value = 0
+
+class _Depth(threading.local):
+    """Which applications this thread is in."""
+
+    def __init__(self) -> None:
+        self.tags: list[int] = []  # of this thread's applications, the newest last
 
 
 _depth = _Depth()
@@ -44,20 +51,43 @@ class Application:
 
     def __enter__(self) -> Application:
         LIVE[self.tag] = self.tape
-        _depth.value += 1
+        _depth.tags.append(self.tag)
         self._errors = np.errstate(all="ignore")
         self._errors.__enter__()
         return self
 
     def __exit__(self, *exception: Any) -> None:
         self._errors.__exit__(*exception)
-        _depth.value -= 1
-        del LIVE[self.tag]
+        _depth.tags.remove(self.tag)
+        LIVE.pop(self.tag, None)
+        refused = REFUSED.pop(self.tag, None)
+        if refused and exception[0] is None:
+            (_, why), where = next(iter(refused.items()))
+            raise unknown_functions(tuple(f for f, _ in refused), where, why)
+
+
+class asleep:
+    """Meanwhile numbers with these tags (all of this thread's) read as their primals."""
+
+    def __init__(self, *tags: int) -> None:
+        self.tags = tags
+
+    def __enter__(self) -> None:
+        tags = self.tags or tuple(_depth.tags)
+        self.held = {tag: LIVE.pop(tag) for tag in tags if tag in LIVE}
+
+    def __exit__(self, *exception: Any) -> None:
+        LIVE.update(self.held)
 
 
 def nested() -> bool:
     """True inside another application of this thread."""
-    return _depth.value > 0
+    return bool(_depth.tags)
+
+
+def innermost() -> int:
+    """The tag of the application that this thread is in."""
+    return _depth.tags[-1]
 
 
 def alive(value: Any) -> Any:

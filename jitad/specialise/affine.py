@@ -38,6 +38,8 @@ class AffineBuilder(Builder):
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
         if op in ("frozen", "attach"):  # of one sweep, see `sweeps.preaccumulate`
             return ins[0]
+        if op == "attach_rule":  # likewise, see `sweeps.custom`
+            return ins[: len(params["rule"].function.results)]
         form = self._forms.result(op, ins)
         if form is not None and len(form.terms) <= _MOST_TERMS and _fits(form):
             return self._sum(form)

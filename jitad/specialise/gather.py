@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
 from jitad.tape.flow import Edges, closure, predecessors
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var, lit, walk
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Tape, Var, lit, walk
 from jitad.tape.types import BOOL, Scalar, is_float
 
 
@@ -62,7 +62,7 @@ def _sound(e: Equation, known: _Known) -> bool:
     body = e.blocks[0]
     decides: list[Atom] = []
     for x in walk(body):
-        if x.op in ("while", "call"):
+        if x.op in ("while", *CALLS):
             return False
         if x.op == "for":
             decides.append(x.ins[2])

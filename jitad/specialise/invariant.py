@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import Equation, Lit, Var
+from jitad.tape.ir import CALLS, Equation, Lit, Var
 from jitad.tape.types import Scalar, Stack
 
 _PARTIAL = {"floordiv", "mod", "pow", "lshift", "rshift"}  # raise for some integers
@@ -44,7 +44,7 @@ def move_invariants(
 
 
 def _may_move(e: Equation, in_bounds: Callable[[Equation], bool], runs: bool) -> bool:
-    if e.blocks or e.op == "call":
+    if e.blocks or e.op in CALLS:
         return False
     row = TABLE[e.op]
     if row.effect or row.fresh or any(isinstance(a.type, Stack) for a in (*e.ins, *e.outs)):

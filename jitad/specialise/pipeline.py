@@ -9,14 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
+from jitad.specialise.layout import lay_out
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
+from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
+from jitad.specialise.sink import sink
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -31,10 +36,15 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("fold", simplify),
+    ("shifts", shifts),
+    ("quotients", quotients),
+    ("ascend", ascend),
     ("ranges again", ranges),
     ("decided again", simplify),
     ("delay", delay),
     ("gather", gather),
+    ("sink", sink),
+    ("lay out", lay_out),
     ("last fold", simplify),
 )
 
@@ -43,8 +53,15 @@ def stages(tape: Tape) -> Iterator[tuple[str, Tape]]:
     """The tape after each pass, with the pass's name."""
     verify(tape)
     for name, run in PIPELINE:
-        tape = verify(run(tape), name)
+        tape = verify(run(tape) if run is resolve else _everywhere(run, tape), name)
         yield name, tape
+
+
+def _everywhere(run: Pass, tape: Tape) -> Tape:
+    """A pass over a tape and over each of its functions."""
+    functions = {name: run(t) for name, t in tape.functions.items()}
+    out = run(Tape(tape.name, tape.body, tape.pos))
+    return Tape(out.name, out.body, out.pos, functions)
 
 
 def specialise(tape: Tape) -> Tape:

@@ -125,7 +125,7 @@ class _Walk:
                 before = self.conditional(e)
             case "if":
                 self.branches(e)
-            case "jvp" | "vjp":
+            case "jvp" | "vjp" | "implicit":
                 for b in e.blocks:
                     mark = self.mark()
                     self.block(b)

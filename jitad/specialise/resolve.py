@@ -13,71 +13,120 @@ from __future__ import annotations
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
+from jitad.sweeps.calls import Library, hushed
+from jitad.sweeps.custom import inline_customs
 from jitad.sweeps.forward import jvp_block
+from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
-from jitad.tape.ir import Atom, Block, Equation, Tape, free_vars
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars
 from jitad.values.number import in_rules
 
 
 def resolve(tape: Tape) -> Tape:
-    """A plain tape: no `vjp` or `jvp` is left."""
-    return Tape(tape.name, _resolve_block(tape.body), tape.pos)
+    """A plain tape: no `vjp` or `jvp` is left, and no function with rules of its own."""
+    library = _Functions(tape.functions)
+    body = inline_customs(_resolve_block(tape.body, library))
+    used = library.used_by(body)
+    used = {name: Tape(name, inline_customs(t.body), t.pos) for name, t in used.items()}
+    library.functions = hushed(body, used)
+    return settled(Tape(tape.name, body, tape.pos, library.used_by(body)))
 
 
-def _resolve_block(block: Block) -> Block:
+class _Functions(Library):
+    """A library whose functions are resolved when one is first asked for."""
+
+    def __init__(self, functions: dict[str, Tape]) -> None:
+        super().__init__({})
+        self.raw = dict(functions)
+        self.names = set(functions)
+        self.prepare, self.finish = prepare, simplify_block
+
+    def resolved(self, name: str) -> None:
+        raw = self.raw.pop(name, None)
+        if raw is not None:
+            self.functions[name] = Tape(name, _resolve_block(raw.body, self), raw.pos)
+
+    def body(self, name: str) -> Block:
+        self.resolved(name)
+        return super().body(name)
+
+    def used_by(self, block: Block) -> dict[str, Tape]:
+        for name in list(self.raw):
+            self.resolved(name)
+        return super().used_by(block)
+
+
+def _resolve_block(block: Block, library: Library) -> Block:
     """The block with every derivative operator in it, at any depth, expanded."""
     if not _has_operator(block):
         return block
     b = Builder()
     env = begin(b, block)
     new = b.blocks[0]
-    new.results = _expand(b, block, env)
+    new.results = _expand(b, block, env, library)
     return remove_dead(new)
 
 
-def _expand(b: Builder, block: Block, env: Env) -> list[Atom]:
+def _expand(b: Builder, block: Block, env: Env, library: Library) -> list[Atom]:
     for e in block.equations:
         if e.op in ("vjp", "jvp"):
-            _apply(b, e, env)
+            _apply(b, e, env, library)
+        elif e.op == "custom":
+            rule = e.params["rule"]
+            if not rule.resolved:
+                rule = rule.changed(lambda x: _resolve_block(x, library), resolved=True)
+            copy_equation(b, Equation(e.op, e.ins, e.outs, {"rule": rule}, (), e.pos), env)
         elif any(map(_has_operator, e.blocks)):
-            blocks = tuple(map(_expanded_inside, e.blocks))
+            blocks = tuple(_expanded_inside(x, library) for x in e.blocks)
             copy_equation(b, Equation(e.op, e.ins, e.outs, e.params, blocks, e.pos), env)
         else:
             copy_equation(b, e, env)
     return [read(a, env) for a in block.results]
 
 
-def _expanded_inside(block: Block) -> Block:
+def _expanded_inside(block: Block, library: Library) -> Block:
     """An inner block with its operators expanded; it keeps its parameters."""
     if not _has_operator(block):
         return block
     b = Builder()
     b.blocks[0].params = block.params
     block_env: Env = {}
-    results = _expand(b, block, block_env)
+    results = _expand(b, block, block_env, library)
     return Block(block.params, b.blocks[0].equations, results)
 
 
-def _apply(b: Builder, e: Equation, env: Env) -> None:
-    function = _resolve_block(e.blocks[0])
+def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
+    ins = [read(a, env) for a in e.ins]
+    function = _resolve_block(e.blocks[0], library)
     # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
     plain = prepare(function)
+    # A derivative in a direction that is literally zero, or of a result without sensitivity, is
+    # none: gradients by forward mode have such directions.
+    primals, given = ins[: len(plain.params)], ins[len(plain.params) :]
+    which = e.params["seeded" if e.op == "vjp" else "active"]
+    known = [(k, a) for k, a in zip(which, given, strict=True) if not _is_zero(a)]
+    chosen = tuple(k for k, _ in known)
     with in_rules:  # a literal times an array of the tape is a content, not a user's handle
         if e.op == "vjp":
-            plain = preaccumulate(plain, e.params["active"])
-            swept = vjp_block(plain, e.params["active"], e.params["seeded"])
+            plain = preaccumulate(plain, e.params["active"], library)
+            swept = vjp_block(plain, e.params["active"], chosen, library)
         else:
-            swept = jvp_block(plain, e.params["active"])
+            swept = jvp_block(plain, chosen, library)
     swept = simplify_block(swept)
-    inner: Env = dict(zip(swept.params, (read(a, env) for a in e.ins), strict=True))
+    args = (*primals, *(a for _, a in known))
+    inner: Env = dict(zip(swept.params, args, strict=True))
     for v in _captured(swept, env):
         inner[v] = env[v]
     outs = copy_block(b, swept, inner)
     env.update(zip(e.outs, outs, strict=True))
+
+
+def _is_zero(a: Atom) -> bool:
+    return isinstance(a, Lit) and a.value == 0.0
 
 
 def prepare(block: Block) -> Block:
@@ -92,5 +141,7 @@ def _captured(block: Block, env: Env) -> list:
 
 def _has_operator(block: Block) -> bool:
     return any(
-        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks)) for e in block.equations
+        e.op in ("vjp", "jvp") or any(map(_has_operator, e.blocks))
+        or (e.op == "custom" and not e.params["rule"].resolved)
+        for e in block.equations
     )

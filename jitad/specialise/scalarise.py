@@ -83,7 +83,7 @@ def _choose(block: Block) -> set[Var]:
                     join(same)
             case "if":
                 pass
-            case "vjp" | "jvp":
+            case "vjp" | "jvp" | "implicit":
                 bad += [a for x in e.blocks for a in x.params]
                 bad += [*e.outs, *free_vars(*e.blocks)]
             case _ if e.op in _UPDATES:
@@ -315,7 +315,7 @@ class _Scalarise:
     # -- loops and branches -----------------------------------------------------------------------
 
     def structured(self, e: Equation) -> None:
-        if e.op in ("vjp", "jvp"):
+        if e.op in ("vjp", "jvp", "implicit"):
             primals = tuple(self.whole(a) for a in e.ins)
             whole = Equation(e.op, primals, e.outs, e.params, e.blocks, e.pos)
             copy_equation(self.b, whole, self.env)

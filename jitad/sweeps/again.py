@@ -41,11 +41,18 @@ def wants(x: Equation, active: set[Var]) -> list[Var]:
             atoms = x.ins[:1]
         case "while":
             atoms = ()
+        case "implicit":
+            atoms = (*x.outs, *x.ins, *free_vars(*x.blocks))
         case "mul":
             a, b = x.ins
             atoms = tuple(p for p, q in ((a, b), (b, a)) if q in active)
+        case "call" | "act":
+            atoms = x.ins
         case _ if x.op in _ADDITIVE:
             atoms = ()
+        case "attach_rule":
+            rule = x.params["rule"]
+            atoms = x.ins[len(x.outs) + rule.primals :]
         case _ if TABLE[x.op].linear:
             row = TABLE[x.op]
             atoms = tuple(a for k, a in enumerate(x.ins) if k not in row.linear)

@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitad.primitives import TABLE
+from jitad.sweeps.calls import Library
+from jitad.sweeps.custom import push, refuse
+from jitad.sweeps.implicit import inlined, opened, solved, zeros
 from jitad.sweeps.rules import tangent
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, free_vars
 from jitad.tape.types import Array, Stack, is_float
 from jitad.values.number import in_rules
 
@@ -22,7 +25,7 @@ Tangents = dict[Var, Atom]
 
 
 @in_rules  # a literal times an array of the tape is a content, not a user's handle
-def jvp_block(block: Block, active: Sequence[int]) -> Block:
+def jvp_block(block: Block, active: Sequence[int], library: Library | None = None) -> Block:
     """(params..., tangents of the active params) -> (results..., tangents of the float results)."""
     b = Builder()
     env = begin(b, block)
@@ -33,7 +36,9 @@ def jvp_block(block: Block, active: Sequence[int]) -> Block:
         twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
         new.params.append(twin)
         tangents[p] = twin
-    sweep = Forward(b, _varied(block, [block.params[k] for k in active]))
+    varied = _varied(block, [block.params[k] for k in active])
+    refuse(block, varied)
+    sweep = Forward(b, varied, library or Library())
     sweep.run(block, env, tangents)
     results = [read(a, env) for a in block.results]
     new.results = results + [
@@ -68,8 +73,8 @@ def _read(a: Atom, tangents: Tangents) -> Atom | None:
 
 
 class Forward:
-    def __init__(self, b: Builder, varied: set[Var]) -> None:
-        self.b, self.varied = b, varied
+    def __init__(self, b: Builder, varied: set[Var], library: Library) -> None:
+        self.b, self.varied, self.library = b, varied, library
 
     def run(self, block: Block, env: Env, tangents: Tangents) -> None:
         for e in block.equations:
@@ -83,6 +88,14 @@ class Forward:
             return
         ins = [read(a, env) for a in e.ins]
         ts = [_read(a, tangents) for a in e.ins]
+        if e.op in (*CALLS, "custom") and any(t is not None for t in ts):
+            if e.op == "custom":
+                outs, dots = push(b, e, ins, ts, self.library)
+            else:
+                outs, dots = self.library.tangent(b, e, ins, ts)
+            env.update(zip(e.outs, outs, strict=True))
+            tangents.update((e.outs[k], t) for k, t in dots.items())
+            return
         copy_equation(b, e, env)
         if e.op in ("stack", "push", "pop"):
             if e.outs[0] in self.varied:
@@ -90,7 +103,9 @@ class Forward:
             return
         if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
             return
-        if not TABLE[e.op].differentiable and TABLE[e.op].effect:
+        row = TABLE[e.op]
+        silent = row.effect or e.op in ("constant", "stop")
+        if row.constant or (silent and not row.differentiable):
             return
         t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
         if t is not None:
@@ -124,6 +139,8 @@ class Forward:
             return
         if e.op == "if":
             self.branch(e, env, tangents)
+        elif e.op == "implicit":
+            self.implicit(e, env, tangents)
         else:
             self.loop(e, env, tangents)
 
@@ -168,6 +185,23 @@ class Forward:
         types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
         outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+
+    def implicit(self, e: Equation, env: Env, tangents: Tangents) -> None:
+        """The tangent of a solution: the fixed point of its linearised equation."""
+        b = self.b
+        copy_equation(b, e, env)
+        count = len(e.outs)
+        free = [v for v in free_vars(*e.blocks) if v in tangents]
+        swept = jvp_block(opened(e, free), range(count + len(free)), library=self.library)
+        given = [read(a, env) for a in e.ins[count:]]
+        at = [env[v] for v in e.outs]
+        around, moved = [env.get(v, v) for v in free], [tangents[v] for v in free]
+
+        def step(d: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *around, *d, *moved], env)[count:]
+
+        solution = solved(b, e, step, zeros(b, at), given)
+        tangents.update(zip(e.outs, solution, strict=True))
 
     def results(
         self, block: Block, which: list[int], env: Env, tangents: Tangents

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jitad.primitives import TABLE
+from jitad.sweeps.calls import Library
 from jitad.sweeps.forward import Forward
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env
@@ -29,27 +30,34 @@ from jitad.tape.types import Scalar
 _LONGEST = 16  # equations from s to what the loop starts from
 
 
-def preaccumulate(block: Block, active: Sequence[int]) -> Block:
+def preaccumulate(
+    block: Block, active: Sequence[int], library: Library | None = None
+) -> Block:
     """The block with such loops changed (in place); `active` as for the sweep."""
     if any(e.op == "while" for e in walk(block)):
         inputs = [block.params[k] for k in active]
-        _visit(block, closure(inputs, successors(predecessors(block, differentiable_edge))))
+        varied = closure(inputs, successors(predecessors(block, differentiable_edge)))
+        _visit(block, varied, library or Library())
     return block
 
 
-def _visit(block: Block, varied: set[Var]) -> None:
+def _visit(block: Block, varied: set[Var], library: Library) -> None:
     out: list[Equation] = []
     for e in block.equations:
-        new = _changed(e, out, varied) if e.op == "while" else None
+        new = _changed(e, out, varied, library) if e.op == "while" else None
         if new is None:
             for inner in e.blocks:
-                _visit(inner, varied)
+                _visit(inner, varied, library)
         out += [e] if new is None else new
     block.equations = out
 
 
-def _changed(e: Equation, before: list[Equation], varied: set[Var]) -> list[Equation] | None:
+def _changed(
+    e: Equation, before: list[Equation], varied: set[Var], library: Library
+) -> list[Equation] | None:
     """What takes the place of the loop, `before` being what comes before it in its block."""
+    if any(x.op == "custom" for x in walk(e.blocks[1])):  # it may have a rule for reverse mode
+        return None
     inside = {v for x in walk(e.blocks[1]) for v in x.outs} | set(e.blocks[1].params)
     if not all(isinstance(v.type, Scalar) for v in (*inside, *e.outs) if v in varied):
         return None
@@ -63,7 +71,7 @@ def _changed(e: Equation, before: list[Equation], varied: set[Var]) -> list[Equa
     env: Env = {s: frozen}
     one = np.dtype(s.type.dtype).type(1)  # type: ignore[union-attr]
     slopes: dict[Var, Atom] = {s: lit(one)}
-    forward = Forward(b, varied)
+    forward = Forward(b, varied, library)
     for x in (*way, e):
         forward.step(x, env, slopes)
     out = b.blocks[0].equations

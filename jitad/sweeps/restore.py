@@ -182,6 +182,11 @@ def _nest(e: Equation) -> _Nest:
                     nest.join(r, out)
         elif x.op in READ:
             nest.join(x.ins[0], x.outs[0])
+        elif x.op == "implicit":
+            for p, init in zip(x.blocks[0].params, x.ins, strict=False):
+                nest.join(p, init)
+            for init, out in zip(x.ins, x.outs, strict=False):
+                nest.join(init, out)
         for b in x.blocks:
             nest.blocks.append(b)
             nest.weight[id(b)] = weight

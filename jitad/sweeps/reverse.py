@@ -20,21 +20,29 @@ from collections.abc import Sequence
 
 from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
+from jitad.sweeps.calls import Library
+from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import finish, independent
+from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
-from jitad.sweeps.rules import contributions, plus
+from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
 from jitad.tape.flow import active as active_vars
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit, walk
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Stack, is_float
 from jitad.values.number import in_rules
 
 
 @in_rules  # a literal times an array of the tape is a content, not a user's handle
-def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None = None) -> Block:
+def vjp_block(
+    block: Block,
+    active: Sequence[int],
+    seeded: Sequence[int] | None = None,
+    library: Library | None = None,
+) -> Block:
     """(params..., seeds...) -> (results..., adjoints of the active params).
 
     There is one seed for every result in `seeded`, by default for all float results; the others
@@ -45,10 +53,12 @@ def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None 
     new = b.blocks[0]
     results = copy_block(b, block, env)
     inputs = [new.params[k] for k in active]
+    for e in attach_rules(new, inputs, library or Library()):
+        b.sources.update((v, e) for v in e.outs)
     root = Scope(None, new, visible=True)
     root.sources = b.sources
     root.own(new.params, new.equations)
-    sweep = _Reverse(b, active_vars(new, inputs, results))
+    sweep = _Reverse(b, active_vars(new, inputs, results), library or Library())
     forward = list(new.equations)
     for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
         if is_float(old.type) and (seeded is None or k in seeded):
@@ -67,9 +77,10 @@ def vjp_block(block: Block, active: Sequence[int], seeded: Sequence[int] | None 
 
 
 class _Reverse:
-    def __init__(self, b: Builder, active: set[Var]) -> None:
+    def __init__(self, b: Builder, active: set[Var], library: Library) -> None:
         self.b = b
         self.active = active
+        self.library = library
 
     # -- adjoints -------------------------------------------------------------------------------
 
@@ -141,8 +152,14 @@ class _Reverse:
                     self.loop(e, scope)
                 case "if":
                     self.branch(e, scope)
+                case "implicit":
+                    self.implicit(e, scope)
                 case "push" | "pop":
                     self.record(e, scope)
+                case "attach_rule":
+                    self.by_rule(e, scope)
+                case "call" | "act":
+                    self.call(e, scope)
                 case _:
                     self.primitive(e, scope)
 
@@ -156,6 +173,13 @@ class _Reverse:
             e.ins, contributions(self.b, e, ins, scope.value(e.outs[0]), ct, wanted), strict=True
         ):
             self.contribute(scope, a, part)
+
+    def by_rule(self, e: Equation, scope: Scope) -> None:
+        """The pullback that a function brings along."""
+        cts = [self.take(v, scope) for v in e.outs]
+        if any(ct is not None for ct in cts):
+            for a, part in pull(self.b, e, cts, scope.value, lambda a: self.zero(a, scope)):
+                self.contribute(scope, a, conform(self.b, part, scope.shaped(a)))
 
     def record(self, e: Equation, scope: Scope) -> None:
         """push and pop are each other's transposes."""
@@ -173,6 +197,63 @@ class _Reverse:
         v_bar = v_bar if v_bar is not None else self.zero(v, scope)
         scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
 
+    # -- solutions -----------------------------------------------------------------------------
+
+    def implicit(self, e: Equation, scope: Scope) -> None:
+        """The adjoint of a solution converges by the transposed linear map; then it is pulled
+        back to what the map closes over."""
+        b = self.b
+        seeds = [self.take(v, scope) for v in e.outs]
+        if all(s is None for s in seeds):
+            return
+        block, count = e.blocks[0], len(e.outs)
+        around = free_vars(block)
+        free = [v for v in around if scope.origin.get(v, v) in self.active]
+        swept = vjp_block(opened(e, free), range(count + len(free)), library=self.library)
+        at = [scope.value(v) for v in e.outs]
+        given = [scope.value(a) for a in e.ins[count:]]
+        values = [scope.value(v) for v in free]
+        outside: Env = {v: scope.value(v) for v in around if v not in free}
+        ct = [
+            s if s is not None else self.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
+        ]
+
+        def pulled(sensitivity: Sequence[Atom]) -> list[Atom]:
+            return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
+
+        def step(sensitivity: Sequence[Atom]) -> list[Atom]:
+            back = pulled(sensitivity)[:count]
+            return [b.emit("add", s, a) for s, a in zip(ct, back, strict=True)]
+
+        solution = solved(b, e, step, ct, given)
+        for v, part in zip(free, pulled(solution)[count:], strict=True):
+            self.contribute(scope, v, part)
+    # -- calls ----------------------------------------------------------------------------------
+
+    def call(self, e: Equation, scope: Scope) -> None:
+        """A call of the pullback; it takes the call's place where the seeds are there before."""
+        seeds = [self.take(v, scope) for v in e.outs]
+        if all(s is None for s in seeds):
+            return
+        wanted = tuple(k for k, a in enumerate(e.ins) if isinstance(a, Var) and a in self.active)
+        twin = self.fusible(e, [s for s in seeds if s is not None], scope)
+        ins = [scope.value(a) for a in e.ins]
+        outs = self.library.pullback(self.b, e, ins, seeds, wanted, twin)
+        if twin:
+            scope.twins.append((e, tuple(outs[: len(e.outs)])))  # type: ignore[arg-type]
+        for k, a in zip(wanted, outs[len(e.outs) :], strict=True):
+            self.contribute(scope, e.ins[k], a)
+
+    def fusible(self, e: Equation, seeds: list[Atom], scope: Scope) -> bool:
+        """May forward and reverse part of an equation be one, in the place of the reverse part?"""
+        if not scope.visible or not independent(self.b, seeds, e):
+            return False
+        inside = [e, *(x for block in e.blocks for x in walk(block))]
+        return not any(
+            x.op == "print" or (x.op == "act" and self.library.prints(x.params["function"]))
+            for x in inside
+        )
+
     # -- branches -------------------------------------------------------------------------------
 
     def branch(self, e: Equation, scope: Scope) -> None:
@@ -185,11 +266,16 @@ class _Reverse:
         predicate = scope.value(e.ins[0])
         scopes, blocks = [], []
         results = [list(block.results) for block in e.blocks]
+        recursive = any(x.op in CALLS for block in e.blocks for x in walk(block))
+        known = [s for s in seeds if s is not None]
+        twin = recursive and not changed and self.fusible(e, known, scope)
         for j, block in enumerate(e.blocks):
-            inner = Scope(scope, block, visible=False, owner=e, branch=j)
-            inner.own([], block.equations)
+            inner = Scope(scope, block, visible=twin, owner=e, branch=j)
             with b.block() as new:
                 inner.reverse = new
+                if twin:
+                    block, results[j] = self.branch_again(inner, new)
+                inner.own([], block.equations)
                 for r, v in zip(results[j], e.outs, strict=False):
                     if v in changed:
                         inner.versions.begin(r, versions.current[v])  # type: ignore[arg-type]
@@ -211,6 +297,8 @@ class _Reverse:
                     if a is None:
                         a = scope.adjoint(v)
                     new.results.append(a if a is not None else self.zero(v, inner))
+                if twin:
+                    new.results += results[blocks.index(new)]
         outs = [Var(v.type, tuple(scope.value(a) for a in v.shape), "") for v in touched]
         steps: list[tuple[Var, Var, Var]] = []
         for v in changed:
@@ -226,6 +314,10 @@ class _Reverse:
         for v, root, q in steps:
             versions.step(v, root, q, versions.region + 1)
         merged = dict(zip(touched, outs, strict=False))
+        if twin:
+            primal = [Var(v.type) for v in e.outs]
+            outs += primal
+            scope.twins.append((e, tuple(primal)))
         for j, inner in enumerate(scopes):
             for t_out, g_t_in, g_t_out in inner.passing:
                 blocks[j].results.append(t_out)
@@ -240,6 +332,16 @@ class _Reverse:
             for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
                 now = self.into(now, waiting)
             scope.adjoints[v] = now
+
+    def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
+        """Run a branch's forward part in the reverse branch; (its equations, results)."""
+        env: Env = {}
+        results = copy_block(self.b, inner.forward, env)
+        inner.forward = new
+        self.active.update(
+            now for old, now in env.items() if old in self.active and isinstance(now, Var)
+        )
+        return Block([], list(new.equations), results), results
 
     # -- loops ----------------------------------------------------------------------------------
 
@@ -257,12 +359,9 @@ class _Reverse:
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
         rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
+        rerun = rerun and not any(x.op == "callback" for x in walk(body))  # Python is asked once
         twin = (
-            rerun
-            and any_order
-            and scope.visible
-            and not any(x.op == "print" for x in walk(body))
-            and independent(b, [s for s in seeds if s is not None], e)
+            rerun and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
@@ -368,6 +467,8 @@ class _Reverse:
             a = scope.value(v)
             if a is not v:
                 env[v] = a
+                if isinstance(a, Var):  # what is read of a restored array was read of this one
+                    scope.origin[a] = scope.origin.get(v, v)
         start, step = scope.value(e.ins[0]), scope.value(e.ins[1])
         env[body.params[0]] = b.emit("add", start, b.emit("mul", k, step))
         primal = [

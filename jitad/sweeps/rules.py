@@ -12,8 +12,28 @@ from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
-from jitad.tape.ir import Atom, Equation, Lit, is_array
-from jitad.values.number import bind, o
+from jitad.tape.ir import Atom, Equation, Lit, Var, is_array
+from jitad.values.number import Operations, bind, o
+
+
+class _Making(Operations):
+    """What a rule is given on a tape: the arrays that it makes anew are equations, not ndarrays."""
+
+    def __init__(self, b: Builder) -> None:
+        super().__init__()
+        self._builder = b
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(o, name)
+
+    def iota(self, n: Any, **params: Any) -> Any:
+        b = self._builder
+        return b.leaf(b.emit("iota", b.atom(n), **params))
+
+    def full(self, value: Any, *dims: Any, **params: Any) -> Any:
+        b = self._builder
+        return b.leaf(b.emit("full", b.atom(value), *map(b.atom, dims), **params))
+
 
 Contribution = Atom | Into | None
 
@@ -71,7 +91,8 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
     y = b.leaf(outs[0])
     if row.partials is not None and row.elementwise:
         total: Any = None
-        for p, t in zip(row.partials(o, *xs, y, **e.params), ts, strict=True):
+        partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
+        for p, t in zip(partials, ts, strict=True):
             if t is not None and p is not None:
                 part = scaled(p, t)
                 total = part if total is None else total + part
@@ -85,8 +106,19 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
             return None
         return conform(b, b.atom(bind(e.op, *operands, **e.params)), outs[0])
     if row.jvp is not None:
-        return conform(b, b.atom(row.jvp(o, xs, ts, y, **e.params)), outs[0])
+        t = row.jvp(_Making(b), xs, ts, y, **e.params)
+        return None if t is None else conform(b, b.atom(t), outs[0])
     raise missing(e, row)
+
+
+def _joined(partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
+    """The partials, an operand that occurs twice having the sum of both: x * x has x + x once."""
+    out = list(partials)
+    for k, a in enumerate(ins):
+        first = ins.index(a)
+        if first < k and isinstance(a, Var) and out[first] is not None and out[k] is not None:
+            out[first], out[k] = out[first] + out[k], None
+    return out
 
 
 def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent: Atom,
@@ -97,9 +129,9 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     y, ct = b.leaf(out), b.leaf(cotangent)
     given: list[Any]
     if row.vjp is not None:
-        given = list(row.vjp(o, ct, *xs, y, **e.params))
+        given = list(row.vjp(_Making(b), ct, *xs, y, **e.params))
     elif row.partials is not None:
-        partials = row.partials(o, *xs, y, **e.params)
+        partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
         given = [
             times(b, p, ct) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)

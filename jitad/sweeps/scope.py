@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from jitad.primitives import Into
+from jitad.primitives import TABLE, Into
 from jitad.sweeps.versions import Versions
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var, lit
@@ -186,7 +186,27 @@ class Scope:
             return self.versions.readable(a, region)
         if isinstance(a, Lit) or self.current(a) is not None:
             return True
-        return a not in scope.owns and self.available(a, region)
+        if a in scope.owns:
+            return scope.made_anew(a)
+        return self.available(a, region)
+
+    def made_anew(self, a: Var) -> bool:
+        """Does each iteration end with another array for this carried one, computed as a whole?"""
+        if self.owner is None or self.owner.op not in ("for", "while"):
+            return False
+        body = self.owner.blocks[-1]
+        carried = dict(zip(reversed(body.params), reversed(body.results), strict=False))
+        end = carried.get(a)
+        while isinstance(end, Var) and end in self.sources:
+            e = self.sources[end]
+            match e.op:
+                case "for" | "while":
+                    end = e.ins[(3 if e.op == "for" else 0) + e.outs.index(end)]
+                case "store" | "accum" | "store_slice" | "accum_slice":
+                    end = e.ins[0]
+                case _:
+                    return end in self.owns and e.op in TABLE and TABLE[e.op].elementwise
+        return False
 
     # -- adjoints -------------------------------------------------------------------------------
 

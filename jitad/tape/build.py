@@ -17,7 +17,7 @@ import numpy as np
 from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.tape.fold import fold, simplify
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Pos, Var, lit
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type
 from jitad.values.number import Number
 
@@ -105,6 +105,13 @@ class Builder:
         self._known[-1][key] = ()
         return True
 
+    def known(self, key: Any) -> tuple[Var, ...] | None:
+        """What was remembered under this key, in this block or one around it."""
+        return next((known[key] for known in reversed(self._known) if key in known), None)
+
+    def remember(self, key: Any, outs: tuple[Var, ...]) -> None:
+        self._known[-1][key] = outs
+
     # -- equations ------------------------------------------------------------------------------
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
@@ -114,7 +121,7 @@ class Builder:
         if folded is not None:
             return folded
         outs = self._append(op, ins, params)
-        return outs[0] if len(outs) == 1 else outs
+        return outs[0] if len(outs) == 1 and op not in CALLS else outs
 
     def _append(self, op: str, ins: tuple[Atom, ...], params: dict[str, Any]) -> tuple[Var, ...]:
         row = TABLE[op]
@@ -126,6 +133,8 @@ class Builder:
                     return known[key]
         outs = tuple(Var(t, shape) for t, shape in row.infer(*ins, **params))
         self.append(Equation(op, ins, outs, params, (), self.pos))
+        for v in outs:  # extents that operands don't tell are read off
+            self.measure(v)
         if key is not None:
             self._known[-1][key] = outs
         return outs

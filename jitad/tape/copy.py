@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
-from jitad.tape.ir import Atom, Block, Equation, Lit, Var, lit
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, lit
+from jitad.tape.same import key_of
 from jitad.tape.types import Array
 
 Env = dict[Var, Atom]
@@ -38,7 +39,12 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
     elif eqn.op in ("check", "print") and not effects:
         return
     else:
-        out = b.emit(eqn.op, *ins, **eqn.params)
+        op, params = eqn.op, eqn.params
+        if op in CALLS and not effects:
+            op, params = "call", {**params, "quiet": True}
+        if op == "custom" and not effects:
+            params = {"rule": params["rule"].silent}
+        out = b.emit(op, *ins, **params)
         outs = out if isinstance(out, tuple) else (out,)
     for old, new in zip(eqn.outs, outs, strict=False):
         env[old] = new
@@ -89,7 +95,7 @@ def _copy_structured(
             starts = [list(ins), list(ins)]
         case "if":
             starts = [[], []]
-        case _:  # jvp, vjp: parameters are the primals
+        case _:  # jvp, vjp, implicit: parameters are the first operands
             starts = [list(ins[: len(eqn.blocks[0].params)])]
     for inner, start in zip(eqn.blocks, starts, strict=True):
         params = [renew(p, a, env) for p, a in zip(inner.params, start, strict=True)]
@@ -142,19 +148,27 @@ def structured(
     params: dict | None = None,
 ) -> tuple[Atom, ...]:
     """Append a `for`, `while` or `if` (or jvp, vjp) with fresh results, whose extents are known
-    from the initial values or read off."""
+    from the initial values or read off; or give the results of an equal one that is there."""
+    key = key_of(op, ins, blocks, types)
+    if key is not None:
+        known = b.known(key)
+        if known is not None:
+            return known
     outs = []
     for k, t in enumerate(types):
         shape: tuple[Atom, ...] = ()
         if isinstance(t, Array):
             if op == "for":
                 shape = ins[3 + k].shape
-            elif op == "while":
+            elif op in ("while", "implicit"):
                 shape = ins[k].shape
             elif op == "if":
                 shape = _common_shape(blocks, k)
         outs.append(Var(t, shape, ""))
-    return b.structured(op, ins, tuple(outs), blocks, dict(params or {}))
+    made = b.structured(op, ins, tuple(outs), blocks, dict(params or {}))
+    if key is not None:
+        b.remember(key, made)
+    return made
 
 
 def _common_shape(branches: tuple[Block, ...], k: int) -> tuple[Atom, ...]:

@@ -2,8 +2,7 @@
 
 Mark and sweep over the whole nest, linear: an equation is live if one of its results is, or if it
 has an effect; then so are its operands and the control around it.  A carried variable that only
-feeds itself is dead.
-"""
+feeds itself is dead."""
 
 from __future__ import annotations
 
@@ -25,6 +24,7 @@ def _mark(block: Block) -> set[Var]:
     around: dict[int, Equation] = {}  # id of an equation -> the structured one that owns it
     alive: set[int] = set()
     roots: list[Equation] = []
+    operators: list[Equation] = []
 
     def enter(b: Block, owner: Equation | None) -> None:
         stack = [(b, owner)]
@@ -34,6 +34,8 @@ def _mark(block: Block) -> set[Var]:
                 if own is not None:
                     around[id(e)] = own
                 _edges(e, needs)
+                if e.op in ("vjp", "jvp"):
+                    operators.append(e)
                 if e.op not in STRUCTURED and TABLE[e.op].effect:
                     roots.append(e)
                 stack.extend((x, e) for x in e.blocks)
@@ -60,7 +62,10 @@ def _mark(block: Block) -> set[Var]:
     for a in block.results:
         want(a)
     while todo:
-        maker, before = needs.get(todo.pop(), (None, ()))
+        v = todo.pop()
+        maker, before = needs.get(v, (None, ()))
+        for a in v.shape if operators else ():
+            want(a)
         if maker is not None:
             keep(maker)
         for a in before:
@@ -100,7 +105,7 @@ def _edges(e: Equation, needs: dict[Var, tuple[Equation | None, tuple[Atom, ...]
         case "if":
             for k, out in enumerate(e.outs):
                 needs[out] = (e, tuple(b.results[k] for b in e.blocks))
-        case "jvp" | "vjp":
+        case "jvp" | "vjp" | "implicit":
             inner = (*e.ins, *e.blocks[0].results)
             for out in e.outs:
                 needs[out] = (e, inner)

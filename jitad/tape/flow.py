@@ -50,6 +50,13 @@ def predecessors(
             case "if":
                 for k, out in enumerate(e.outs):
                     edges[out] = _vars(branch.results[k] for branch in e.blocks) + decides
+            case "implicit":
+                # a value is its operand; a derivative comes from what the block closes over
+                ends = _vars(e.blocks[0].results)
+                for p, start in zip(e.blocks[0].params, e.ins, strict=False):
+                    edges[p] = _vars((start,)) if follow is None else []
+                for out, start in zip(e.outs, e.ins, strict=False):
+                    edges[out] = ends + (_vars((start,)) if follow is None else [])
             case _:
                 for out in e.outs:
                     edges[out] = [

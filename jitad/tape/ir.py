@@ -10,11 +10,15 @@ variables of the blocks around it.
     if     ins (pred,)                      blocks (then, else)   no parameters, equal results
     jvp    ins (*primals, *tangents)        blocks (function,)    outs (*results, *tangents)
     vjp    ins (*primals, *seeds)           blocks (function,)    outs (*results, *adjoints)
-    call   ins (*args)                      params["tape"]        a recursive tape function
+    implicit  ins (*solution, tol, most)  blocks (function,)      outs the solution, x = f(x)
 
 Every other operation is a primitive: a row of the table in `jitad.primitives`.  All are pure but
 those marked as effects, which keep their order.  `jvp` and `vjp` carry the tag of one application
 of a derivative operator; `specialise` resolves them, so no tag is left in a plain tape.
+
+A tape may have functions, which are tapes themselves: `call` (and `act`, where the function has
+effects) runs the one named `params["function"]`.  Functions are closed, and call themselves or
+each other: that is what they are there for.
 """
 
 from __future__ import annotations
@@ -28,7 +32,8 @@ from jitad.tape.types import Array, Scalar, Type, type_of_constant
 
 _serial = itertools.count()
 
-STRUCTURED = ("for", "while", "if", "jvp", "vjp", "call")
+STRUCTURED = ("for", "while", "if", "jvp", "vjp", "implicit")
+CALLS = ("call", "act")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +122,7 @@ class Tape:
     name: str
     body: Block
     pos: Pos | None = None
+    functions: dict[str, Tape] = field(default_factory=dict)  # what calls may name
 
 
 def walk(block: Block) -> Iterator[Equation]:

@@ -9,7 +9,8 @@ from jitad.tape.ir import Atom, Block, Tape, Var, walk
 
 def show(tape: Tape) -> str:
     """The tape as text, variables numbered in order of definition, tags from 1, newest last."""
-    tags = sorted({e.params["tag"] for e in walk(tape.body) if "tag" in e.params})
+    bodies = [t.body for t in (*tape.functions.values(), tape)]
+    tags = sorted({e.params["tag"] for b in bodies for e in walk(b) if "tag" in e.params})
     names: dict[Var, str] = {}
     taken: set[str] = set()
 
@@ -35,7 +36,8 @@ def show(tape: Tape) -> str:
         pad = "  " * indent
         lines.append(f"{pad}{head}({', '.join(map(typed, b.params))})")
         for e in b.equations:
-            params = "".join(f" {k}={shown(k, v)}" for k, v in e.params.items())
+            told = {k: v for k, v in e.params.items() if k != "results"}  # the types say it
+            params = "".join(f" {k}={shown(k, v)}" for k, v in told.items())
             left = ", ".join(map(typed, e.outs))
             right = f"{e.op}{params} {' '.join(map(name, e.ins))}".rstrip()
             where = f"  # {e.pos}" if e.pos else ""
@@ -44,5 +46,7 @@ def show(tape: Tape) -> str:
                 block(inner, indent + 2, f"block{k if len(e.blocks) > 1 else ''}")
         lines.append(f"{pad}  -> {', '.join(map(name, b.results))}")
 
+    for function, t in tape.functions.items():
+        block(t.body, 0, f"function {function}")
     block(tape.body, 0, f"tape {tape.name}")
     return "\n".join(lines)

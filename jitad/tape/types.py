@@ -66,6 +66,15 @@ def element(t: Scalar | Array) -> Scalar:
     return Scalar(t.dtype) if isinstance(t, Array) else t
 
 
+def named(t: Scalar | Array) -> str:
+    """What the user calls a value of this type."""
+    if isinstance(t, Array):
+        return f"an array of {np.dtype(t.dtype)}"
+    if not t.py:
+        return f"a NumPy {np.dtype(t.dtype)}"
+    return {"f": "a float", "i": "an int", "b": "a bool", "c": "a complex"}[t.dtype[0]]
+
+
 def type_of_constant(value: object) -> Scalar:
     """The type of a Python or NumPy number."""
     if isinstance(value, np.generic):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Stack
 
 
@@ -14,7 +14,11 @@ class BrokenTape(AssertionError):
 def verify(tape: Tape, after: str = "") -> Tape:
     """The tape itself, or BrokenTape saying what is wrong and after which pass."""
     try:
-        _block(tape.body, set())
+        for t in (tape, *tape.functions.values()):
+            _block(t.body, set())
+            for e in walk(t.body):
+                if e.op in CALLS:
+                    _call(e, tape.functions)
     except AssertionError as e:
         raise BrokenTape(f"{tape.name} after {after or 'tracing'}: {e}") from e
     return tape
@@ -72,6 +76,14 @@ def _structured(e: Equation) -> None:
             agree("condition's parameters", cond.params, body.params)
             agree("carried values", body.results, e.outs)
             assert len(cond.results) == 1
+
+
+def _call(e: Equation, functions: dict[str, Tape]) -> None:
+    name = e.params["function"]
+    assert name in functions, f"there is no function {name}"
+    body = functions[name].body
+    for what, left, right in (("operands", e.ins, body.params), ("results", e.outs, body.results)):
+        assert _kinds(left) == _kinds(right), f"{what} of {name}: {_kinds(left)} != {_kinds(right)}"
 
 
 def _kinds(atoms: object) -> list[object]:

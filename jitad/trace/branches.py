@@ -25,7 +25,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
 from jitad.trace.context import (
-    Again,
+    Bottom,
     DeadPath,
     Region,
     Trace,
@@ -49,7 +49,7 @@ from jitad.trace.join import (
 )
 from jitad.trace.observe import observe
 from jitad.trace.snapshot import Snapshot, snapshot
-from jitad.trace.unset import UNSET
+from jitad.trace.unset import UNSET, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import primal
 from jitad.values.number import bind
@@ -63,7 +63,7 @@ def decided(condition: Any, pos: Pos | None) -> Any:
         if isinstance(known, bool):
             observe(pos, known)
         return known
-    if pos not in trace.relied:
+    if pos not in trace.insight.relied:
         return known
     seen = trace.next_decision(pos)
     if not isinstance(known, Leaf):
@@ -80,20 +80,13 @@ def decided(condition: Any, pos: Pos | None) -> Any:
     return seen
 
 
-def undecided(trace: Trace, error: Mismatch, pos: Pos, test: Any) -> None:
-    """Where functions would have to be joined, their nesting depends on a condition.
-
-    One on ints and extents is relied on; others are not known to a trace.
-    """
-    if not error.functions:
-        return
-    known = not isinstance(test, Leaf) or trace.builder.example(test.atom) is not None
-    if known and pos not in trace.relied:
-        raise Again(trace.relied | {pos})
-
-
 def truth(value: Any) -> Any:
     """The truth of a value as Python sees it: a bool, or a boolean leaf of the tape."""
+    if is_optional(value):
+        there = truth(value.value)
+        if isinstance(there, bool):
+            return value.flag if there else False
+        return bind("logical_and", value.flag, there)
     if isinstance(value, ArrayHandle):
         if value.shape or value.concrete:
             return bool(value)
@@ -179,7 +172,9 @@ class Branches:
         if not raises_for_the_user(error):
             region.drop()
             return False
-        if not isinstance(error, DeadPath):
+        if isinstance(error, Bottom):
+            self.trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+        elif not isinstance(error, DeadPath):
             emit_raise(self.trace, error, self.site.pos)
         region.close()
         self.ends.append([])
@@ -245,10 +240,11 @@ class Branches:
         try:
             form = unifier.unify(s, t, name)
         except Mismatch as e:
-            undecided(self.trace, e, self.site.pos, self.test)
+            if e.functions:
+                self.trace.undecided(self.site.pos, self.test)
             around = self.trace.around()
             raise explain(name, e, self.site.pos, "after this branch", around) from None
-        return form.part if name == "_jv" and isinstance(form, Maybe) else form
+        return form.part if name == "_jv" and isinstance(form, Maybe) and not form.none else form
 
     def _places(self) -> list[tuple[Any, Snapshot, Snapshot]]:
         """Every place that a branch wrote, with its value at the end of either."""
@@ -458,7 +454,10 @@ def both(first: Any, *rest: Callable[[], Any]) -> Any:
 
 def either(first: Any, *rest: Callable[[], Any]) -> Any:
     """`first or ...`"""
-    return _junction("logical_or", first, rest, lambda f, r: choose(f, lambda: f, r))
+    def there(f: Any) -> Any:
+        return f.value if is_optional(f) else f  # what is true is not None
+
+    return _junction("logical_or", first, rest, lambda f, r: choose(f, lambda: there(f), r))
 
 
 def _junction(name: str, first: Any, rest: tuple[Callable[[], Any], ...], general: Any) -> Any:

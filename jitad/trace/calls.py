@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import builtins
 import functools
+import itertools
 import sys
+from dataclasses import replace
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
 
@@ -20,14 +22,20 @@ from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.iterables import Counted
+from jitad.trace.optional import all_present, present, refuse_among
+from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made
+from jitad.values.ranges import Range
 
+# methods of containers that compare elements
+_COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
 MAX_DEPTH = 200  # calls inside each other
+MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
+MAX_UNFOLDED = 50  # the same where they are written out
 
 
 def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +47,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return (implementation(f) or f)(*args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
-        return replacement(*args, **kwargs)
+        return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
             return _function(trace, f, args, kwargs)
@@ -51,8 +59,15 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         case type():
             return _instance(trace, f, args, kwargs)
         case BuiltinMethodType() if isinstance(f.__self__, (list, dict, set, *OTHERS)):
+            if f.__name__ in _COMPARING:
+                refuse_among((*args, *f.__self__))
             method_called(f.__self__, f.__name__)
+            if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
+                f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
+                return None
             return f(*args, **kwargs)
+    if type(f) in COMPILED:
+        return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
@@ -107,25 +122,30 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
             k: captures.read(path.then("kwdefault", k), v)
             for k, v in (f.__kwdefaults__ or {}).items()
         }
+    if f.__code__ in trace.insight.recursive:
+        return _recursive(trace, f, twin, args, kwargs)
     key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
-    if key in trace.calls and len(trace.conditions) > trace.calls[key]:
-        _unfold(trace, trace.calls[key])
-        raise UnknownDepthError(
-            f"{f.__qualname__} calls itself under a traced condition", trace.builder.pos,
-            "Write it as a loop, or allow the eager engine (fallback=True).", trace.around(),
-        )  # fmt: skip
+    here = (len(trace.regions), len(trace.conditions))
+    if key in trace.calls and here > trace.calls[key]:
+        _recurs(trace, f, trace.calls[key][1])
+    # ints may tell the calls apart, and yet not be what ends them
+    around = trace.nested.setdefault(f.__code__, [])
+    if len(around) >= MAX_CONDITIONAL and _under_conditions(around, here):
+        _recurs(trace, f, around[0][1])
     if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
             trace.builder.pos, "If it is a recursion that ends, write it as a loop.",
         )  # fmt: skip
     again = key in trace.calls
-    trace.calls.setdefault(key, len(trace.conditions))
+    trace.calls.setdefault(key, here)
+    around.append(here)
     trace.depth += 1
     try:
         out = twin(*args, **kwargs)
     finally:
         trace.depth -= 1
+        around.pop()
         if not again:
             del trace.calls[key]
     if hasattr(out, "gi_frame"):
@@ -133,12 +153,49 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     return out
 
 
-def _unfold(trace: Trace, since: int) -> None:
-    """Recursion ends where its conditions are decided by ints and extents: rely on those."""
+def _under_conditions(around: list[tuple[int, int]], here: tuple[int, int]) -> bool:
+    """Was each of the last calls made under a condition, or in a loop, of the one before it?"""
+    last = [*around[-MAX_CONDITIONAL:], here]
+    return all(outer[0] < inner[0] for outer, inner in itertools.pairwise(last))
+
+
+def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
+    """A function was found to call itself, depending on conditions of the tape."""
+    insight, code = trace.insight, f.__code__
+    if code not in insight.unfolded:
+        ending = insight.ending | trace.around()
+        raise Again(replace(insight, recursive=insight.recursive | {code}, ending=ending))
+    # Recursion ends where its conditions are decided by ints and extents: rely on those.
     example = trace.builder.example
     found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
-    if not found <= trace.relied:
-        raise Again(trace.relied | found)
+    if not found <= insight.relied:
+        raise Again(replace(insight, relied=insight.relied | found))
+    if len(trace.nested[code]) < MAX_UNFOLDED:
+        return
+    unfolded, recursive = insight.unfolded - {code}, insight.recursive | {code}
+    raise Again(replace(insight, unfolded=unfolded, recursive=recursive))
+
+
+def _recursive(trace: Trace, f: FunctionType, twin: FunctionType, args: Any, kwargs: Any) -> Any:
+    """A function of the tape; where that can't be, the trace starts anew and unfolds the calls."""
+    try:
+        return called(trace, f, twin, args, kwargs)
+    except (JitadError, TypeError) as error:
+        insight, code = trace.insight, f.__code__
+        if code in insight.tried:
+            raise _unknown_depth(trace, error) from None
+        raise Again(
+            replace(insight, recursive=insight.recursive - {code},
+                    unfolded=insight.unfolded | {code}, tried=insight.tried | {code})
+        ) from None  # fmt: skip
+
+
+def _unknown_depth(trace: Trace, error: Exception) -> Exception:
+    """Recursion that no function of the tape is, and whose depth numbers decide."""
+    if not isinstance(error, JitadError) or isinstance(error, UnknownDepthError):
+        return error
+    places = trace.insight.ending | trace.around()
+    return UnknownDepthError(error.what, error.where, error.remedy, places)
 
 
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:
@@ -179,7 +236,8 @@ def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
 
 # -- the others -----------------------------------------------------------------------------------
 
-WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that `hooks` adds: getattr and the like
+COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
+WHILE_TRACING: dict[Any, Any] = {}  # stand-ins that other files add: getattr and the like
 HERE: dict[Any, Any] = {
     enumerate: iterables.enumerate_,
     zip: iterables.zip_,
@@ -200,8 +258,8 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
         return found
     if f is len and not isinstance(args[0], ArrayHandle):
-        if isinstance(args[0], (Counted,)):
-            return lambda x: x.count
+        if isinstance(args[0], Range):
+            return Range.size
         return None
     return found
 
@@ -214,6 +272,8 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     """Library code, run as it is."""
     if trace is None:
         return f(*args, **kwargs)
+    args = all_present(args)
+    kwargs = {k: present(v) for k, v in kwargs.items()}
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
     if _is_from(ACTING, f, module):
         name = getattr(f, "__qualname__", repr(f))
@@ -247,9 +307,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)
-    if (type(out) in (*WRITING, *OTHERS) and isinstance(f, type)) or hasattr(out, "__next__"):
+    if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
         made(out)
-    return out
+    return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 
 _NATIVE_SPECIAL: dict[Any, str] = {
@@ -267,6 +327,8 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     if isinstance(value, (ArrayHandle, type, FunctionType, MethodType, ModuleType)):
         return False
     if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+        return False
+    if type(value) in COMPILED:
         return False
     return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
 
@@ -288,7 +350,12 @@ def _advances(f: Any, args: tuple[Any, ...]) -> bool:
 
 
 def _callback(value: Any) -> Any:
-    """A user's function that library code will call."""
-    if isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value):
-        return functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+    """A function that library code will call: a user's, or one that something stands in for."""
+    if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
+        return WHILE_TRACING[value]
+    own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
+    if own or type(value) in COMPILED:
+        handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
+        handed.users = value  # type: ignore[attr-defined]
+        return handed
     return value

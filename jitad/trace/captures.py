@@ -20,9 +20,11 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.rewrite import is_library
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, found
@@ -30,6 +32,7 @@ from jitad.values.number import Number
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
+MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,17 @@ class Path:
         return at
 
     def __str__(self) -> str:
-        out = {"attr": ".{}", "item": "[{!r}]"}
-        text = "".join(out.get(k, " {}").format(key) for k, key in self.steps)
+        text = ""
+        for kind, key in self.steps:  # as the code says it that reads it
+            match kind:
+                case "attr":
+                    text += f".{key}"
+                case "item" | "part":
+                    text += f"[{key!r}]"
+                case "global" | "cell":
+                    text = str(key)
+                case _:
+                    text += f" {kind} {key}"
         match self.root:
             case ("arg", k):
                 return f"argument {k}{text}"
@@ -89,7 +101,14 @@ def _step(at: Any, kind: str, key: Any) -> Any:
             return at.__defaults__[key]
         case "kwdefault":
             return at.__kwdefaults__[key]
+        case "part":
+            return part_of(at, key)
     raise AssertionError(kind)
+
+
+def part_of(value: Any, k: int) -> Any:
+    """A part of an instance of a registered class."""
+    return registered(type(value)).parts(value)[0][k]  # type: ignore[union-attr]
 
 
 def cell_of(f: FunctionType, name: str) -> CellType:
@@ -276,6 +295,7 @@ class Captures:
         if callable(value) and type(value).__module__ == "builtins":
             self.guards.append(Guard(path, "is", value))
             return value
+        self._check_visible(path, value)
         kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
         return self._thing(path, value, Guard(path, kind, type(value) if kind == "type" else value))
 
@@ -288,6 +308,25 @@ class Captures:
         self.guards.append(guard)
         self.register(value, path)
         return value
+
+    def _check_visible(self, path: Path, value: Any) -> None:
+        """What Python reads of an object without a method of the user's is not seen, nor guarded.
+
+        So it is refused where the object is a container (or an iterator, which is used up).
+        """
+        kind = type(value)
+        if hasattr(kind, "__next__"):
+            raise JitadTypeError(
+                f"{path} is a {kind.__name__} from outside, which a call would advance",
+                self.builder.pos, "Make it a list, or make it anew inside the function.",
+            )  # fmt: skip
+        methods = [getattr(kind, name) for name in _CONTENT if hasattr(kind, name)]
+        seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
+        if not seen and not isinstance(value, _IMMUTABLE):
+            raise JitadTypeError(
+                f"{path} is a {kind.__name__}, whose content a trace can't follow",
+                self.builder.pos, "Make it a list, a tuple, a dict or an array.",
+            )  # fmt: skip
 
     def _copied(self, path: Path, value: Any) -> Any:
         """A container that is not taken apart: it has to stay as it is."""
@@ -397,6 +436,11 @@ class Captures:
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
         """A parameter of the tape; axes of extent 1 are literal, the others are not 1."""
         b = self.builder
+        if isinstance(type, Scalar) and len(b.blocks[0].params) > MAX_NUMBERS:
+            raise JitadError(
+                f"more than {MAX_NUMBERS} numbers are read one by one, such as those of {name}",
+                b.pos, "Put them into an array.",
+            )  # fmt: skip
         with b.at_root():
             var = b.input(type, name)
             if extents is not None and isinstance(type, Array):
@@ -420,6 +464,10 @@ class Captures:
         self.constants.append((var, array))
         self.inputs.append(Input(Path(Root(array)), var.type, var))  # type: ignore[arg-type]
         return var
+
+
+_CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "__buffer__")
+_IMMUTABLE = (range, slice, np.dtype)
 
 
 def is_library_thing(thing: type | ModuleType) -> bool:

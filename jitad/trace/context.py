@@ -8,14 +8,16 @@ around it instead, as if it had never been a block.
 
 from __future__ import annotations
 
+import os
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Block, Pos, Var
+from jitad.trace.functions import Functions
 from jitad.trace.observe import Decisions
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.snapshot import Snapshot, snapshot
@@ -25,6 +27,7 @@ from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
     from jitad.trace.captures import Captures
+    from jitad.trace.recursion import Recursion
 
 MAX_STEPS = 2_000_000  # hooked operations in one trace
 MAX_UNROLLED = 20_000  # iterations of one loop that is written out
@@ -32,15 +35,30 @@ MAX_RELIED = 1_000  # iterations of one that is written out because its length w
 UNROLLED = 4  # a range of so few iterations is written out
 
 
-class Again(BaseException):
-    """The trace must start anew, relying on the conditions at these places."""
+@dataclass(frozen=True)
+class Insight:
+    """What earlier attempts at a trace have found out."""
 
-    def __init__(self, places: frozenset[Pos]) -> None:
-        self.places = places
+    relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
+    recursive: frozenset[CodeType] = frozenset()  # functions that become functions of the tape
+    unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
+    tried: frozenset[CodeType] = frozenset()  # those that could not become one
+    ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
+
+
+class Again(BaseException):
+    """The trace must start anew, knowing more."""
+
+    def __init__(self, insight: Insight) -> None:
+        self.insight = insight
 
 
 class DeadPath(BaseException):
     """Control can't come here: every branch above has raised."""
+
+
+class Bottom(DeadPath):
+    """Nothing is known yet of what comes back from here: see `recursion`."""
 
 
 class Trace:
@@ -52,13 +70,23 @@ class Trace:
         self.journal = Journal()
         self.regions: list[Region] = []
         self.trying: list[Any] = []  # the kinds of exception that open `try` statements catch
-        # the calls in progress, by abstract signature, with the number of conditions around each
-        self.calls: dict[tuple[Any, ...], int] = {}
+        # the calls in progress, by abstract signature and by function, with the number of regions
+        # and conditions around each
+        self.calls: dict[tuple[Any, ...], tuple[int, int]] = {}
+        self.nested: dict[CodeType, list[tuple[int, int]]] = {}
         self.depth = 0  # of calls
+        self.guessed: dict[Any, str] = {}  # opaque functions that are taken to give a float
+        # functions without rules that the derivative being traced may not call, as `tags.REFUSED`
+        self.refused: dict[tuple[str, str], Pos | None] = {}
+        self.orders = 0  # how many derivatives of what is being traced may be taken
         self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
+        self.insight = Insight()
+        self.functions = Functions()
+        self.recursions: list[Recursion] = []  # functions of the tape that are being traced
+        self.operators = 0  # derivative operators around the present place
+        self.swallowed = False  # was a loop left out because of `Bottom`?
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
-        self.relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
@@ -66,6 +94,15 @@ class Trace:
     def around(self) -> frozenset[Pos]:
         """Where the conditions are under which the trace is at present."""
         return frozenset((*(p for p, _ in self.conditions), *self.rolling))
+
+    def undecided(self, pos: Pos, test: Any) -> None:
+        """Functions would have to be joined here: their nesting depends on a condition.
+
+        One on ints and extents is relied on; others are not known to a trace.
+        """
+        known = not isinstance(test, Leaf) or self.builder.example(test.atom) is not None
+        if known and pos not in self.insight.relied:
+            raise Again(replace(self.insight, relied=self.insight.relied | {pos}))
 
     def next_decision(self, place: Pos | None) -> bool | None:
         """How this condition turned out in the run whose path is traced."""
@@ -84,6 +121,24 @@ class Trace:
                 f"the trace exceeds its budget of {MAX_STEPS} operations", self.builder.pos,
                 "A loop is written out operation by operation: loop over range() or an array.",
             )  # fmt: skip
+
+
+_alone = threading.RLock()
+
+
+def alone() -> threading.RLock:
+    """One thread traces at a time: while it does, lists and globals hold traced values."""
+    return _alone
+
+
+def _new_lock() -> None:
+    """A child must not wait for a thread that it doesn't have."""
+    global _alone
+    _alone = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_new_lock)
 
 
 class _Thread(threading.local):
@@ -148,6 +203,7 @@ class Region:
     block: Block = field(default_factory=Block)
     written: list[Written] = field(default_factory=list)
     undone: list[tuple[Write, Any]] = field(default_factory=list)
+    fresh: dict[int, object] = field(default_factory=dict)  # made in it
 
     def open(self) -> None:
         b = self.trace.builder
@@ -173,11 +229,13 @@ class Region:
         self.written = [Written(w, snapshot(w.read(), seen)) for w in journal.written()]
         self.undone = [(w, w.read()) for w in journal.frames[-1].values()]
         self._pop()
+        self.fresh = journal.fresh[-1]
         journal.close()
 
     def redo(self) -> None:
         """After all, the finished block is what happens: add it to the block around it."""
         self.trace.builder.blocks[-1].equations.extend(self.block.equations)
+        self.trace.journal.fresh[-1].update(self.fresh)
         for w, value in self.undone:
             assign(w, value)
 

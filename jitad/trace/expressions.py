@@ -160,6 +160,9 @@ class Expressions(ast.NodeTransformer):
 
     visit_Set = visit_Dict  # type: ignore[assignment]
 
+    def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
+        return self.visit_Yield(node)  # type: ignore[arg-type]
+
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         value = self.visit(node.value) if node.value else ast.Constant(None)
         around = ast.Tuple([_load(s) for s in self.sessions], ast.Load())

@@ -51,6 +51,7 @@ class Site:
     names: tuple[str, ...]
     stops: tuple[int, ...] = ()  # positions in names of the flags that end the loop
     live: frozenset[str] = frozenset()  # names read afterwards
+    waits: bool = False  # a generator may be suspended inside
 
 
 class Unit:
@@ -124,7 +125,8 @@ class Hooking(Expressions):
     def site(self, s: ast.AST, names: list[str], stops: tuple[str, ...], live: Any) -> ast.expr:
         pos = Pos(self.unit.file, s.lineno, s.col_offset)  # type: ignore[attr-defined]
         at = tuple(k for k, n in enumerate(names) if n in stops)
-        self.unit.sites.append(Site(pos, tuple(names), at, frozenset(live)))
+        waits = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in of.own([s]))
+        self.unit.sites.append(Site(pos, tuple(names), at, frozenset(live), waits))
         return ast.Subscript(
             _load("_jS"), ast.Constant(len(self.unit.sites) - 1), ast.Load()
         )
@@ -254,7 +256,8 @@ class Hooking(Expressions):
 
     def visit_Match(self, s: ast.Match) -> ast.stmt:
         subject = self.visit(s.subject)
-        s.subject = _at(_hook("matched", subject), subject) if asks_for_class(s.cases) else subject
+        how = "matched" if asks_for_class(s.cases) else "compared"
+        s.subject = _at(_hook(how, subject), subject)
         before = set(self.bound)
         for c in s.cases:
             self.bound = before | set(of.assigned([c.pattern]))

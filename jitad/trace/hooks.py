@@ -17,10 +17,12 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.trace import branches, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
-from jitad.trace.calls import call, special
+from jitad.trace.calls import HERE, call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Trace, current
-from jitad.trace.identity import Is, IsNot, matched
+from jitad.trace.identity import Is, IsNot, compared, matched
+from jitad.trace.optional import present, refuse_among
+from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
     append,
     del_attr,
@@ -42,15 +44,18 @@ from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
+from jitad.values.ranges import Range
 
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
+HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
-    "And", "Is", "IsNot", "Or", "append", "call", "choose", "del_attr", "del_item", "for_",
-    "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched", "note_cell",
-    "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "call", "choose", "compared", "del_attr",
+    "del_item", "for_", "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched",
+    "note_cell", "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -93,6 +98,9 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             return plain(a, b)
         trace.step(sys._getframe(1))
         if type(a) not in _PLAIN or type(b) not in _PLAIN:
+            if (a is None or b is None) and name in ("eq", "ne"):
+                return (Is if name == "eq" else IsNot)(a, b)
+            a, b = present(a), present(b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")
                 if found is not None:
@@ -114,6 +122,7 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
                 outside.check_writable(a)
             return plain(a, b)
         trace.step(sys._getframe(1))
+        a, b = present(a), present(b)
         if type(a) in (list, dict, set):
             note(a)
         elif type(a) not in _PLAIN:
@@ -130,6 +139,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         if trace is None:
             return plain(a)
         trace.step(sys._getframe(1))
+        a = present(a)
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
         return checked(name, a, None, plain(a)) if found is None else call(found, a)
 
@@ -153,9 +163,13 @@ for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
 
-
 def In(a: Any, b: Any) -> Any:
-    if isinstance(a, Leaf) or (
+    a, b = present(a), present(b)
+    if isinstance(b, (list, tuple, dict)):
+        refuse_among(b)
+    if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
+        return b.holds(a)
+    if isinstance(a, Leaf) or isinstance(b, Range) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
         parts = [(lambda x=x: _COMPARE["Eq"][0](a, x)) for x in b]
@@ -228,7 +242,10 @@ class trying:
     def __exit__(self, kind: Any, *_: object) -> None:
         if self.trace is None:
             return
-        self.trace.trying.pop()
+        # a generator may have been suspended in it, and be closed when others have been entered
+        self.trace.trying = [c for c in self.trace.trying if c is not self.caught]
+        if kind is GeneratorExit:
+            return
         from jitad.tape.ir import Block, walk
 
         inside = Block([], self.block.equations[self.at :])

@@ -7,11 +7,14 @@ True` is asked of the value; a `match` that would look at the class of a number 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
+from jitad.trace.unset import is_optional
+from jitad.values.kind import fail
 from jitad.values.number import Number, bind
 
 _MODULES = ("np", "numpy", "numbers")  # whose classes are classes of numbers
@@ -20,6 +23,13 @@ _CLASSES = ("bool", "complex", "float", "int")
 
 def Is(a: Any, b: Any) -> Any:
     """`a is b`; Python's bools are two objects, so there it is equality."""
+    if is_optional(a) or is_optional(b):
+        if a is b:
+            return True
+        if a is None or b is None:
+            return bind("logical_not", (b if a is None else a).flag)
+        raise fail(JitadTypeError, "`is` can't be asked of what is None on some paths",
+                   "Test it with `is None` first.")  # fmt: skip
     if (isinstance(a, Leaf) or isinstance(b, Leaf)) and _is_bool(a) and _is_bool(b):
         return bind("eq", a, b)
     return a is b
@@ -47,11 +57,20 @@ def asks_for_class(cases: list[ast.match_case]) -> bool:
     return False
 
 
+def compared(subject: Any) -> Any:
+    """The subject of a `match`: patterns look at it without asking a hook."""
+    if _holds(is_optional, subject, set()):
+        raise fail(JitadTypeError, "what is None on some paths can't be matched",
+                   "Use if and `is None`.")  # fmt: skip
+    return subject
+
+
 def matched(subject: Any) -> Any:
     """The subject of a `match` with such patterns; an int is relied on to be what it is."""
+    compared(subject)
     if isinstance(subject, Leaf) and subject.type == INT:
         return subject.known("the subject of this match")
-    if _holds_number(subject, set()):
+    if _holds(lambda x: isinstance(x, Number), subject, set()):
         raise JitadTypeError(
             "True, False and classes of numbers can't be matched with a traced number", None,
             "Use if and elif.",
@@ -59,8 +78,9 @@ def matched(subject: Any) -> Any:
     return subject
 
 
-def _holds_number(value: Any, seen: set[int]) -> bool:
-    if isinstance(value, Number):
+def _holds(asked: Callable[[Any], bool], value: Any, seen: set[int]) -> bool:
+    """Is there such a thing in a value?"""
+    if asked(value):
         return True
     if id(value) in seen:
         return False
@@ -72,4 +92,4 @@ def _holds_number(value: Any, seen: set[int]) -> bool:
             inside = list(value.values())
         case _:
             inside = list(getattr(value, "__dict__", {}).values())
-    return any(_holds_number(x, seen) for x in inside)
+    return any(_holds(asked, x, seen) for x in inside)

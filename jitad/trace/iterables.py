@@ -15,10 +15,10 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import made
+from jitad.values.journal import active, made
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
-from jitad.values.python_functions import Range
+from jitad.values.ranges import Range, length, relied
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,7 @@ class Counted:
         items = self.static
         if items is not None:
             return iter(items)
-        raise fail(JitadTypeError, "a sequence of traced length can't be iterated here",
-                   "Loop over it with a for statement.")  # fmt: skip
+        return map(self.item, range(relied(self.count, "the length of what is iterated")))
 
 
 def sequence(x: Any) -> Counted | None:
@@ -70,27 +69,10 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
     return Counted(count, item, (start, stop, step))
 
 
-def length(start: Any, stop: Any, step: Any) -> Any:
-    """How many numbers a range has; negative means none."""
-    if isinstance(step, Leaf):
-        require(bind("ne", step, 0), JitadValueError, "range() arg 3 must not be zero")
-        up = bind("floordiv", extents.sub(extents.add(extents.sub(stop, start), step), 1), step)
-        down = bind("floordiv", extents.add(extents.add(extents.sub(stop, start), step), 1), step)
-        return bind("where", bind("gt", step, 0), up, down)
-    if step == 0:
-        raise ValueError("range() arg 3 must not be zero")
-    distance = extents.sub(stop, start) if step > 0 else extents.sub(start, stop)
-    size = abs(step)
-    return extents.floordiv(extents.add(distance, size - 1), size)
-
-
 def enumerate_(x: Any, start: Any = 0) -> Any:
     s = sequence(x)
     if s is None:
-        out = enumerate(x, start)
-        if not hasattr(x, "__next__"):
-            made(out)  # as for zip
-        return out
+        return made_of(enumerate(x, start), x)
     return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1))
 
 
@@ -106,12 +88,10 @@ def reversed_(x: Any) -> Any:
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
     parts = [sequence(x) for x in xs]
-    if not any(p is not None and p.static is None for p in parts):
-        given = [x if p is None else p.static for x, p in zip(xs, parts, strict=True)]
-        out = zip(*given, strict=strict)
-        if all(p is not None or not hasattr(x, "__next__") for x, p in zip(xs, parts, strict=True)):
-            made(out)  # advancing it advances nothing from outside
-        return out
+    lengths = any(p is not None and p.static is None for p in parts)
+    if not lengths or any(map(_advances, xs)):  # beside an iterator, lengths are relied on
+        given = [x if p is None else p for x, p in zip(xs, parts, strict=True)]
+        return made_of(zip(*given, strict=strict), *xs)
     known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
     count = known[0].count
     for p in known[1:]:
@@ -120,6 +100,18 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
                     "zip() arguments have different lengths")  # fmt: skip
         count = extents.smallest(count, p.count)
     return Counted(count, lambda k: tuple(p.item(k) for p in known), (0, count, 1))
+
+
+def _advances(x: Any) -> bool:
+    return hasattr(x, "__next__")
+
+
+def made_of(out: Any, *sources: Any) -> Any:
+    """An iterator made just now, if advancing it advances nothing that was there before."""
+    journal = active()
+    if journal is not None and all(journal.is_fresh(x) for x in sources if _advances(x)):
+        made(out)
+    return out
 
 
 def listed(x: Any) -> Counted:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from jitad.closures import is_function
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
-from jitad.tape.types import Array, Scalar, Type, type_of_constant
+from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
 from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
@@ -65,6 +65,7 @@ class Record:
 class Maybe:
     part: Form
     name: str
+    none: bool = False
 
 
 Form = Keep | Number | Handle | Record | Maybe
@@ -109,7 +110,7 @@ def same(a: Snapshot, b: Snapshot) -> bool:
         case Per(f, p), Per(g, q):
             if p is None or q is None:
                 return p is q
-            return _same_number(f, g) and same(p, q)
+            return a.none == b.none and _same_number(f, g) and same(p, q)
     return False
 
 
@@ -154,6 +155,22 @@ class Unifier:
                 kind = type(u).__name__
                 text = f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements"
                 raise _mismatch(a, b, text)
+            case (Obj(None), Per(_, p, none=True)) | (Per(_, p, none=True), Obj(None)):
+                out = Maybe(self.alone(p, name), name, True)  # type: ignore[arg-type]
+            case (Obj(None), (Num() | Arr() | Rec()) as other) | (
+                (Num() | Arr() | Rec()) as other, Obj(None)
+            ):
+                out = Maybe(self.alone(other, name), name, True)
+            case (Per(_, p, none=True), (Num() | Arr() | Rec()) as other) | (
+                (Num() | Arr() | Rec()) as other, Per(_, p, none=True)
+            ):
+                assert p is not None
+                both = self.unify(p, other, name) if b is other else self.unify(other, p, name)
+                out = Maybe(both, name, True)
+            case Per(_, p, none=True), Per(_, q, none=True):
+                out = Maybe(self.unify(p, q, name), name, True)  # type: ignore[arg-type]
+            case (Per(none=True), _) | (_, Per(none=True)):
+                raise Mismatch(f"{describe(a)} or {describe(b)}")
             case Per(_, p), Per(_, q) if p is not None and q is not None:
                 out = Maybe(self.unify(p, q, name), name)
             case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
@@ -257,38 +274,18 @@ def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
 def describe(s: Snapshot) -> str:
     match s:
         case Num(x):
-            return f"a number ({_scalar(x)})" if isinstance(x, Leaf) else repr(x)
+            return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
             return f"an array ({h.type})"
         case Rec(v, _, _) if not is_function(v):
             return f"a {type(v).__name__} of {len(s.keys)}"
+        case Per(_, part, none=True):
+            return f"{describe(part)} or None"  # type: ignore[arg-type]
         case Per():
             return "nothing"
         case Obj(v) | Rec(v):
             text = repr(v)
             return text if len(text) < 40 else f"a {type(v).__name__}"
-
-
-def widen(was: Form, now: Form) -> Form:
-    """A form that covers two forms of the same variable, from two passes through a loop."""
-    match was, now:
-        case Keep(), _:
-            return now
-        case Number(s, shape), Number(t):
-            return Number(join_types(s, t), shape)
-        case Number(s, shape), Keep(Num(x)):
-            return Number(join_types(s, _scalar(x)), shape)
-        case Record(), Record() if len(was.parts) == len(now.parts):
-            return Record(now.of, tuple(map(widen, was.parts, now.parts)))
-        case Maybe(p, name), Maybe(q, _):
-            return Maybe(widen(p, q), name)
-        case Maybe(p, name), _:
-            return Maybe(widen(p, now), name)
-        case Handle(), Handle():
-            return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)
-        case _, Keep():
-            return was
-    raise Mismatch("a value of changing kind")
 
 
 # -- atoms ----------------------------------------------------------------------------------------
@@ -306,8 +303,11 @@ def extract(
     match f:
         case Keep():
             pass
-        case Maybe(part, _):
+        case Maybe(part, _, none):
             match s:
+                case Obj(None) if none:
+                    out.append(lit(False))
+                    extract(b, part, None, out, seen)
                 case None | Per(_, None):
                     out.append(lit(False))
                     extract(b, part, None, out, seen)
@@ -403,13 +403,13 @@ def build(
             content = b.leaf(next(atoms))
             out = ArrayHandle(content)
             join(out, of)
-        case Maybe(part, name):
+        case Maybe(part, name, none):
             flag = b.leaf(next(atoms))
             value = build(b, part, atoms, made, join)
             if isinstance(flag, Leaf):
-                out = Perhaps(flag, value, name)
+                out = Perhaps(flag, value, name, none)
             else:
-                out = value if flag else UNSET
+                out = value if flag else None if none else UNSET
         case Record():
             out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
     made[id(f)] = out
@@ -418,7 +418,7 @@ def build(
 
 def _rebuilt(s: Snapshot) -> Any:
     if isinstance(s, Per):
-        return UNSET if s.part is None else Perhaps(s.flag, _rebuilt(s.part), s.name)
+        return UNSET if s.part is None else Perhaps(s.flag, _rebuilt(s.part), s.name, s.none)
     return s.value
 
 
@@ -430,10 +430,10 @@ def _container(f: Record, parts: list[Any]) -> Any:
     if isinstance(value, list):
         return kind(parts)
     if isinstance(value, dict):
-        return dict(zip(f.of.keys, parts, strict=True))
+        return kind(zip(f.of.keys, parts, strict=True))
     if is_function(value):
         return closures.again(value, dict(zip(f.of.keys, parts, strict=True)))
-    out = object.__new__(kind)
+    out: Any = SimpleNamespace() if kind is SimpleNamespace else object.__new__(kind)
     for k, p in zip(f.of.keys, parts, strict=True):
         object.__setattr__(out, k, p)
     return out

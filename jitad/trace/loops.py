@@ -71,7 +71,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     if counted is None:
         _refuse_advancing(trace, iterable, site)
         return Unrolled(trace, iterable, None, state, site)
-    if counted.static is not None and counted.count <= context.UNROLLED:
+    if counted.static is not None and (counted.count <= context.UNROLLED or site.waits):
         return Unrolled(trace, counted.static, None, state, site)
     return Unrolled(trace, counted.static, counted, state, site)
 
@@ -149,6 +149,10 @@ class Unrolled(_Session):
         if self.counted is not None:
             expected = self.expected(self.counted.count)
             may_fail = self.items is not None or expected is not None
+            if self.site.waits:
+                self.items = iter(self.counted)  # its length is relied on
+                yield from self.written_out()
+                return
             rolled = RolledFor(self.trace, self.counted, self.state, self.site, may_fail)
             before = self.state
             yield from self.roll(rolled, True)
@@ -214,12 +218,21 @@ class While(_Session):
 
     def __iter__(self) -> Iterator[Any]:
         pos = self.site.pos
-        patience = -1 if pos in self.trace.relied else self.PATIENCE
+        patience = -1 if pos in self.trace.insight.relied else self.PATIENCE
         count = 0
         go = decided(self.state[0], pos)
         while True:
             if go is False:
                 return
+            if self.site.waits:
+                if isinstance(go, Leaf):
+                    raise JitadError(
+                        "yield in a loop that goes on depending on traced values can't be traced",
+                        self.site.pos, "Collect the values in an array, or loop over a range.",
+                    )  # fmt: skip
+                count = self.counted(count)
+                yield self.state
+                continue
             if isinstance(go, Leaf) or count == patience:
                 before = self.state
                 rolled = RolledWhile(self.trace, self.state, self.site, may_fail=go is True)
@@ -228,12 +241,7 @@ class While(_Session):
                     return
                 self.state = before
                 patience = -1
-            count += 1
-            if count > context.MAX_UNROLLED:
-                raise JitadError(
-                    f"this loop is written out, and has more than {context.MAX_UNROLLED} "
-                    "iterations", self.site.pos, "Let its condition depend on an argument.",
-                )  # fmt: skip
+            count = self.counted(count)
             before = self.state
             self.inner = iteration = _Iteration(Region(self.trace))
             yield self.state
@@ -246,6 +254,16 @@ class While(_Session):
                 yield from self.roll(rolled, False)
                 return
             iteration.region.splice()
+
+
+    def counted(self, count: int) -> int:
+        """One iteration more is written out."""
+        if count >= context.MAX_UNROLLED:
+            raise JitadError(
+                f"this loop is written out, and has more than {context.MAX_UNROLLED} "
+                "iterations", self.site.pos, "Let its condition depend on an argument.",
+            )  # fmt: skip
+        return count + 1
 
 
 class _Iteration:

@@ -14,22 +14,23 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from jitad import closures
-from jitad.closures import has_function, is_function, opened, record
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.closures import is_function
+from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
+from jitad.runtime.closures import as_records, opened
 from jitad.runtime.operators import Argnums, place, positions_of
-from jitad.structures import Structure, conform, flatten, is_node, unflatten
+from jitad.structures import ZERO, Structure, conform, flatten, is_node, unflatten
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Form, build, extract
+from jitad.trace.optional import present
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
-from jitad.trace.rewrite import is_library, is_rewritten
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.values.array import ArrayHandle
+from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
 
 _tags = itertools.count(1)
@@ -81,6 +82,17 @@ def inner(differentiated: Any) -> Function:
     return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
 
 
+def _read_inside(thing: Any, name: str, content: Any) -> Any:
+    """What a function closes over, or an object holds; found again at the next call."""
+    trace = current()
+    assert trace is not None
+    path = trace.captures.path_of(thing)
+    if path is None:
+        return content
+    kind = "cell" if isinstance(thing, FunctionType) else "attr"
+    return trace.captures.read(path.then(kind, name), content)
+
+
 def dress(b: Builder, atom: Atom, like: Any = None) -> Any:
     """An atom as user code meets it: a number, or a handle."""
     if isinstance(atom.type, Array) or isinstance(like, ArrayHandle):
@@ -88,31 +100,13 @@ def dress(b: Builder, atom: Atom, like: Any = None) -> Any:
     return b.leaf(atom)
 
 
-def _real(leaf: Any) -> bool:
+def is_real(leaf: Any) -> bool:
     if isinstance(leaf, (Leaf, ArrayHandle)):
         return is_float(leaf.type)
     try:
         return is_float(type_of_constant(leaf))
     except TypeError:
         return getattr(getattr(leaf, "dtype", None), "kind", "") == "f"
-
-
-def _closed_over(f: Any, name: str) -> Any:
-    """What a function closes over, as the trace has it; nothing of a library's function."""
-    trace = current()
-    assert trace is not None
-    value = closures.content(f, name)
-    path = trace.captures.path_of(f)
-    if isinstance(f, FunctionType) and not is_rewritten(f) and is_library(f):
-        return None
-    if path is None:
-        return value
-    if not isinstance(f, FunctionType):
-        return trace.captures.read(path.then("attr", name), value)
-    trace.captures.register_function(f)
-    if trace.journal.touched(closures.cell(f, name), "cell"):
-        return value
-    return trace.captures.read(path.then("cell", name), value)
 
 
 def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator: str,
@@ -128,12 +122,12 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     numbers: list[Var | None] = []
     arguments = []
     for k in positions:
-        leaves, structure = flatten(opened(args[k], _real, _closed_over))
+        leaves, structure = flatten(opened(args[k], _read_inside))
         got: list[Any] = []
         found = False
         for leaf, path in zip(leaves, structure.paths(), strict=True):
-            if not _real(leaf):
-                _check_data(leaf, operator, place(f, k, path), b)
+            if not is_real(leaf):
+                check_data(leaf, operator, place(f, k, path), b)
                 got.append(leaf)
                 numbers.append(None)
                 continue
@@ -145,18 +139,20 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
             primals.append(atom)
             numbers.append(var)
             got.append(dress(b, var, leaf))
-        if not found and not all_data and not has_function(structure):
+        if not found and not all_data:
             raise JitadTypeError(
                 f"{operator}: {place(f, k, '')} has no floats to differentiate with respect to",
                 b.pos, "Pass a float (3.0 instead of 3), or choose other argnums.",
             )  # fmt: skip
         inside[k] = unflatten(structure, got)
-        arguments.append((structure, tuple(leaves)))
+        arguments.append((as_records(structure), tuple(leaves)))
     region = Region(trace, params)
     region.open()
+    trace.operators += 1
     outer_pos = b.pos
+    trace.orders += 1
     try:
-        result = hooks.call(f, *inside, **kwargs)
+        result = present(hooks.call(f, *inside, **kwargs))
         leaves, structure = flatten(result)
         atoms: list[Atom] = []
         places: list[int | None] = []
@@ -178,7 +174,13 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     except BaseException:
         region.drop()
         raise
+    finally:
+        trace.orders -= 1
+        trace.operators -= 1
     region.close()
+    if trace.refused:
+        (_, why), where = next(iter(trace.refused.items()))
+        raise unknown_functions(tuple(f for f, _ in trace.refused), where, why)
     b.pos = outer_pos
     region.block.results = atoms
     fixed = Fixed(f, (), kwargs) if kwargs else f
@@ -188,7 +190,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     )  # fmt: skip
 
 
-def _check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
+def check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
     kind = getattr(leaf, "type", None)
     if isinstance(leaf, (bool, int, str, bytes)) or (
         isinstance(kind, (Scalar, Array)) and kind.dtype[0] in "iub"
@@ -294,7 +296,7 @@ def _adjoints(run: _Application, adjoints: tuple[Var, ...] | None) -> tuple[Any,
                 got.append(_zero_of_data(leaf))
             else:
                 got.append(dress(b, of[var] if of else zero(b, var), leaf))
-        out.append(unflatten(record(structure), got))
+        out.append(unflatten(structure, got))
     return tuple(out)
 
 
@@ -319,8 +321,8 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
         seeds = conform(sensitivity, run.structure, "the sensitivity", "the output")
         of: dict[int, Atom] = {}
         for seed, like, k in zip(seeds, template, run.places, strict=True):
-            if k is not None and is_float(run.block.results[k].type):
-                of[k] = _conforming(b, seed, like, "the sensitivity")
+            if seed is not ZERO and k is not None and is_float(run.block.results[k].type):
+                of[k] = conformed(b, seed, like, "the sensitivity")
         # Traced anew by the sweep; what it shares with the value is computed once.
         block = _twin(b, run.block)
         outs = _operator(run, "vjp", of, block)
@@ -330,7 +332,7 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
     return value, pullback
 
 
-def _conforming(b: Builder, given: Any, like: Any, what: str) -> Atom:
+def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
     content = given.content if isinstance(given, ArrayHandle) else given
     atom = b.atom(content)
     shape = getattr(like, "shape", ())
@@ -338,6 +340,11 @@ def _conforming(b: Builder, given: Any, like: Any, what: str) -> Atom:
         raise JitadValueError(
             f"{what} must have {len(shape)} axes, but has {len(atom.shape)}", b.pos
         )
+    for n, m in zip(map(b.leaf, atom.shape), shape, strict=True):
+        require_same(
+            n, m, lambda: f"{what} must have shape {shape_text(shape)}, but has shape "
+            f"{shape_text(tuple(map(b.leaf, atom.shape)))}",
+        )  # fmt: skip
     dtype = like.type.dtype
     if atom.type.dtype != dtype:  # type: ignore[union-attr]
         atom = b.emit("cast", atom, dtype=dtype, py=dtype == "f8" and not shape)
@@ -356,11 +363,15 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
         )  # fmt: skip
     given: list[Atom] = []
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
-        leaves, structure = flatten(opened(p, _real, _closed_over))
-        ts = conform(t, record(structure), f"jvp: tangent {k}", f"primal {k}")
+        leaves, structure = flatten(opened(p, _read_inside))
+        ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d in zip(leaves, ts, strict=True):
-            if _real(leaf):
-                given.append(_conforming(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
+            if is_real(leaf):
+                if d is ZERO:
+                    content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
+                    given.append(zero(b, b.atom(content)))
+                else:
+                    given.append(conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
     run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
     outs = _operator(run, "jvp", dict(enumerate(given)), run.block)
     count = len(run.block.results)
@@ -385,7 +396,7 @@ def _typed(b: Builder, leaf: Any) -> Any:
 
 
 class _Float:
-    """What a Python float looks like to `_conforming`."""
+    """What a Python float looks like to `conformed`."""
 
     type = Scalar("f8", py=True)
     shape = ()
@@ -395,7 +406,7 @@ def derivative(f: Function, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     """The recorded form of `derivative(f)(x, *args, **kwargs)`."""
     trace = current()
     assert trace is not None
-    if isinstance(x, ArrayHandle) or not _real(x):
+    if isinstance(x, ArrayHandle) or not is_real(x):
         raise JitadTypeError(
             f"derivative: {place(f, 0, '')} is not a float", trace.builder.pos,
             "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",

@@ -5,8 +5,9 @@ What lies outside the trace is read through the captures, and written after a no
 
 from __future__ import annotations
 
+import functools
 import sys
-from types import CellType, FunctionType, ModuleType
+from types import BuiltinMethodType, CellType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import (
@@ -23,6 +24,7 @@ from jitad.trace.captures import Guard, is_library_module
 from jitad.trace.containers import note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.optional import present
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.extents import as_int
@@ -36,7 +38,10 @@ from jitad.values.number import Number, bind
 
 def local(value: Any) -> Any:
     """A local variable that may have got its value on some paths only."""
-    if isinstance(value, Perhaps):
+    if isinstance(value, Perhaps) and not value.none:
+        trace = current()
+        if trace is not None:
+            trace.step(sys._getframe(1))
         name = f"local variable '{value.name}'"
         text = f"cannot access {name} where it is not associated with a value"
         require(value.flag, JitadUnboundLocalError, text)
@@ -114,8 +119,13 @@ def note_cell(cell: CellType) -> None:
     _note_place(cell, "cell", read, assign, None)
 
 
-def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> None:
-    """A place is about to be written; if it is outside, its old value becomes the trace's."""
+def _note_place(
+    target: Any, slot: Any, read: Any, assign: Any, step: Any, default: Any = MISSING
+) -> None:
+    """A place is about to be written; if it is outside, its old value becomes the trace's.
+
+    Where paths meet, a place that has no value of its own has the default.
+    """
     trace = current()
     if trace is None:
         outside.note(target, slot, read, assign)
@@ -123,7 +133,12 @@ def _note_place(target: Any, slot: Any, read: Any, assign: Any, step: Any) -> No
     path = trace.captures.path_of(target)
     if path is not None and not trace.journal.touched(target, slot):
         trace.captures.replace(path if step is None else path.then(*step), read, assign)
-    record(target, slot, read(), read, assign)
+
+    def read_or_default() -> Any:
+        value = read()
+        return default if value is MISSING else value
+
+    record(target, slot, read(), read if default is MISSING else read_or_default, assign)
 
 
 def append(target: Any, item: Any) -> None:
@@ -147,14 +162,19 @@ def append(target: Any, item: Any) -> None:
     target.append(item)
 
 
+METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` and the like
+
 # -- attributes and items -------------------------------------------------------------------------
 
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
+    owner = present(owner)
     if isinstance(owner, (Number, ArrayHandle)):
         if trace is not None:
             trace.step(sys._getframe(1))
+            if name in METHODS and isinstance(owner, Leaf):
+                return functools.partial(METHODS[name], owner)
         return _attribute_of_number(owner, name)
     if trace is None:
         return outside.met(getattr(owner, name))
@@ -169,6 +189,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
         return local(value)
+    if isinstance(value, BuiltinMethodType) and value.__self__ is owner:
+        return value  # made anew at each read; the class of its owner says which it is
     if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
         captures.read(path.then("attr", name).then("attr", "__func__"), value.__func__)
         return value
@@ -188,6 +210,7 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
+    owner = present(owner)
     trace = current()
     if trace is None:
         _note_attr(owner, name)
@@ -268,10 +291,14 @@ def _note_attr(owner: Any, name: str) -> None:
         def assign(value: Any) -> None:
             delattr(owner, name) if value is MISSING else setattr(owner, name, value)
 
-    _note_place(owner, ("attr", name), read, assign, ("attr", name))
+    shared = getattr(type(owner), name, MISSING)  # `total = 0.0` in the class
+    plain = isinstance(shared, (bool, int, float, str, type(None)))
+    default = shared if plain else MISSING
+    _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
 def get_item(owner: Any, index: Any) -> Any:
+    owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
     trace = current()
@@ -298,6 +325,9 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
 
 
 def set_item(value: Any, owner: Any, index: Any) -> None:
+    owner, index = present(owner), present(index)
+    if isinstance(owner, ArrayHandle):
+        value = present(value)
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))

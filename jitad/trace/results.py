@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from jitad.errors import JitadError
+import numpy as np
+
+from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
+from jitad.tape.types import Scalar
+from jitad.trace.iterables import Counted
 from jitad.trace.join import Form, Handle, Keep, Maybe, Number, Record, Unifier, _container, extract
-from jitad.trace.snapshot import Arr, Num, Per, Rec, Snapshot
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
+from jitad.values.array import ArrayHandle
+from jitad.values.ranges import Range
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +41,56 @@ def output_of(builder: Builder, s: Snapshot, outputs: list[Atom]) -> Output:
     first = len(outputs)
     form = result_form(s)
     extract(builder, form, s, outputs)
+    _check_kept(builder, form, set())
     return Output(form, first, len(outputs) - first)
+
+
+def _check_kept(builder: Builder, form: Form, seen: set[int]) -> None:
+    """What is handed over as it is must not hold a value of the trace inside."""
+    if id(form) in seen:
+        return
+    seen.add(id(form))
+    match form:
+        case Record(Rec(value)) if isinstance(value, (Range, Counted)):
+            _refuse(builder, value)
+        case Record():
+            for p in form.parts:
+                _check_kept(builder, p, seen)
+        case Maybe(part):
+            _check_kept(builder, part, seen)
+        case Keep(Obj(value)) if _holds_traced(value):
+            _refuse(builder, value)
+
+
+def _refuse(builder: Builder, value: Any) -> None:
+    names: dict[type, str] = {Range: "range", Counted: "sequence"}
+    raise JitadTypeError(
+        f"a {names.get(type(value), type(value).__name__)} that holds traced values leaves the "
+        "compiled function", builder.pos,
+        "Return numbers, arrays, and tuples, lists or dicts of them.",
+    )  # fmt: skip
+
+
+def _holds_traced(value: Any) -> bool:
+    """Is a traced value, or an array of the trace's, found from here?"""
+    todo, seen = [value], {id(value)}
+    while todo and len(seen) < _MOST:
+        at = todo.pop()
+        if isinstance(at, (Leaf, ArrayHandle, Range, Counted)):
+            return True
+        if isinstance(at, FunctionType):
+            found: list[Any] = [at.__closure__, at.__defaults__, at.__kwdefaults__]
+        elif isinstance(at, (type, ModuleType, CodeType)) or type(at).__module__ == _COMPILED:
+            continue
+        else:
+            found = gc.get_referents(at)
+        todo += [x for x in found if id(x) not in seen]
+        seen |= {id(x) for x in found}
+    return False
+
+
+_MOST = 10_000  # objects looked at
+_COMPILED = "jitad.compiled"  # whose tapes are another trace's
 
 
 def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
@@ -51,7 +108,7 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
             out = seen[id(s)] = Record(s, ())
             out.parts = tuple(result_form(p, seen) for p in s.parts)
         case Per(_, part) if part is not None:
-            out = Maybe(result_form(part, seen), s.name)
+            out = Maybe(result_form(part, seen), s.name, s.none)
         case Per():
             raise JitadError("a value that is bound on some paths only is stored or returned")
         case _:
@@ -60,20 +117,30 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
     return out
 
 
+def scalar_class(f: Number) -> type | None:
+    """The class of NumPy scalars that have no equal in Python, which is what kernels return."""
+    t = f.type
+    small = isinstance(t, Scalar) and not t.py and t.dtype not in ("f8", "i8", "b1")
+    return np.dtype(t.dtype).type if small else None
+
+
 def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
     if id(f) in made:
         return made[id(f)]
     match f:
-        case Number() | Handle():
+        case Number():
+            kind = scalar_class(f)
+            out = next(supply) if kind is None else kind(next(supply))
+        case Handle():
             out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
             if type(out) is Text:
                 out = str(out)
-        case Maybe(part):
+        case Maybe(part, _, none):
             flag = next(supply)
             out = _assemble(part, supply, made)
-            out = out if flag else UNSET
+            out = out if flag else None if none else UNSET
         case Keep(s):
             out = s.value  # type: ignore[union-attr]
         case _:

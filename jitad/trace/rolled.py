@@ -16,8 +16,8 @@ from jitad.errors import JitadError, JitadValueError, message
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
-from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth, undecided
-from jitad.trace.context import DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
+from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
@@ -35,10 +35,10 @@ from jitad.trace.join import (
     given,
     kinds,
     signature,
-    widen,
 )
 from jitad.trace.snapshot import Num, Snapshot, snapshot
 from jitad.trace.unset import UNSET
+from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24
@@ -168,6 +168,10 @@ class Rolled:
         self.region.drop()
         if not raises_for_the_user(error):
             return False
+        if isinstance(error, Bottom):  # then for all that is known it does not run
+            self.trace.swallowed = True
+            self.event = "raised"
+            return True
         if isinstance(error, DeadPath):
             return False
         self._raise_at_once(error)
@@ -240,12 +244,12 @@ class Rolled:
     ) -> Form:
         try:
             now = unifier.unify(entry, end, name)
-            if name == "_jv" and isinstance(now, Maybe):
+            if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
             return self._with_extents(widen(was, now), entry, end)
         except Mismatch as e:
-            if not self.may_fail:
-                undecided(self.trace, e, self.site.pos, self._runs())
+            if e.functions and not self.may_fail:
+                self.trace.undecided(self.site.pos, self._runs())
             raise explain(name, e, self.site.pos, "before and after an iteration of this loop",
                           self.trace.around()) from None  # fmt: skip
 
@@ -263,9 +267,10 @@ class Rolled:
                 if not all(map(self._outside, shape)):
                     raise Mismatch("an array of unknown size, or unbound,")
                 return Handle(f.type, shape, f.of)
-            case Maybe(part, name):
+            case Maybe(part, name, none):
                 inner = getattr(end, "part", end)
-                return Maybe(self._with_extents(part, getattr(entry, "part", entry), inner), name)
+                before = getattr(entry, "part", entry)
+                return Maybe(self._with_extents(part, before, inner), name, none)
             case Record() if hasattr(entry, "parts"):
                 ends = end.parts if hasattr(end, "parts") else entry.parts
                 triples = zip(f.parts, entry.parts, ends, strict=True)

@@ -8,6 +8,7 @@ undone before the next one is traced.
 from __future__ import annotations
 
 import dataclasses
+from collections import OrderedDict, deque
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -64,6 +65,7 @@ class Per:
     flag: Any
     part: Snapshot | None
     name: str = ""
+    none: bool = False  # None where it is missing
 
 
 Snapshot = Num | Arr | Rec | Obj | Per
@@ -75,7 +77,7 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     if value is UNSET or value is MISSING:
         return Per(False, None)
     if isinstance(value, Perhaps):
-        return Per(value.flag, snapshot(value.value, seen), value.name)
+        return Per(value.flag, snapshot(value.value, seen), value.name, value.none)
     if isinstance(value, _NUMBERS):
         return Num(value)
     if id(value) in seen:
@@ -95,8 +97,10 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     """The keys of a container's parts; None for what is not taken apart."""
     if isinstance(value, (tuple, list)):
         return tuple(range(len(value)))
-    if type(value) is dict:
+    if type(value) in (dict, OrderedDict):
         return tuple(value)
+    if isinstance(value, (dict, set, frozenset, deque)):
+        return None
     if is_function(value):
         return _closed_over(value)
     if value is None or isinstance(value, _OPAQUE) or callable(value):

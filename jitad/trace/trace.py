@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from jitad.errors import JitadError, UnknownDepthError
+from jitad.errors import Guessed, JitadError, UnknownDepthError
+from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace import context
+from jitad.trace import context, stand_ins
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
-from jitad.trace.context import Again, DeadPath, Region, Trace, Written, assign
+from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
 from jitad.trace.join import Form, Handle, Record, build, extract, kinds
 from jitad.trace.observe import Decisions
 from jitad.trace.places import local
@@ -32,6 +33,8 @@ from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
 from jitad.where import caller
+
+__all__ = ["Shaped", "Traced", "Valued", "leaves", "stand_ins", "trace", "trace_block"]
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,7 @@ class Traced:
     guards: tuple[Guard, ...]
     output: Output
     commits: tuple[Commit, ...]
+    guessed: dict[Any, str]  # opaque functions that are taken to give a float
     relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
@@ -134,24 +138,24 @@ def trace(
     `dynamic` are paths of ints that are inputs although they could be static, because they have
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
     """
-    relied: frozenset[Pos] = frozenset() if decisions is None else decisions.places
+    insight = Insight() if decisions is None else Insight(relied=decisions.places)
     while True:
         try:
-            return _trace(f, args, kwargs or {}, dynamic, relied, decisions)
+            return _trace(f, args, kwargs or {}, dynamic, insight, decisions)
         except Again as again:
-            relied = again.places
+            insight = again.insight
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    dynamic: frozenset[Path], relied: frozenset[Pos], decisions: Decisions | None,
+    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None,
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
-    running.relied, running.decisions = relied, decisions
+    running.insight, running.decisions = insight, decisions
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
@@ -167,6 +171,10 @@ def _trace(
                 raise JitadError(
                     f"{_name(f)} raises on every path", builder.pos, "Nothing is left to compute."
                 ) from None
+            except Exception as error:
+                if running.guessed:
+                    raise Guessed(running.guessed, str(error)) from error
+                raise
             result = None if result is UNSET else result  # every path raises, at run time
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs)
@@ -187,8 +195,9 @@ def _trace(
     if python is not None:
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
     return Traced(
-        Tape(_name(f), body, pos), tuple(inputs), tuple(captures.inputs), tuple(captures.guards),
-        output, tuple(commits),
+        Tape(_name(f), body, pos, running.functions.closed(body)),
+        tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
+        running.guessed,
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
     )  # fmt: skip
 
@@ -216,23 +225,29 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     """An argument with its abstract leaves as inputs."""
     if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
-    if isinstance(a, (list, tuple)):
-        parts = [_argument(captures, inputs, x, path.then("item", k)) for k, x in enumerate(a)]
-        kind: Any = type(a)
+    kind: Any = type(a)
+    if a is None or not is_node(a):
+        return a if isinstance(a, (str, type(None))) else captures.read(path, a)
+
+    def part(value: Any, step: str, key: Any) -> Any:
+        return _argument(captures, inputs, value, path.then(step, key))
+
+    node = registered(kind)
+    if node is not None:
+        children, rest = node.parts(a)
+        given = tuple(part(x, "part", k) for k, x in enumerate(children))
+        out = node.whole(given, rest)
+    elif isinstance(a, (list, tuple)):
+        parts = [part(x, "item", k) for k, x in enumerate(a)]
         out = kind(*parts) if hasattr(kind, "_fields") else kind(parts)
-    elif type(a) is dict:
-        out = {k: _argument(captures, inputs, x, path.then("item", k)) for k, x in a.items()}
-    elif dataclasses.is_dataclass(a) and not isinstance(a, type):
-        out = object.__new__(type(a))
+    elif isinstance(a, dict):
+        out = kind((k, part(x, "item", k)) for k, x in a.items())
+    else:  # a dataclass
+        out = object.__new__(kind)
         for field in dataclasses.fields(a):
-            part = getattr(a, field.name)
-            value = _argument(captures, inputs, part, path.then("attr", field.name))
+            value = part(getattr(a, field.name), "attr", field.name)
             object.__setattr__(out, field.name, value)
             captures._known[path.then("attr", field.name)] = value
-    else:
-        if isinstance(a, (int, float, str, bool, type(None))):
-            return a
-        return captures.read(path, a)
     captures.register(out, path)
     return out
 

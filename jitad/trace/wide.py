@@ -54,8 +54,9 @@ def _float(x: Any) -> Any:
     return bind("cast", x, dtype="f8", py=True) if isinstance(x, Leaf) else float(x)
 
 
-def _small(size: Any) -> Any:
-    return bind("lt", bind("abs", size), LIMIT * (1.0 - 2.0**-50))  # the float is rounded
+def _agree(out: Any, by_floats: Any) -> Any:
+    """What wraps is off by a multiple of 2**64, what floats round by much less than 2**62."""
+    return bind("lt", bind("abs", bind("sub", _float(out), by_floats)), 2.0**62)
 
 
 def _sum_fits(a: Any, b: Any, out: Any) -> Any:
@@ -70,9 +71,12 @@ def _difference_fits(a: Any, b: Any, out: Any) -> Any:
 _TESTS: dict[str, Any] = {
     "add": _sum_fits,
     "sub": _difference_fits,
-    "mul": lambda a, b, out: _small(bind("mul", _float(a), _float(b))),
-    "pow": lambda a, b, out: _small(bind("pow", _float(a), _float(b))),
-    "lshift": lambda a, b, out: _small(bind("mul", _float(a), bind("pow", 2.0, _float(b)))),
+    "mul": lambda a, b, out: _agree(out, bind("mul", _float(a), _float(b))),
+    "pow": lambda a, b, out: _agree(out, bind("pow", _float(a), _float(b))),
+    "lshift": lambda a, b, out: _agree(
+        out, bind("mul", _float(a), bind("pow", 2.0, _float(bind("minimum", b, 64))))
+    ),
+    "abs": lambda a, b, out: bind("ne", a, -(2**63)),
     "neg": lambda a, b, out: bind("ne", a, -(2**63)),
 }
 

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.primitives.table import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
@@ -53,7 +52,16 @@ def require_same(n: Int, m: Int, what: Any) -> None:
         if isinstance(b, int) and extents.rely_on(a, b):
             return
     if not extents.same(n, m):
-        require(bind("eq", n, m), JitadValueError, what())
+        require(bind("eq", n, m), JitadValueError, what(), _remedy(n, m))
+
+
+def _remedy(*sizes: Int) -> str:
+    """What to do where a trace from types alone can't know that an extent is 1."""
+    unknown = any(isinstance(n, Leaf) and n.builder.example(n.atom) is None for n in sizes)
+    return (
+        "Where an extent is 1 to be stretched, call the function from Python with such arrays "
+        "before, or give them to compile()."
+    ) if unknown else ""
 
 
 def shape_text(shape: Shape) -> str:
@@ -133,10 +141,7 @@ def elementwise(name: str, *args: Any, **params: Any) -> Any:
     """An elementwise primitive with broadcasting: a number, or a handle onto a new array."""
     from jitad.values.array import wrap
 
-    given = aligned(args)
-    if not any(isinstance(c, Number) for c in given):
-        return wrap(TABLE[name].evaluate(*given, **params))
-    return wrap(bind(name, *given, **params))
+    return wrap(bind(name, *aligned(args), **params))
 
 
 # -- storing --------------------------------------------------------------------------------------

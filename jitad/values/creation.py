@@ -234,6 +234,23 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     return (out, step) if retstep else out
 
 
+@replaces(np.logspace)
+def logspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0,
+             dtype: Any = None, **_: Any) -> Any:  # fmt: skip
+    out = elementwise("pow", base, linspace(start, stop, num, endpoint))
+    return out if dtype is None else astype(out, dtype)
+
+
+@replaces(np.geomspace)
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None,
+              **_: Any) -> Any:  # fmt: skip
+    """By logarithms of the sizes: both ends have one sign."""
+    size = elementwise("div", stop, start)
+    out = elementwise("mul", start, elementwise(
+        "exp", linspace(0.0, elementwise("log", size), num, endpoint)))  # fmt: skip
+    return out if dtype is None else astype(out, dtype)
+
+
 @replaces(np.eye, plain=False)
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
     n, m = shape_tuple((N, N if M is None else M))

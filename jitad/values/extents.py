@@ -16,8 +16,8 @@ import numpy as np
 from jitad.errors import GuardMiss, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
-from jitad.tape.types import Scalar
-from jitad.values.kind import fail, primal, require
+from jitad.tape.types import Scalar, named
+from jitad.values.kind import fail, primal, require, type_of
 from jitad.values.number import Number, bind
 
 Int = Any  # an int, or a Leaf of integer type
@@ -28,7 +28,7 @@ def as_int(value: Any, what: str = "an index") -> Int:
     value = primal(value)
     if isinstance(value, Leaf):
         if not isinstance(value.type, Scalar) or value.type.dtype[0] not in "iu":
-            raise fail(JitadTypeError, f"{what} must be an integer, not {value.type}",
+            raise fail(JitadTypeError, f"{what} must be an integer, not {named(type_of(value))}",
                        "Convert it with int(...).")  # fmt: skip
         return value
     if isinstance(value, (bool, np.bool_)):

@@ -7,16 +7,30 @@ the replacement, and the tracer's call hook calls it in place of the original.
 from __future__ import annotations
 
 from jitad.values import (
+    contractions,
     creation,
+    grids,
+    linalg,
+    norms,
+    orders,
     picking,
     products,
     python_functions,
+    ranges,
+    rearranging,
     reductions,
+    scipy_linalg,
     shaping,
+    signals,
+    special,
+    statistics,
+    ufunc_methods,
     ufuncs,
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, ufuncs, creation, reductions, shaping, products, picking)
+MODULES = (python_functions, ranges, ufuncs, creation, reductions, shaping, products, picking,
+           rearranging, contractions, orders, linalg, norms, grids,
+           special, signals, statistics, scipy_linalg, ufunc_methods)
 
 __all__ = ["MODULES", "implementation"]

@@ -60,6 +60,8 @@ def floordiv(a: Any, b: Any) -> Any:
 
 def lshift(a: Any, b: Any) -> Any:
     _check_count(a, b)
+    if _python_pair(a, b):
+        b = bind("minimum", b, 63)  # more is too much, unless a is zero
     return operator.lshift(a, b)
 
 

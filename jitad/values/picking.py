@@ -21,7 +21,7 @@ from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.reductions import part
+from jitad.values.reductions import axes_of, part
 from jitad.values.registry import call, replaces
 from jitad.values.views import At, Entry, Range
 
@@ -130,14 +130,21 @@ def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
             require_same(n, m, _mask_text)
         return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
     (n,) = extent
-    below = elementwise("lt", handle, 0)
-    wrapped = elementwise("where", below, elementwise("add", handle, n), handle)
+    return in_range(handle, n), n
+
+
+def in_range(index: Any, n: Int, negative: bool = True) -> Any:
+    """The indices of an axis of extent n as non-negative ones, checked."""
+    wrapped = index
+    if negative:
+        below = elementwise("lt", index, 0)
+        wrapped = elementwise("where", below, elementwise("add", index, n), index)
     outside = elementwise("logical_or", elementwise("lt", wrapped, 0),
                           elementwise("ge", wrapped, n))  # fmt: skip
     none = elementwise("eq", call(np.count_nonzero, outside), 0)
     require(none, JitadIndexError, "an index of the index array is out of bounds"
             + ("" if isinstance(n, Number) else f" for an axis of size {n}"))  # fmt: skip
-    return wrapped, n
+    return wrapped
 
 
 def nonzero(mask: Any) -> Any:
@@ -176,13 +183,43 @@ def _reshaped(content: Any, shape: Shape) -> Any:
     return bind("reshape", content, *shape)
 
 
+@replaces(np.nonzero)
+def nonzero_(a: Any) -> tuple[Any, ...]:
+    """The indices along each axis, in C order."""
+    a = handle_of(a)
+    if not a.ndim:
+        raise fail(JitadTypeError, "nonzero of a number is not defined", "Use np.atleast_1d.")
+    flat = nonzero(elementwise("ne", call(np.ravel, a), 0).content)
+    out: list[Any] = []
+    rest: Any = wrap(flat)
+    for n in reversed(a.shape[1:]):
+        out.append(elementwise("mod", rest, n))
+        rest = elementwise("floordiv", rest, n)
+    return (rest, *reversed(out))
+
+
+def handle_of(a: Any) -> ArrayHandle:
+    return a if isinstance(a, ArrayHandle) else call(np.array, a)
+
+
+@replaces(np.flatnonzero)
+def flatnonzero(a: Any) -> Any:
+    return nonzero_(call(np.ravel, handle_of(a)))[0]
+
+
+@replaces(np.argwhere)
+def argwhere(a: Any) -> Any:
+    return call(np.stack, nonzero_(a), axis=1)
+
+
 @replaces(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     if mode != "raise" or out is not None:
         raise fail(JitadTypeError, "mode= and out= of np.take are not supported here")
+    a = handle_of(a)
     if axis is None:
         a, axis = call(np.ravel, a), 0
-    lead = (slice(None),) * (axis % a.ndim)
+    lead = (slice(None),) * axes_of(axis, a.ndim)[0]
     return a[(*lead, indices)]
 
 

@@ -10,6 +10,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import dtype_of
 from jitad.values.array import ArrayHandle, lent, wrap
 from jitad.values.broadcast import contents, elementwise, require_same, shape_of, shape_text
+from jitad.values.extents import add, largest, mul, smallest, sub
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
@@ -127,20 +128,22 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A copy (NumPy's is a view that can't be written)."""
     a = handle(a)
-    if a.ndim != 2:
-        raise fail(JitadTypeError, "diagonals of arrays of more than two axes are not supported")
-    a = a if axes_of(axis1, 2)[0] < axes_of(axis2, 2)[0] else a.permuted((1, 0))
-    from jitad.values.extents import add, largest, mul, smallest, sub
-
-    n, m = a.shape
+    if a.ndim < 2:
+        raise fail(JitadValueError, "diag requires an array of at least two dimensions")
+    (i,), (j,) = axes_of(axis1, a.ndim), axes_of(axis2, a.ndim)
+    if i == j:
+        raise fail(JitadValueError, "axis1 and axis2 cannot be the same")
+    rest = [k for k in range(a.ndim) if k not in (i, j)]
+    a = a if (*rest, i, j) == tuple(range(a.ndim)) else a.permuted((*rest, i, j))
+    n, m = a.shape[-2:]
     rows = sub(n, max(-offset, 0))
     columns = sub(m, max(offset, 0))
     count = largest(smallest(rows, columns), 0)
-    start = max(-offset, 0) if offset < 0 else offset
-    flat = ravel(a)
-    first: Any = mul(m, start) if offset < 0 else start
-    entry = bind("slice", flat.content, first, add(m, 1), count, kinds="r")
-    return wrap(entry)
+    first: Any = mul(m, max(-offset, 0)) if offset < 0 else offset
+    flat = reshape(a, (*a.shape[:-2], mul(n, m)))
+    whole = [x for k in flat.shape[:-1] for x in (0, 1, k)]
+    kinds = "r" * flat.ndim
+    return wrap(bind("slice", flat.content, *whole, first, add(m, 1), count, kinds=kinds))
 
 
 @replaces(np.diag)
@@ -158,28 +161,6 @@ def diag(v: Any, k: int = 0) -> Any:
     start = k if k >= 0 else n * (-k)
     content = bind("store_slice", flat.content, v.content, start, n + 1, v.shape[0], kinds="r")
     return reshape(wrap(content), (n, n))
-
-
-@replaces(np.linalg.norm)
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    x = handle(x)
-    axes = axes_of(axis, x.ndim)
-    vector = len(axes) == 1 or (ord is None and axis is None)
-    if not vector and ord not in (None, "fro"):
-        raise fail(JitadTypeError, f"the matrix norm {ord!r} is not supported here")
-    if ord in (None, 2, "fro"):
-        x = elementwise("mul", x, 1.0) if x.dtype.kind != "f" else x
-        total = call(np.sum, elementwise("mul", x, x), axis=axes, keepdims=keepdims)
-        return elementwise("sqrt", total)
-    size = elementwise("abs", x)
-    if ord in (np.inf, -np.inf):
-        return call(np.max if ord > 0 else np.min, size, axis=axes, keepdims=keepdims)
-    if ord == 1:
-        return call(np.sum, size, axis=axes, keepdims=keepdims)
-    if isinstance(ord, (int, float)) and ord != 0:
-        powers = call(np.sum, elementwise("pow", size, ord), axis=axes, keepdims=keepdims)
-        return elementwise("pow", powers, 1.0 / ord)
-    raise fail(JitadTypeError, f"the vector norm {ord!r} is not supported here")
 
 
 @replaces(np.cross)
@@ -200,3 +181,46 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
 
 def _is_three(n: Any) -> Any:
     return bind("eq", n, 3) if isinstance(n, Number) else n == 3
+
+
+# -- the same under the names of numpy.linalg -----------------------------------------------------
+
+
+@replaces(np.linalg.diagonal)
+def linalg_diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    return diagonal(x, offset, -2, -1)
+
+
+@replaces(np.linalg.trace)
+def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    return call(np.sum, diagonal(x, offset, -2, -1), axis=-1, dtype=dtype)
+
+
+@replaces(np.linalg.cross)
+def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return cross(x1, x2, axis=axis)
+
+
+@replaces(np.linalg.outer)
+def linalg_outer(x1: Any, x2: Any, /) -> Any:
+    return outer(x1, x2)
+
+
+@replaces(np.linalg.matmul)
+def linalg_matmul(x1: Any, x2: Any, /) -> Any:
+    return matmul(x1, x2)
+
+
+@replaces(np.linalg.tensordot)
+def linalg_tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    return tensordot(x1, x2, axes)
+
+
+@replaces(np.linalg.matrix_transpose)
+def linalg_transpose(x: Any, /) -> Any:
+    return call(np.matrix_transpose, x)
+
+
+@replaces(np.linalg.vecdot)
+def linalg_vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    return call(np.vecdot, x1, x2, axis=axis)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -197,10 +196,10 @@ def _to_int(row: str) -> Callable[..., Any]:
         if type_of(x).dtype[0] in "iub":
             return to_python(x) if type_of(x).dtype[0] != "b" else bind(
                 "cast", x, dtype="i8", py=True)  # fmt: skip
-        require(bind("isfinite", x), JitadValueError,
-                "cannot convert float NaN or infinity to integer")  # fmt: skip
+        number = bind("logical_not", bind("isnan", x))
+        require(number, JitadValueError, "cannot convert float NaN to integer")
         require(bind("lt", bind("abs", x), 2.0**63), JitadOverflowError,
-                "the integer needs more than 64 bits")  # fmt: skip
+                "the integer of this float needs more than 64 bits")  # fmt: skip
         return bind("cast", bind(row, x), dtype="i8", py=True)
 
     return convert
@@ -316,23 +315,6 @@ def len_(x: Any) -> Any:
 
 replaces(divmod)(operators.divmod_)
 replaces(pow)(operators.pow_)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """A `range` with a traced bound: for the tracer's loop hook."""
-
-    start: Any
-    stop: Any
-    step: Any
-
-
-@replaces(range)
-def range_(*bounds: Any) -> Any:
-    from jitad.values.extents import as_int
-
-    start, stop, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    return Range(*(as_int(x, "a bound of range()") for x in (start, stop, step)))
 
 
 # -- types ----------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.primitives.table import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -70,23 +70,40 @@ _NO_VALUE = np._NoValue  # what NumPy passes on for an argument that was not giv
 
 def _refuse(name: str, others: dict[str, Any]) -> None:
     for word, value in others.items():
-        if value is not _NO_VALUE and not (word == "where" and value is True):
+        if value is not _NO_VALUE:
             raise fail(JitadTypeError, f"{word}= of np.{name} is not supported on traced or "
                        "differentiated arrays")  # fmt: skip
 
 
-def _reduction(original: Any, compute: Callable[[Any, tuple[int, ...]], Any]) -> Callable[..., Any]:
-    """`compute(content, axes)` as a function with NumPy's arguments."""
+def _reduction(
+    original: Any, compute: Callable[[Any, tuple[int, ...]], Any], join: str = "",
+    neutral: Any = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """`compute(content, axes)` as a function with NumPy's arguments.
+
+    `join` takes the initial value in; `neutral` stands where a mask leaves an element out.
+    """
 
     def replacement(a: Any, axis: Any = None, dtype: Any = None, out: Any = None,
-                    keepdims: Any = False, **others: Any) -> Any:  # fmt: skip
+                    keepdims: Any = False, initial: Any = _NO_VALUE, where: Any = True,
+                    **others: Any) -> Any:  # fmt: skip
         _refuse(original.__name__, others)
+        if where is _NO_VALUE:
+            where = True
+        if where is not True:
+            a = _masked(original, a, where, initial if neutral is None else neutral)
         content = _content(a)
         if dtype is not None:
             content = cast(content, np.dtype(dtype))
         shape = shape_of(content)
         axes = axes_of(axis, len(shape))
+        if initial is not _NO_VALUE and join in _EXTREMES and _empty(shape):
+            kept = tuple(n for k, n in enumerate(shape) if k not in axes)
+            result = bind("full", initial, *kept, dtype=type_of(content).dtype) if kept else initial
+            return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else compute_scalar(content)
+        if initial is not _NO_VALUE and initial is not None:
+            result = _content(elementwise(join, result, initial))
         return _finish(result, shape, axes, keepdims is True, out)
 
     def compute_scalar(content: Any) -> Any:
@@ -96,6 +113,21 @@ def _reduction(original: Any, compute: Callable[[Any, tuple[int, ...]], Any]) ->
     replacement.__name__ = original.__name__
     replaces(original)(_without_dtype(replacement) if original in _NO_DTYPE else replacement)
     return replacement
+
+
+_EXTREMES = ("maximum", "minimum")
+
+
+def _empty(shape: tuple[Int, ...]) -> bool:
+    return any(not isinstance(n, Number) and n == 0 for n in shape)
+
+
+def _masked(original: Any, a: Any, where: Any, otherwise: Any) -> Any:
+    """The elements that a mask leaves out replaced by a value that doesn't count."""
+    if otherwise is _NO_VALUE:
+        raise fail(JitadValueError, f"reduction operation {original.__name__} does not have an "
+                   "identity, so to use a where mask one has to specify 'initial'")  # fmt: skip
+    return elementwise("where", where, a, otherwise)
 
 
 _NO_DTYPE = (np.max, np.min, np.any, np.all)  # their third argument is out=
@@ -194,15 +226,35 @@ def _ones(shape: tuple[Int, ...], dtype: str, like: Any) -> Any:
     return bind("full", 1, *shape, dtype=dtype) if shape else np.dtype(dtype).type(1)
 
 
-_reduction(np.sum, _sum)
-_reduction(np.mean, _mean)
-_reduction(np.prod, _prod)
-_reduction(np.max, _extreme("amax"))
-_reduction(np.min, _extreme("amin"))
+_reduction(np.sum, _sum, "add", 0)
+_reduction(np.prod, _prod, "mul", 1)
+_reduction(np.max, _extreme("amax"), "maximum")
+_reduction(np.min, _extreme("amin"), "minimum")
+_plain_mean = _reduction(np.mean, _mean)
 for _alias, _original in ((np.amax, np.max), (np.amin, np.min)):
     replaces(_alias)(implementation(_original))  # type: ignore[arg-type]
-_reduction(np.any, lambda a, axes: bind("gt", _truth(a, axes), 0))
-_reduction(np.all, lambda a, axes: bind("eq", _truth(a, axes), count(a, axes)))
+_reduction(np.any, lambda a, axes: bind("gt", _truth(a, axes), 0), neutral=False)
+_reduction(np.all, lambda a, axes: bind("eq", _truth(a, axes), count(a, axes)), neutral=True)
+
+
+@replaces(np.mean)
+def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
+         where: Any = True) -> Any:  # fmt: skip
+    if where is True or where is _NO_VALUE:
+        return _plain_mean(a, axis, dtype, out, keepdims)
+    total = call(np.sum, a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
+    found = elementwise("div", total, counted(a, axis, keepdims, where))
+    return found if out is None else write_out(out, found)
+
+
+def counted(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
+    """How many elements a mask leaves in, in the type of the mean."""
+    there = elementwise("where", where, call(np.ones_like, a, dtype=bool), False)
+    n = call(np.sum, there, axis=axis, keepdims=keepdims)
+    dtype = type_of(as_operand(a)).dtype
+    return elementwise("cast", n, dtype=dtype if dtype[0] == "f" else "f8")
+
+
 replaces(np.count_nonzero)(
     lambda a, axis=None, *, keepdims=False: _finish(
         _truth(_content(a), axes_of(axis, len(shape_of(_content(a))))), shape_of(_content(a)),
@@ -210,20 +262,32 @@ replaces(np.count_nonzero)(
 )  # fmt: skip
 
 
-def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    mean = call(np.mean, a, axis=axis, keepdims=axis is not None)
-    deviation = elementwise("sub", a, mean)
-    squares = call(np.sum, elementwise("mul", deviation, deviation), axis=axis, keepdims=keepdims)
+def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any = True) -> Any:
+    center = call(np.mean, a, axis=axis, keepdims=True, where=where)
+    deviation = elementwise("sub", a, center)
+    squares = call(np.sum, elementwise("mul", deviation, deviation), axis=axis, keepdims=keepdims,
+                   where=where)  # fmt: skip
+    if where is not True:
+        n = elementwise("sub", counted(a, axis, keepdims, where), ddof)
+        return elementwise("div", squares, elementwise("maximum", n, 0))
     n = extents.product(shape_of(a)[k] for k in axes_of(axis, len(shape_of(a))))
     return elementwise("div", squares, extents.largest(extents.sub(n, ddof), 0) if isinstance(
         ddof, int) else elementwise("sub", n, ddof))  # fmt: skip
 
 
+def _given(value: Any, otherwise: Any) -> Any:
+    return otherwise if value is _NO_VALUE else value
+
+
 @replaces(np.var)
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, **others: Any) -> Any:  # fmt: skip
-    _refuse("var", others | ({} if dtype is None else {"dtype": dtype}))
-    result = _variance(as_operand(a), axis, ddof, keepdims is True)
+        keepdims: Any = False, *, where: Any = True, mean: Any = _NO_VALUE,
+        correction: Any = _NO_VALUE) -> Any:  # fmt: skip
+    _refuse("var", {"mean": mean})
+    a = as_operand(a)
+    if dtype is not None:
+        a = elementwise("cast", a, dtype=np.dtype(dtype).str[1:])
+    result = _variance(a, axis, _given(correction, ddof), keepdims is True, _given(where, True))
     return result if out is None else write_out(out, result)
 
 
@@ -234,18 +298,20 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     return result if out is None else write_out(out, result)
 
 
-@replaces(np.average)
-def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
-    if weights is None:
-        return call(np.mean, a, axis=axis)
-    weighted = call(np.sum, elementwise("mul", a, weights), axis=axis)
-    return elementwise("div", weighted, call(np.sum, weights, axis=axis))
-
-
 # -- loops along an axis --------------------------------------------------------------------------
 
 
-def _cumulative(row: str) -> Callable[..., Any]:
+def row_of(ufunc: Any, operands: int = 2) -> str:
+    """The name of the row that a ufunc is."""
+    for row in TABLE.values():
+        if row.numpy is ufunc and row.elementwise and ufunc.nin == operands:
+            return row.name
+    raise fail(JitadTypeError, f"the methods of np.{ufunc.__name__} are not supported here")
+
+
+def cumulative(row: str) -> Callable[..., Any]:
+    """The function that gives all the steps of folding along an axis by this row."""
+
     def replacement(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = as_operand(a)
         if axis is None:
@@ -268,8 +334,8 @@ def _cumulative(row: str) -> Callable[..., Any]:
     return replacement
 
 
-replaces(np.cumsum)(_cumulative("add"))
-replaces(np.cumprod)(_cumulative("mul"))
+replaces(np.cumsum)(cumulative("add"))
+replaces(np.cumprod)(cumulative("mul"))
 
 
 def _position(wins: str) -> Callable[..., Any]:
@@ -303,34 +369,3 @@ def _position(wins: str) -> Callable[..., Any]:
 
 replaces(np.argmax)(_position("gt"))
 replaces(np.argmin)(_position("lt"))
-
-
-# -- log-sum-exp ----------------------------------------------------------------------------------
-
-
-@replaces(sp.logsumexp)
-def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
-              return_sign: bool = False) -> Any:  # fmt: skip
-    if return_sign:
-        raise fail(JitadTypeError, "return_sign= of logsumexp is not supported here")
-    a = as_operand(a)
-    top = call(np.max, a, axis=axis, keepdims=axis is not None or keepdims)
-    top = elementwise("where", elementwise("isfinite", top), top, 0.0)
-    terms = elementwise("exp", elementwise("sub", a, top))
-    if b is not None:
-        terms = elementwise("mul", b, terms)
-    total = elementwise("log", call(np.sum, terms, axis=axis, keepdims=keepdims))
-    if not keepdims and axis is not None:
-        top = call(np.sum, top, axis=axis)  # of one element each
-    return elementwise("add", total, top)
-
-
-@replaces(sp.softmax)
-def softmax(x: Any, axis: Any = None) -> Any:
-    shifted = elementwise("exp", elementwise("sub", x, call(np.max, x, axis=axis, keepdims=True)))
-    return elementwise("div", shifted, call(np.sum, shifted, axis=axis, keepdims=True))
-
-
-@replaces(sp.log_softmax)
-def log_softmax(x: Any, axis: Any = None) -> Any:
-    return elementwise("sub", x, logsumexp(x, axis=axis, keepdims=True))

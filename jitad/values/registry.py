@@ -8,6 +8,7 @@ it computes by `bind`.  `@replaces(original, ...)` enters one; `functions` gathe
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,15 +18,36 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 
+# Methods of these modules' objects have replacements in a file that is slow to import.
+_SLOW = dict.fromkeys(
+    ("scipy.stats._continuous_distns", "scipy.stats._discrete_distns", "scipy.stats._multivariate"),
+    "jitad.values.distributions",
+)
 _replacements: dict[Any, Callable[..., Any]] = {}
 
 
 def implementation(original: Any) -> Callable[..., Any] | None:
     """The replacement of a library function or type, or None where there is none."""
     try:
-        return _replacements.get(original)
+        found = _replacements.get(original)
     except TypeError:  # an unhashable callable
         return None
+    owner = getattr(original, "__self__", None)
+    if found is None and owner is not None and type(owner).__module__ in _SLOW:
+        importlib.import_module(_SLOW[type(owner).__module__])  # enters them
+        return _replacements.get(original)
+    if found is None and isinstance(owner, np.ufunc) and _of_ufuncs:
+        return _with_plain_case(original, _of_ufuncs[0](owner, original.__name__))
+    return found
+
+
+_of_ufuncs: list[Callable[[np.ufunc, str], Callable[..., Any]]] = []
+
+
+def replaces_methods(maker: Callable[[np.ufunc, str], Callable[..., Any]]) -> Any:
+    """Enter what makes the replacement of `np.add.outer` and the like, for every ufunc."""
+    _of_ufuncs.append(maker)
+    return maker
 
 
 def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any]], Any]:
@@ -97,6 +119,14 @@ def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     out = kwargs.pop("out", None)
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out
+    name = getattr(original, "__name__", "")
+    if name == "at" and isinstance(getattr(original, "__self__", None), np.ufunc):
+        target, *rest = args
+        if hasattr(target, "assign"):  # written as a whole, since a handle may be shared
+            whole = np.array(target.peek())
+            original(whole, *map(_lend, rest))
+            target.assign(whole)
+            return None
     result = original(*map(_lend, args), **{k: _lend(v) for k, v in kwargs.items()})
     if out is not None:
         return write_out(out, result)

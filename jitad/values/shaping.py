@@ -297,11 +297,12 @@ def tile(a: Any, reps: Any) -> ArrayHandle:
 @replaces(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> ArrayHandle:
     a = handle(a)
-    if shape_of(as_operand(repeats)):
-        raise fail(JitadTypeError, "np.repeat with unequal counts is not supported here")
     if axis is None:
         a, axis = ravel(a), 0
     (axis,) = axes_of(axis, a.ndim)
+    counts = as_operand(repeats)
+    if shape_of(counts):
+        return _repeat_each(a, counts, axis)
     n = as_int(repeats, "repeats")
     wide = (*a.shape[: axis + 1], n, *a.shape[axis + 1 :])
     axes = tuple(k if k <= axis else k + 1 for k in range(a.ndim))
@@ -311,12 +312,27 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ArrayHandle:
     return ArrayHandle(bind("reshape", content, *dims))
 
 
+def _repeat_each(a: ArrayHandle, counts: Any, axis: int) -> ArrayHandle:
+    """Each row as often as its count says; the counts are data."""
+    plain = counts.peek() if isinstance(counts, ArrayHandle) else counts
+    if isinstance(plain, Number):
+        raise fail(JitadTypeError, "np.repeat with traced counts is not supported here",
+                   "Close over the counts, or index by an array.")  # fmt: skip
+    n = a._static(a.shape[axis], "the length of what is repeated unequally")
+    return a[(*(slice(None),) * axis, np.repeat(np.arange(n), plain))]
+
+
 @replaces(np.roll)
 def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
     a = handle(a)
-    if isinstance(shift, (tuple, list)):
-        raise fail(JitadTypeError, "np.roll along several axes is not supported here",
-                   "Roll one axis after the other.")  # fmt: skip
+    if isinstance(shift, (tuple, list)) or isinstance(axis, (tuple, list)):
+        axes = axis if isinstance(axis, (tuple, list)) else [axis] * len(shift)
+        shifts = shift if isinstance(shift, (tuple, list)) else [shift] * len(axes)
+        if len(shifts) != len(axes):
+            raise fail(JitadValueError, "'shift' and 'axis' should be of the same length")
+        for one, k in zip(shifts, axes, strict=True):
+            a = roll(a, one, k)
+        return a
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), a.shape)
     (axis,) = axes_of(axis, a.ndim)
@@ -329,23 +345,6 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
         cut = cut % n if n else 0
     lead = (slice(None),) * axis
     return concatenate([a[(*lead, slice(cut, None))], a[(*lead, slice(None, cut))]], axis)
-
-
-@replaces(np.diff)
-def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    a = handle(a)
-    (axis,) = axes_of(axis, a.ndim)
-    lead = (slice(None),) * axis
-    for _ in range(n):
-        later, earlier = a[(*lead, slice(1, None))], a[(*lead, slice(None, -1))]
-        a = elementwise("ne" if a.dtype.kind == "b" else "sub", later, earlier)
-    return a
-
-
-@replaces(np.split, np.array_split)
-def split(*args: Any, **kwargs: Any) -> Any:
-    raise fail(JitadTypeError, "np.split is not supported on traced or differentiated arrays",
-               "Use slices.")  # fmt: skip
 
 
 @replaces(np.meshgrid)

@@ -14,8 +14,9 @@ import numpy as np
 from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
-from jitad.values.kind import fail
+from jitad.values.kind import fail, primal
 from jitad.values.number import Number
+from jitad.values.ranges import relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
 
 
@@ -137,7 +138,7 @@ class Surface:
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        n = self._static(self.shape[0], "iteration over an array")
+        n = relied(self.shape[0], "iteration over an array")
         return (self.row(k) for k in range(n))
 
     def __contains__(self, value: Any) -> Any:
@@ -201,10 +202,26 @@ class Surface:
         return [_python(r) if not isinstance(r, Surface) else r.tolist() for r in self]
 
     def __repr__(self) -> str:
-        if self.concrete:
-            return f"ArrayHandle({self.peek()!r})"
+        plain = self._shown()
+        if plain is not None:
+            return repr(plain)
         sizes = ", ".join("?" if isinstance(n, Number) else str(n) for n in self.shape)
         return f"<traced array of {self.dtype}, shape ({sizes})>"
+
+    def __str__(self) -> str:
+        plain = self._shown()
+        if plain is None:
+            raise fail(JitadTypeError, "a traced array can't become a text here",
+                       "Print it, or put it into an f-string.")  # fmt: skip
+        return str(plain)
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form) if form else str(self)
+
+    def _shown(self) -> Any:
+        """The numbers without their derivatives; None where they are traced."""
+        content = self.peek() if self.concrete else primal(self.content)
+        return None if isinstance(content, Number) else content
 
     # -- methods that write -----------------------------------------------------------------------
 
@@ -230,6 +247,12 @@ class Surface:
     def copy(self, order: str = "C") -> Any:
         return call(np.copy, self)
 
+    def sort(self, *args: Any, **kwargs: Any) -> None:
+        self[...] = call(np.sort, self, *args, **kwargs)
+
+    def partition(self, *args: Any, **kwargs: Any) -> None:
+        self[...] = call(np.partition, self, *args, **kwargs)
+
     def __copy__(self) -> Any:
         return self.copy()
 
@@ -248,20 +271,7 @@ class Surface:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method == "__call__":
             return call(ufunc, *inputs, **kwargs)
-        if method == "reduce" and ufunc in _REDUCTIONS:
-            kwargs.setdefault("axis", 0)
-            return call(_REDUCTIONS[ufunc], *inputs, **kwargs)
-        if method == "outer" and len(inputs) == 2:
-            first = inputs[0]
-            return call(ufunc, first[(...,) + (None,) * np.ndim(inputs[1])], inputs[1], **kwargs)
-        if method == "at" and ufunc in (np.add, np.subtract) and isinstance(inputs[0], Surface):
-            from jitad.values.picking import accumulate
-
-            a, indices, value = inputs
-            accumulate(a, indices, value if ufunc is np.add else call(np.negative, value))
-            return None
-        raise fail(JitadTypeError, f"np.{ufunc.__name__}.{method} is not supported on "
-                   "traced or differentiated arrays")  # fmt: skip
+        return implementation(getattr(ufunc, method))(*inputs, **kwargs)  # type: ignore[misc]
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         found = implementation(func)
@@ -270,12 +280,6 @@ class Surface:
         if any(is_traced(a) for a in (*args, *kwargs.values())):
             raise unsupported(func)
         return call_plain(func, args, kwargs)
-
-
-_REDUCTIONS = {
-    np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
-    np.logical_and: np.all, np.logical_or: np.any,
-}  # fmt: skip
 
 
 def _method(function: Any) -> Callable[..., Any]:
@@ -289,7 +293,8 @@ def _method(function: Any) -> Callable[..., Any]:
 for _f in (
     np.sum, np.mean, np.max, np.min, np.prod, np.dot, np.ravel, np.swapaxes, np.squeeze, np.any,
     np.all, np.argmax, np.argmin, np.cumsum, np.std, np.var, np.clip, np.round, np.trace, np.take,
-    np.repeat, np.diagonal, np.conj,
+    np.repeat, np.diagonal, np.conj, np.argsort, np.argpartition, np.cumprod, np.compress,
+    np.searchsorted, np.nonzero, np.choose, np.put, np.ptp,
 ):  # fmt: skip
     setattr(Surface, _f.__name__, _method(_f))
 Surface.max, Surface.min = _method(np.max), _method(np.min)  # type: ignore[attr-defined]

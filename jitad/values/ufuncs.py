@@ -31,23 +31,34 @@ def numpy_number(value: Any) -> Any:
     return value
 
 
-def _ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
+_USUAL = {"casting": "same_kind", "order": "K", "subok": True}
+
+
+def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """compute(*operands) as a function with a ufunc's other arguments."""
+
     def replacement(
         *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **others: Any
     ) -> Any:
-        if others or where is not True:
-            word = next(iter(others), "where")
-            raise fail(JitadTypeError, f"{word}= of np.{original.__name__} is not supported on "
-                       "traced or differentiated values",
-                       "Use np.where on the result.")  # fmt: skip
+        for word, value in others.items():
+            if _USUAL.get(word, replacement) != value:
+                raise fail(JitadTypeError, f"{word}= of np.{original.__name__} is not supported on "
+                           "traced or differentiated values")  # fmt: skip
         nin = original.nin
         if len(args) > nin:
             args, out = args[:nin], args[nin]
+        out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         result = numpy_number(compute(*map(as_operand, args)))
         if dtype is not None:
             from jitad.values.creation import astype
 
             result = astype(result, dtype)
+        if where is not True:
+            if out is None:
+                raise fail(JitadTypeError, f"where= of np.{original.__name__} without out= leaves "
+                           "elements that have no value", "Use np.where on the result, or pass "
+                           "out=.")  # fmt: skip
+            result = elementwise("where", where, result, out)
         return result if out is None else write_out(out, result)
 
     replacement.__name__ = original.__name__
@@ -79,7 +90,7 @@ def _of_row(name: str) -> Callable[..., Any]:
 
 def _enter(row: Primitive) -> None:
     ufunc: Any = row.numpy
-    usual: Any = replaces(ufunc)(_ufunc(ufunc, _of_row(row.name)))
+    usual: Any = replaces(ufunc)(as_ufunc(ufunc, _of_row(row.name)))
 
     def quick(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == ufunc.nin:
@@ -129,6 +140,11 @@ def betaln(a: Any, b: Any) -> Any:
     return sub(add(elementwise("lgamma", a), elementwise("lgamma", b)), whole)
 
 
+def float_of(x: Any) -> str:
+    dtype = type_of(x).dtype
+    return dtype if dtype[0] == "f" else "f8"
+
+
 def _heaviside(x: Any, at_zero: Any) -> Any:
     above = where(elementwise("gt", x, 0), 1.0, where(elementwise("isnan", x), x, 0.0))
     return where(elementwise("eq", x, 0), at_zero, above)
@@ -140,6 +156,8 @@ def _float_power(x: Any, y: Any) -> Any:
 
 for _original, _compute in (
     (np.positive, lambda x: mul(x, 1)),
+    (np.ldexp, lambda x, n: mul(x, elementwise(
+        "exp2", elementwise("cast", n, dtype=float_of(x))))),
     (np.conjugate, lambda x: mul(x, 1)),
     (np.fabs, lambda x: elementwise("abs", mul(x, 1.0))),
     (np.float_power, _float_power),
@@ -168,9 +186,8 @@ for _original, _compute in (
     (sp.loggamma, _e("lgamma")),
     (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
     (sp.betaln, betaln),
-    (sp.beta, lambda a, b: exp(betaln(a, b))),
 ):  # fmt: skip
-    replaces(_original)(_ufunc(_original, _compute))
+    replaces(_original)(as_ufunc(_original, _compute))
 
 
 @replaces(sp.polygamma)
@@ -181,8 +198,7 @@ def polygamma(n: Any, x: Any) -> Any:
 @replaces(np.where)
 def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None or y is None:
-        raise fail(JitadTypeError, "np.where with one argument is not supported on traced values",
-                   "Give both branches, or loop over the elements.")  # fmt: skip
+        return call(np.nonzero, condition)
     result = numpy_number(elementwise("where", condition, x, y))
     if isinstance(result, (bool, int, float)):  # of two kinds, the common one as in NumPy
         return np.dtype(promote(type_of(x), type_of(y))[0]).type(result)
@@ -216,6 +232,17 @@ def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
         up, down = ("mul", "div") if decimals > 0 else ("div", "mul")
         result = elementwise(down, elementwise("rint", elementwise(up, a, scale)), scale)
     return numpy_number(result) if out is None else write_out(out, result)
+
+
+@replaces(np.isrealobj)
+def isrealobj(x: Any) -> bool:
+    return type_of(as_operand(x)).dtype[0] != "c"
+
+
+@replaces(np.isreal)
+def isreal(x: Any) -> Any:
+    """True everywhere: what is differentiated is real."""
+    return call(np.ones_like, x, dtype=bool)
 
 
 @replaces(np.isclose)

@@ -428,3 +428,61 @@ def recursive_tree_sum(x):
         return tree(depth - 1, scale * x) + tree(depth - 1, scale * (1 - x))
 
     return tree(4, 1.0)
+
+
+# -- order, and None ------------------------------------------------------------------------------
+
+
+@program(array(6), tags="sorted key")
+def weights_by_rank(x):
+    ranked = sorted(x, key=lambda v: (v - 0.3) ** 2, reverse=True)
+    return sum(v * 0.5**k for k, v in enumerate(ranked))
+
+
+@program(scalar(0.2, 0.9), scalar(0.2, 0.9), tags="sorted tuples")
+def pairs_in_order(x, y):
+    pairs = sorted([(x * y, x), (y - x, 2.0 * y), (0.1 + x, y * y)], key=lambda p: p[0])
+    (_, a), (_, b), (_, c) = pairs
+    return math.sin(a) + b * c
+
+
+@program(array(5), tags="min max key")
+def extremes_by_key(x):
+    def distance(v):
+        return abs(v - 0.2)
+
+    return min(x.tolist(), key=distance) * max(x[0], x[1], key=lambda v: v * v) + max(x)
+
+
+@program(array(6), tags="none loop tuple")
+def nearest_with_place(x):
+    best = None
+    for i in range(len(x)):
+        d = (x[i] - 0.35) ** 2
+        if best is None or d < best[0]:
+            best = (d, x[i], i)
+    return best[0] * best[1] + best[2] * x[0]
+
+
+@program(array(7), tags="none loop")
+def differences_of_kept(x):
+    last, total = None, 0.0
+    for v in x:
+        if v < -0.6:
+            continue
+        if last is not None:
+            total += (v - last) ** 2
+        last = v
+    return total if last is None else total + last
+
+
+@program(scalar(1.2, 1.8), scalar(0.2, 0.6), tags="none default")
+def optional_arguments(x, y):
+    def model(z, rate=None):
+        rate = rate or 0.5 * z
+        return math.exp(-rate * z)
+
+    def estimate(z):
+        return z * z if z > 1.0 else None
+
+    return model(x, estimate(x)) + model(y, estimate(y)) * (estimate(x * y) or y)

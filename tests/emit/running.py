@@ -36,7 +36,7 @@ def check(tape: Tape, *args: Any, numba: bool = True, exact: bool = False) -> st
     """Emitted code equals the interpreter, writes no argument, returns nothing shared."""
     verify(tape)
     source = emit(tape)
-    want = interpret(tape.body, list(args))
+    want = interpret(tape.body, list(args), functions=tape.functions)
     before = [np.copy(a) for a in args]
     for make in (plain, compiled) if numba else (plain,):
         with np.errstate(all="ignore"):

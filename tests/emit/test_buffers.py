@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
+from jitad import jit
 from jitad.emit.lower import emit
 from jitad.tape.build import Builder
 from jitad.tape.ir import Var, lit
@@ -255,3 +257,37 @@ def test_value_carried_twice_of_which_one_changes() -> None:
 
     outs = loop(b, lit(3), [s, s], body)
     check(finish(b, "twice", *outs), X)
+
+
+def test_a_carried_array_is_computed_where_it_was() -> None:
+    """Two buffers that change places would look alike to LLVM."""
+
+    def f(x: Any, n: int) -> Any:
+        y, total = x * 1.0, x * 0.0
+        for _ in range(n):
+            total = total + y * x
+            y = x - 0.5 * total
+        return y
+
+    def reversed_(x: Any, n: int) -> Any:  # wants the old elements when the new ones are written
+        y = x * 1.0
+        for _ in range(n):
+            y = x - 0.5 * y[::-1]
+        return y
+
+    def late(x: Any, n: int) -> Any:  # wants the old ones after that
+        y, z = x * 1.0, x * 2.0
+        for _ in range(n):
+            new = x + z
+            z = z * y
+            y = new
+        return y + z
+
+    x = np.linspace(0.1, 0.9, 5)
+    for g in (f, reversed_, late):
+        compiled = jit(g)
+        assert np.allclose(compiled(x, 3), g(x, 3), rtol=1e-14)
+        assert np.allclose(compiled(x, 4), g(x, 4), rtol=1e-14)
+    compiled = jit(f)
+    compiled(x, 3)
+    assert allocations(compiled.source) == 2

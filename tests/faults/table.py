@@ -15,6 +15,8 @@ RULES = "jitad/sweeps/rules.py"
 FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.py"
 INTERPRET = "jitad/tape/interpret.py"
 DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
+LAYOUT, ROUNDING = "jitad/specialise/layout.py", "jitad/tape/rounding.py"
+TURNING = ("tests/specialise/test_layout.py",)
 ELEMENTWISE, ARRAY = "jitad/primitives/elementwise.py", "jitad/primitives/array.py"
 
 RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
@@ -126,8 +128,8 @@ FAULTS: tuple[Fault, ...] = (
     # -- primitives
     Fault(ELEMENTWISE, '"{0} * {1}", lambda o, a, b, y: (b, a)', '"{0} * {1}", lambda o, a, b, y: (a, b)',
           "the partials of a product are swapped"),
-    Fault(ELEMENTWISE, "lambda o, a, b, y: (1.0 / b, -(y / b))",
-          "lambda o, a, b, y: (1.0 / b, y / b)", "the sign of a quotient's partial"),
+    Fault(ELEMENTWISE, "return inverse, -(y * inverse)",
+          "return inverse, y * inverse", "the sign of a quotient's partial"),
     Fault(ELEMENTWISE, "base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))",
           "base = o.where(o.eq(b, 0), 0.0, b * a**b)", "the exponent of a power's partial"),
     Fault(ELEMENTWISE, "(None, o.where(c, ct, 0.0), o.where(c, 0.0, ct))",
@@ -163,6 +165,14 @@ FAULTS: tuple[Fault, ...] = (
           "what only the next iteration needs counts as dead"),
     Fault(DEAD, "            return tuple(e.blocks[0].results)", "            return ()",
           "a while loop's condition counts as dead"),
+    Fault(LAYOUT, "e.ins = (e.ins[0], *(e.ins[1:][k] for k in first))", "pass",
+          "the records of a turned array come back with the old extents", TURNING),
+    Fault(LAYOUT, "return tuple(perm.index(k) for k in range(len(perm)))", "return perm",
+          "axes are put back in the wrong order", TURNING),
+    Fault(ROUNDING, "return {e for e in sums if not products.isdisjoint(e.ins)}", "return set()",
+          "products are never rounded before they are added", ("tests/tape/test_rounding.py",)),
+    Fault(ROUNDING, "        return e.ins[1:]\n", "        return ()\n",
+          "divisors are not exact", ("tests/tape/test_rounding.py",)),
     Fault(RESOLVE, "        inner[v] = env[v]\n", "        pass\n",
           "a function under an operator loses what it takes from outside"),
 )  # fmt: skip

@@ -48,6 +48,7 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "accum_take": [((r(4), r(3), I), {"axis": 0}), ((r(2, 4), r(2, 3), I), {"axis": 1})],
     "full": [((1.5, 3), {"dtype": "f8"}), ((1.5, 2, 3), {"dtype": "f8"})],
     "copy": [((r(3),), {})],
+    "pad": [((r(3), 2, 6), {}), ((r(2, 3), 0, 1, 2, 4), {}), ((r(0), 1, 3), {})],
     "pack": [((1.5, -2.0, 0.5), {})],
     "broadcast": [
         ((r(3), 2, 3), {"axes": (1,)}),
@@ -72,14 +73,18 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     ],
 }
 NO_DERIVATIVE = {"dim", "iota", "check", "print"}
-ENGINES_OWN = {"ident", "stack", "push", "pop", "frozen", "attach"}  # tested with the sweeps
+# Calls on whole arrays: tested in tests/breadth by way of the functions that use them.
+WHOLE = {name for name, row in TABLE.items() if row.emit and not row.elementwise}
+# tested with the sweeps, and in tests/custom
+ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "frozen", "attach", "constant",
+               "custom", "attach_rule"}  # fmt: skip
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 
 
 def test_every_row_has_a_sample():
     others = {name for name, row in TABLE.items() if not row.elementwise}
-    assert set(SAMPLES) | NO_DERIVATIVE | ENGINES_OWN == others
+    assert set(SAMPLES) | NO_DERIVATIVE | WHOLE | ENGINES_OWN == others
 
 
 def case(name: str, k: int) -> tuple[Any, list[int], list[Any]]:

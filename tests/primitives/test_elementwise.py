@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from jitad.primitives import TABLE
+from jitad.primitives import TABLE, special
 from jitad.values.number import o
 
 mp.mp.dps = 40
@@ -94,7 +94,9 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
 }
-TESTED_APART = {"polygamma", "where", "cast"}
+# rescale and quotient: specialise
+TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient",
+                *special.OPERANDS}  # fmt: skip
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 

@@ -128,7 +128,7 @@ class Statements(Expressions):
         simple: dict[str, int] = {
             "assign": 5, "augment": 3, "store": 4, "store augmented": 3, "array": 3, "slice": 3,
             "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 3,
-            "dict": 1, "closure": 1, "out": 1, "alias": 1,
+            "dict": 1, "closure": 1, "out": 1, "alias": 1, "recursion": 2, "optional": 2,
         }  # fmt: skip
         nested = {"if": 5, "for": 6, "while": 3, "branch value": 2}
         jumps = {"break": 2, "continue": 2} if self.loops else {}
@@ -371,6 +371,48 @@ class Statements(Expressions):
         outer = dict(self.scope.functions)
         self.body(fill, end=True)
         self.scope.functions = {**outer, name: "f"}
+
+    def do_recursion(self) -> None:
+        """A function that calls itself as often as data and a condition say, then a call of it."""
+        if self.loops or self.in_function or self.indent > 2:
+            return
+        self.use("recursion")
+        name, p, k = self.new("again"), self.new("p"), self.new("k")
+        self.say(f"def {name}({p}, {k}):")
+
+        def fill() -> None:
+            captured = sorted(set(self.scope.floats))
+            self.scope.floats, self.scope.ints = [p], [*self.scope.ints, k]
+            if self.scope.arrays and self.c.below(2):
+                self.use("recursion that writes")
+                self.say(f"{self.element()} = {p} * 0.5")
+            self.scope.floats += captured
+            also = f" or {self.condition()}" if self.c.below(2) else ""
+            self.say(f"if {k} < 1{also}:")
+            self.body(lambda: self.say(f"return {self.bounded(1)}"))
+            if not self.c.below(3):
+                self.use("two recursive calls")
+                self.say(f"{p} = 0.5 * {name}({self.bounded(1)}, {k} - 2)")
+            shape = self.c.pick(["math.sin({0})", "{0} * 0.5 + " + p, "math.tanh({0} * " + p + ")"])
+            self.say("return " + shape.format(f"{name}({self.bounded(1)}, {k} - 1)"))
+
+        outer = dict(self.scope.functions)
+        self.body(fill)
+        self.scope.functions = outer
+        self.assigned(f"{name}({self.bounded(1)}, {self.int()} % 4)")
+
+    def do_optional(self) -> None:
+        """A value that is None on some paths, and what is made of it."""
+        self.use("None on some paths")
+        name = self.new("maybe")
+        self.say(f"{name} = None")
+        self.say(f"if {self.condition()}:")
+        self.body(lambda: self.say(f"{name} = {self.bounded(1)}"))
+        if self.c.below(2):
+            self.say(f"if {name} is None or {self.condition()}:")
+            self.body(lambda: self.say(f"{name} = {self.bounded(1)}"))
+        other = self.bounded(1)
+        self.assigned(f"{other} if {name} is None else {name} * 0.5")
 
     def do_out(self) -> None:
         vectors = sorted(v for v, n in self.scope.vectors().items() if n == VECTOR)

@@ -28,6 +28,17 @@ _BODIES: dict[str, str] = {
             a[:] = a[3::-1]
         return x + y + np.sum(a * np.arange(1.0, 4.5))
     """,
+    "a loop that runs again reads an array that is restored": """
+        for u in b:
+            for v in a:
+                for w in b:
+                    if u < a[0] and m[1, (3 + n) % 4] < 1.0:
+                        pass
+                if v * v > 0.05:
+                    b += 0.2 * np.sin(a)
+            a[0] = a[0]
+        return x + y + np.sum(a * np.arange(1.0, 4.5)) + np.sum(b)
+    """,
     "elements that the loop over them changes": """
         for i, e in enumerate(a):
             x *= math.cos(e)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import fixed_point
 from jitad.runtime import derivative, grad, jvp, value_and_grad, vjp
 from jitad.structures import flatten, unflatten
 from jitad.values.number import Number, o
@@ -111,5 +112,6 @@ def made_of(
 
 NAMES: dict[str, Any] = {
     **made_of(derivative, grad, jvp, value_and_grad, vjp),
+    "fixed_point": fixed_point,
     **{name: getattr(o, name) for name in "sin cos exp log sqrt tanh atan2".split()},
 }

@@ -20,17 +20,17 @@ import jitad
 from jitad import FallbackWarning
 
 from . import adapter
-from .test_eager import CASES, argument, names_in, numbers
+from .test_eager import CASES, argument, numbers
 
 SYSTEMS = ("dvl", "stalingrad")
 OURS = [c for c in CASES if c["seed"] in SYSTEMS]
-LATER = {c["id"] for c in OURS if "fixed_point" in names_in(c["program"])}
 # What decides the nesting in these is a float: the first call runs in the eager engine.
-UNKNOWN_DEPTH = {"dvl-045", "dvl-107", "dvl-108"}
+UNKNOWN_DEPTH = {"dvl-045"}
 SHORT = {"bench-009", "bench-010", "bench-011", "bench-014"}  # of the benchmarks
-KNOWN = [c for c in OURS if c["id"] not in LATER | UNKNOWN_DEPTH]
+KNOWN = [c for c in OURS if c["id"] not in UNKNOWN_DEPTH]
 NAMES: dict[str, Any] = {
     **adapter.made_of(jitad.derivative, jitad.grad, jitad.jvp, jitad.value_and_grad, jitad.vjp),
+    "fixed_point": jitad.fixed_point,
     **{name: getattr(math, name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh", "atan2")},
 }
 
@@ -69,8 +69,6 @@ def arguments(case: dict[str, Any]) -> list[Any]:
 
 @pytest.mark.parametrize("case", OURS, ids=[c["id"] for c in OURS])
 def test_eager(programs: dict[str, Any], case: dict[str, Any]) -> None:
-    if case["id"] in LATER:
-        pytest.skip("needs fixed_point")
     if case["kind"] == "benchmark" and case["id"] not in SHORT:
         pytest.skip("thousands of gradients: for kernels")
     check(case, programs[case["id"]](*arguments(case)))
@@ -97,8 +95,8 @@ def test_unknown_depth(programs: dict[str, Any], id: str) -> None:
 
 
 def test_all_cases_are_accounted_for() -> None:
-    assert {c["id"] for c in KNOWN} | UNKNOWN_DEPTH | LATER == {c["id"] for c in OURS}
-    assert len(LATER) == 6 and len(OURS) == 100
+    assert {c["id"] for c in KNOWN} | UNKNOWN_DEPTH == {c["id"] for c in OURS}
+    assert len(OURS) == 100
 
 
 def table() -> str:
@@ -106,7 +104,6 @@ def table() -> str:
     lines = ["| case | what it shows | exact value | compiled |", "|---|---|---|---|"]
     for c in OURS:
         how = "from the second call on" if c["id"] in UNKNOWN_DEPTH else "yes"
-        how = "needs `fixed_point`" if c["id"] in LATER else how
         lines.append(f"| {c['id']} | {c['title'].replace('|', '/')} | {shown(c)} | {how} |")
     return "\n".join(lines)
 

@@ -26,9 +26,14 @@ _PARTS = {"store_slice": 1, "accum_slice": 1, "push": 1, "sum": 0, "amax": 0, "a
 
 def operations(block: Block, args: Sequence[Any]) -> Counter[str]:
     """How many scalar operations of each kind the interpreter makes."""
+    return counted(block, args)[1]
+
+
+def counted(block: Block, args: Sequence[Any]) -> tuple[list[Any], Counter[str]]:
+    """The results, and how many scalar operations of each kind the interpreter makes."""
     done: Counter[str] = Counter()
 
-    def counted(row: Primitive) -> Callable[..., Any]:
+    def counting(row: Primitive) -> Callable[..., Any]:
         def evaluate(*ins: Any, **params: Any) -> Any:
             out = row.evaluate(*ins, **params)
             done[row.name] += _size(row, ins, out)
@@ -36,9 +41,9 @@ def operations(block: Block, args: Sequence[Any]) -> Counter[str]:
 
         return evaluate
 
-    with evaluating({name: counted(row) for name, row in TABLE.items()}):
-        interpret(block, list(args))
-    return done
+    with evaluating({name: counting(row) for name, row in TABLE.items()}):
+        results = interpret(block, list(args))
+    return results, done
 
 
 def _size(row: Primitive, ins: tuple[Any, ...], out: Any) -> int:
@@ -47,7 +52,7 @@ def _size(row: Primitive, ins: tuple[Any, ...], out: Any) -> int:
             return 0
         case "load" | "store" | "accum":
             return 1
-        case "pop":
+        case "pop" | "pops":
             return int(np.size(out[1]))
         case "matmul":
             a, b = ins

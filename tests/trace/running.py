@@ -39,7 +39,7 @@ def traced(f: Any, *args: Any, ints: bool = False, **kwargs: Any) -> Traced:
 
 def run(t: Traced, f: Any, *args: Any, **kwargs: Any) -> Any:
     """Interpret the tape, commit the writes."""
-    flat = interpret(t.tape.body, t.arguments(f, args, kwargs))
+    flat = interpret(t.tape.body, t.arguments(f, args, kwargs), functions=t.tape.functions)
     result = t.output.rebuild(flat)
     for c in t.commits:
         c.apply(flat, f, args, kwargs)

@@ -63,13 +63,13 @@ def refusal(f, *args):
 
 def test_kinds_differ_between_branches():
     def f(x):
-        y = None
+        y = "none"
         if x > 0:
             y = x
         return y
 
     text = refusal(f, 1.0)
-    assert "y is" in text and "None" in text and "after this branch" in text
+    assert "y is" in text and "'none'" in text and "after this branch" in text
     assert "if x > 0:" in text and "^" in text
 
 
@@ -130,11 +130,11 @@ def test_catching_what_depends_on_traced_values():
     assert "can't be caught" in refusal(g, 1.0)
 
 
-def test_recursion_on_a_traced_condition():
-    def fact(x):
-        return 1.0 if x < 1 else x * fact(x - 1)
+def test_recursion_without_an_end():
+    def onward(x):
+        return 1.0 + onward(x - 1) if x > 1 else onward(x)
 
-    assert "fact" in refusal(fact, 3.0) and "calls itself" in refusal(fact, 3.0)
+    assert "onward" in refusal(onward, 3.0) and "on every path" in refusal(onward, 3.0)
 
 
 def test_static_recursion_unfolds():

@@ -111,7 +111,7 @@ BAD = [
     (lambda np, a: np.array([[a[0, 0]], [1, 2]]), JitadValueError, "unlike|broadcast|match"),
     (lambda np, a: a.reshape(3, 4, order="F"), JitadTypeError, "C order"),
     (lambda np, a: np.concatenate([a, a[0]]), JitadValueError, "number of dimensions"),
-    (lambda np, a: np.split(a, 2), JitadTypeError, "np.split"),
+    (lambda np, a: np.split(a, 2), JitadValueError, "equal division"),
 ]
 
 

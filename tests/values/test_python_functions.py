@@ -21,7 +21,7 @@ from jitad.tape.types import Array, Scalar
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
-from jitad.values.python_functions import Range
+from jitad.values.ranges import Range
 from tests.values import ways
 
 POINTS = [0.3, 1.7, -0.4, -2.5, 0.0, 1.0, -1.0, 3.0, 720.0, math.inf, -math.inf, math.nan]
@@ -72,9 +72,6 @@ def test_math(name):
     original = getattr(math, name)
     for x in POINTS:
         want = outcome(original, x)
-        if name in ("floor", "ceil", "trunc") and not math.isfinite(x):
-            assert issubclass(outcome(traced, implementation(original), x), ValueError)
-            continue
         assert_like_python(original, implementation(original), x)
         if not isinstance(want, type):
             assert implementation(original)(x) == pytest.approx(want, nan_ok=True)
@@ -240,15 +237,15 @@ def test_types():
 
 def test_what_is_unknown_has_no_replacement():
     assert implementation(print) is None
-    assert implementation(numpy.linalg.eigh) is None
+    assert implementation(numpy.linalg.eig) is None
     assert implementation([].append) is None
 
 
 def test_unsupported_functions_are_refused_by_name():
     def f(np: Any, a: Any) -> Any:
-        return numpy.linalg.eigh(a)
+        return numpy.linalg.eig(a)
 
-    with pytest.raises(JitadTypeError, match=r"numpy\.linalg\.eigh is not supported"):
+    with pytest.raises(JitadTypeError, match=r"numpy\.linalg\.eig is not supported"):
         ways.on_tape(f, numpy.eye(2))
 
 

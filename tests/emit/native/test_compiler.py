@@ -39,7 +39,7 @@ def kernel(x, n, flag):
     if y.shape[0] < 1:
         raise JitadValueError("empty")
     print("n is", n)
-    return total, (a, b, c), u, y, un[0] if flag else y[-1]
+    return total, (a, b, c), u, y, un[0] if flag else y[y.shape[0] - 1]
 
 def power(x, n):
     if n == 0:

@@ -157,13 +157,16 @@ def f(a, b):
         assert all(isinstance(v, int) for v in (*got[:7], got[9]))
 
 
+_FLAGS = ("right", "turned", "lower", "unit")  # parameters that emitted code shows
+
+
 def test_every_name_that_rows_emit_is_known():
     for row in TABLE.values():
         if not row.emit or "{" not in row.emit:
             continue
-        tree = ast.parse(row.emit.format("a", "b", "c"), mode="eval")
+        tree = ast.parse(row.emit.format(*"abcd", **dict.fromkeys(_FLAGS, True)), mode="eval")
         for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and node.id not in "abc":
+            if isinstance(node, ast.Name) and node.id not in "abcd":
                 assert node.id in preamble.__all__ or hasattr(builtins, node.id), row.name
 
 

@@ -1,0 +1,75 @@
+"""How does compiled code call the C and Fortran functions that SciPy hands out?
+
+Cython modules keep the addresses of their functions in capsules.  A subroutine of LAPACK takes
+everything by address.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from jitad.emit import numba_private
+
+
+def capsule_address(module: Any, name: str, signature: str = "") -> int:
+    """The address of a C function that a Cython module hands out (of this signature)."""
+    get_name, get = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    for key, capsule in module.__pyx_capi__.items():
+        # functions of several types are listed as __pyx_fuse_<number><name>
+        if key.removeprefix("__pyx_fuse_").lstrip("0123456789") == name:
+            found = get_name(capsule)
+            if not signature or found == signature.encode():
+                return int(get(capsule, found))
+    raise ImportError(f"{module.__name__} has no {name} of type {signature or 'any'}")
+
+
+def _slot(builder: Any, value: Any) -> Any:
+    """The address of a value, in the stack frame of the function."""
+    with builder.goto_entry_block():
+        at = builder.alloca(value.type)
+    builder.store(value, at)
+    return at
+
+
+def fortran(name: str, module: str) -> Any:
+    """A subroutine of LAPACK, for compiled code: integers go by address, arrays as they lie.
+
+    The symbol is `jitad_d<name>`, or `jitad_s<name>` where the arrays are of float32.
+    """
+
+    def routine(*args: Any) -> None:
+        raise NotImplementedError(f"{name} is for compiled code")
+
+    routine.__name__, routine.__module__ = name, module
+    setattr(sys.modules[module], name, routine)  # Numba knows a function by where it stands
+
+    def typer(*ts: Any) -> Any:
+        ok = all(isinstance(t, (types.Array, types.Integer)) for t in ts)
+        plain = (types.int32 if isinstance(t, types.Integer) else t for t in ts)
+        return types.none(*plain) if ok else None
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        handed = []
+        narrow = False
+        for t, value in zip(sig.args, args, strict=True):
+            if isinstance(t, types.Array):
+                narrow = narrow or t.dtype == types.float32
+                at = context.make_array(t)(context, builder, value).data
+            else:
+                at = _slot(builder, value)
+            handed.append(builder.bitcast(at, byte))
+        fnty = ir.FunctionType(ir.VoidType(), [byte] * len(handed))
+        symbol = f"jitad_{'s' if narrow else 'd'}{name}"
+        builder.call(numba_private.declare(builder.module, fnty, symbol, ("nounwind",)), handed)
+        return context.get_dummy_value()
+
+    numba_private.define(routine, typer, lower)
+    return routine

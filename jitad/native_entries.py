@@ -1,0 +1,142 @@
+"""How does a call from `@njit` code get into a kernel?
+
+The entry is typed by Numba.  What the function captures is read as it is now, and what the trace
+relied on is checked, by entering Python; then the kernel is called natively.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import BuiltinFunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+
+from jitad.emit import numba_private
+from jitad.entries import LOOKUP, Source, is_constant, parameters, result_expression
+from jitad.errors import JitadError, JitadTypeError
+from jitad.structures import Structure, flatten
+from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.captures import Guard, Path
+from jitad.trace.trace import Traced
+
+_LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
+
+
+def of_types(kinds: tuple[Any, ...]) -> tuple[list[Array | Scalar], Structure]:
+    """The abstract leaves of `(args, {})` for arguments of these Numba types, and its structure."""
+    leaves: list[Array | Scalar] = []
+
+    def part(t: Any) -> Any:
+        if isinstance(t, types.BaseTuple):
+            parts = [part(x) for x in t]
+            made = getattr(t, "instance_class", None)
+            return made(*parts) if made is not None else tuple(parts)
+        leaves.append(_of_type(t))
+        return 0.0
+
+    return leaves, flatten((tuple(map(part, kinds)), {}))[1]
+
+
+def _of_type(t: Any) -> Array | Scalar:
+    match t:
+        case types.Array():
+            return Array(np.dtype(str(t.dtype)).str[1:], t.ndim)
+        case types.Boolean():
+            return Scalar("b1", True)
+        case types.Integer() if t.bitwidth == 64 and t.signed:
+            return Scalar("i8", True)
+        case types.Float() if t == types.float64:
+            return Scalar("f8", True)
+        case types.Integer() | types.Float():
+            return Scalar(np.dtype(str(t)).str[1:])
+    raise JitadTypeError(
+        f"a compiled function is called from @njit code with a {t}", None,
+        "Numbers, arrays and tuples of them can be passed from native code.",
+    )  # fmt: skip
+
+
+def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
+    """The function that `@njit` callers are linked to."""
+    if traced.commits:
+        raise JitadError(
+            f"{traced.tape.name} writes to Python objects, which native code can't", None,
+            "Call it from Python, or return the values.",
+        )  # fmt: skip
+    result = result_expression(traced.output.form)
+    if result is None:
+        raise JitadError(
+            f"{traced.tape.name} returns something other than numbers, arrays and tuples", None,
+            "Return tuples where @njit code is to call the function.",
+        )  # fmt: skip
+    names = [f"a{k}" for k in range(count)]
+    outside = [
+        g for g in traced.guards
+        if not isinstance(g.path.root, tuple)
+        and not (g.kind == "code" and _is_fixed(g.path, function))
+        and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
+    ]  # fmt: skip
+    captured = {c.var: f"c[{k}]" for k, c in enumerate(traced.captures)}
+    flat = [
+        captured[v] if v in captured else _nested(path)
+        for v, path in zip(traced.tape.body.params, parameters(traced), strict=True)
+    ]
+    s = Source(function, kernel=kernel)
+    lines = [f"def entry({', '.join(names)}):"]
+    if captured or outside:
+        # What was captured is read as it is now: never stale, at the price of entering Python.
+        kinds = tuple(_numba_type(c.type) for c in traced.captures)
+        read = numba_private.reader(_present(traced, outside, function), kinds)
+        lines.append(f"    c = {s.name('read', read)}()")
+    lines += [f"    r = kernel({', '.join(flat)})", f"    return {result}"]
+    return numba.njit(s.run(lines, traced.tape.name), nogil=True, error_model="numpy")
+
+
+def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[], tuple[Any, ...]]:
+    """A function that gives the captured values as they are now, if what is relied on holds."""
+
+    def changed() -> JitadError:
+        where = next((str(g.path) for g in outside if not g.holds(function)), "something")
+        return JitadError(
+            f"{traced.tape.name} relies on {where}, which has changed since it was compiled", None,
+            "Call it from Python once, then compile the @njit function that calls it anew.",
+        )  # fmt: skip
+
+    s = Source(function, LOOKUP=LOOKUP, changed=changed, whole=np.ascontiguousarray, F=function)
+    tests = [s.test(g).replace("holds(F, args)", "holds(F)") for g in outside]
+    values = [
+        f"whole({s.values[c.path]})" if isinstance(c.type, Array) else s.values[c.path]
+        for c in traced.captures
+    ]
+    lines = [
+        "def entry():",
+        "    try:",
+        f"        if {' and '.join(tests) or 'True'}:",
+        f"            return ({''.join(f'{v}, ' for v in values)})",
+        "    except LOOKUP:",  # what is looked for may be gone altogether
+        "        pass",
+        "    raise changed()",
+    ]
+    return s.run(lines, traced.tape.name)
+
+
+def _nested(path: Path) -> str:
+    return f"a{path.root[1]}" + "".join(f"[{key}]" for _, key in path.steps)
+
+
+def _is_fixed(path: Path, function: Any) -> bool:
+    """Is it the compiled function itself?  Native callers take its code to stay what it is."""
+    at = function
+    for kind, key in path.steps:
+        if not is_constant(at, kind, key):
+            return False
+        at = getattr(at, key)
+    return path.root == "function"
+
+
+def _numba_type(t: Type) -> Any:
+    assert isinstance(t, (Array, Scalar))
+    element = numba.from_dtype(np.dtype(t.dtype))
+    return types.Array(element, t.ndim, "C") if isinstance(t, Array) else element

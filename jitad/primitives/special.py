@@ -1,0 +1,136 @@
+"""Which functions of scipy.special are rows of their own, and what are their derivatives?
+
+All of them are evaluated by SciPy, in kernels through the addresses that it hands out.  Formulas:
+Abramowitz & Stegun, *Handbook of Mathematical Functions* (7.1, 9.1, 9.6, 17.3, 26.5).  Where no
+closed form is known (an order of a Bessel function, a shape of an incomplete gamma or beta
+function) the partial derivative is `Unknown`: asking for it is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.primitives.table import Primitive, Unknown, floating, register
+
+POSITIVE = (0.2, 5.0)
+ANY = (-3.0, 3.0)
+UNIT = (0.05, 0.95)
+
+_ROOT_PI = math.sqrt(math.pi)
+_ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
+_ROOT_HALF = math.sqrt(0.5)
+
+OPERANDS: dict[str, int] = {}  # how many each of these functions has
+
+
+def _row(name: str, partials: Any, *domain: tuple[float, float]) -> None:
+    OPERANDS[name] = len(domain)
+    operands = ", ".join(f"{{{k}}}" for k in range(len(domain)))
+    f = getattr(sp, name)
+    register(Primitive(
+        name, f if len(domain) == 1 else _narrowing(f), floating, partials,
+        emit=f"{name}({operands})", elementwise=True, dear=True, domain=domain, numpy=f,
+    ))  # fmt: skip
+
+
+def _narrowing(f: Any) -> Any:
+    """SciPy widens float32 beside a Python number for some functions, NumPy and kernels don't."""
+
+    def evaluate(*args: Any) -> Any:
+        out = f(*args)
+        narrow = out.dtype == np.float64 and np.result_type(*args) == np.float32
+        return out.astype(np.float32) if narrow else out
+
+    return evaluate
+
+
+def _unary(name: str, partial: Any, domain: tuple[float, float] = POSITIVE) -> None:
+    _row(name, lambda o, x, y: (partial(o, x, y),), domain)
+
+
+def _over(o: Any, y: Any, x: Any, at_zero: Any) -> Any:
+    """y / x, which tends to `at_zero` at x = 0."""
+    zero = o.eq(x, 0.0)
+    return o.where(zero, at_zero, y / o.where(zero, 1.0, x))
+
+
+# -- Bessel functions -----------------------------------------------------------------------------
+
+_unary("j0", lambda o, x, y: -o.j1(x), ANY)
+_unary("j1", lambda o, x, y: o.j0(x) - _over(o, y, x, 0.5), ANY)
+_unary("y0", lambda o, x, y: -o.y1(x))
+_unary("y1", lambda o, x, y: o.y0(x) - y / x)
+_unary("i0", lambda o, x, y: o.i1(x), ANY)
+_unary("i1", lambda o, x, y: o.i0(x) - _over(o, y, x, 0.5), ANY)
+_unary("i0e", lambda o, x, y: o.i1e(x) - o.sign(x) * y, ANY)
+_unary("i1e", lambda o, x, y: o.i0e(x) - o.sign(x) * y - _over(o, y, x, 0.5), ANY)
+_unary("k0", lambda o, x, y: -o.k1(x))
+_unary("k1", lambda o, x, y: -o.k0(x) - y / x)
+_unary("k0e", lambda o, x, y: y - o.k1e(x))
+_unary("k1e", lambda o, x, y: y - o.k0e(x) - y / x)
+
+
+def _order(name: str) -> Unknown:
+    return Unknown(f"the derivative of {name} by its order")
+
+
+for _name, _sign in (("jv", -1.0), ("yv", -1.0), ("iv", 1.0), ("kv", 1.0)):
+    _half = -0.5 if _name == "kv" else 0.5
+
+    def _partials(o: Any, v: Any, x: Any, y: Any, *, name: str = _name, sign: float = _sign,
+                  half: float = _half) -> Any:  # fmt: skip
+        f = getattr(o, name)
+        return _order(name), half * (f(v - 1.0, x) + sign * f(v + 1.0, x))
+
+    _row(_name, _partials, (0.5, 3.0), POSITIVE)
+
+# -- the normal distribution, the error functions --------------------------------------------------
+
+_unary("erfcx", lambda o, x, y: 2.0 * x * y - 2.0 / _ROOT_PI, ANY)
+_unary("erfinv", lambda o, x, y: (0.5 * _ROOT_PI) * o.exp(y * y), (-0.9, 0.9))
+_unary("erfcinv", lambda o, x, y: (-0.5 * _ROOT_PI) * o.exp(y * y), (0.1, 1.9))
+_unary("dawsn", lambda o, x, y: 1.0 - 2.0 * x * y, ANY)
+# the density over the probability, by a function in which neither underflows
+_unary("log_ndtr", lambda o, x, y: math.sqrt(2.0 / math.pi) / o.erfcx(-_ROOT_HALF * x), ANY)
+_unary("ndtri", lambda o, x, y: _ROOT_TWO_PI * o.exp(0.5 * y * y), UNIT)
+
+# -- integrals ------------------------------------------------------------------------------------
+
+_unary("expi", lambda o, x, y: o.exp(x) / x)
+_unary("exp1", lambda o, x, y: -o.exp(-x) / x)
+_unary("spence", lambda o, x, y: -_over(o, o.log(x), x - 1.0, 1.0))
+_unary("ellipk", lambda o, m, y: (o.ellipe(m) / (1.0 - m) - y) / (2.0 * m), UNIT)
+_unary("ellipe", lambda o, m, y: (y - o.ellipk(m)) / (2.0 * m), UNIT)
+
+# -- incomplete gamma and beta functions ----------------------------------------------------------
+
+
+def _shape(name: str) -> Unknown:
+    return Unknown(f"the derivative of {name} by a shape parameter")
+
+
+def _gamma_density(o: Any, a: Any, x: Any) -> Any:
+    return o.exp((a - 1.0) * o.log(x) - x - o.lgamma(a))
+
+
+def _beta_density(o: Any, a: Any, b: Any, x: Any) -> Any:
+    log_beta = o.lgamma(a) + o.lgamma(b) - o.lgamma(a + b)
+    return o.exp((a - 1.0) * o.log(x) + (b - 1.0) * o.log1p(-x) - log_beta)
+
+
+_row("gammainc", lambda o, a, x, y: (_shape("gammainc"), _gamma_density(o, a, x)),
+     POSITIVE, POSITIVE)  # fmt: skip
+_row("gammaincc", lambda o, a, x, y: (_shape("gammaincc"), -_gamma_density(o, a, x)),
+     POSITIVE, POSITIVE)  # fmt: skip
+_row("gammaincinv", lambda o, a, p, y: (_shape("gammaincinv"), 1.0 / _gamma_density(o, a, y)),
+     POSITIVE, UNIT)  # fmt: skip
+_row("betainc", lambda o, a, b, x, y: (
+    _shape("betainc"), _shape("betainc"), _beta_density(o, a, b, x)),
+    POSITIVE, POSITIVE, UNIT)  # fmt: skip
+_row("betaincinv", lambda o, a, b, p, y: (
+    _shape("betaincinv"), _shape("betaincinv"), 1.0 / _beta_density(o, a, b, y)),
+    POSITIVE, POSITIVE, UNIT)  # fmt: skip

@@ -1,0 +1,243 @@
+"""What is the derivative of a solution: of a fixed point, of a root, of a minimum?
+
+An iteration finds the solution; the implicit function theorem gives its derivative, in which the
+iteration plays no part.  All three functions state an equation x = f(x) that the solution fulfils
+(`trace.implicit` and `runtime.implicit`; the rules are in `sweeps.implicit`).  The iterations
+themselves (`jitad.iterations`) are ordinary Python that is rewritten as user code is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitad import iterations
+from jitad.api import grad
+from jitad.errors import JitadConvergenceError, JitadTypeError
+from jitad.runtime import implicit as eager
+from jitad.runtime.leaves import is_real
+from jitad.runtime.tagged import dtype_of
+from jitad.runtime.tags import asleep
+from jitad.structures import flatten, unflatten
+from jitad.tape.build import Leaf
+from jitad.trace import context, hooks
+from jitad.trace import implicit as recorded
+from jitad.trace.outside import Outside
+from jitad.values.number import bind
+from jitad.where import caller
+
+Function = Callable[..., Any]
+Leaves = list[Any]
+
+
+def fixed_point(
+    f: Function, x0: Any, *args: Any, tol: float = 1e-12, max_iterations: int = 100_000
+) -> Any:
+    """The limit of x, f(x), f(f(x)), ... from x0 on; its derivative is the limit's.
+
+    Parameters
+    ----------
+    f : function `f(x, *args)` that gives a value of x's structure, shapes and dtypes.  It may
+        close over values that are differentiated.
+    x0 : where to start: a float, a float array of any shape, or a structure of them.
+    args : further arguments of `f`.
+    tol : the iteration ends when no element changes by more than `tol * max(1, largest element)`.
+    max_iterations : so many calls of `f` at most.
+
+    Returns
+    -------
+    x with x = f(x, *args), in the structure, shapes and dtypes of `x0`.  The derivative with
+    respect to `x0` is zero.
+
+    Raises
+    ------
+    JitadTypeError : `x0` has parts that are not floats, or `f` gives another structure.
+    JitadConvergenceError : the iteration did not converge, or that of its derivative.
+
+    Source: B. Christianson, *Reverse accumulation and attractive fixed points*, Optimization
+    Methods and Software 3 (1994).
+
+    >>> from jitad import derivative, fixed_point, jit_grad
+    >>> def root_of(a):
+    ...     return fixed_point(lambda y: 0.5 * (y + a / y), 1.0)
+    >>> root_of(9.0), round(derivative(root_of)(9.0), 12), round(jit_grad(root_of)(9.0), 12)
+    (3.0, 0.166666666667, 0.166666666667)
+    """
+    state = _State("fixed_point", x0)
+
+    def once(x: Leaves) -> Leaves:
+        return state.leaves(hooks.call(f, state.whole(x), *args))
+
+    return state.whole(state.solution(state.start, iterations.repeat, (once,), lambda held: once,
+                                      tol, max_iterations))  # fmt: skip
+
+
+def root(
+    g: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 100
+) -> Any:
+    """The x near x0 with g(x) = 0; its derivative is that of the solution.
+
+    Parameters
+    ----------
+    g : function `g(x, *args)` that gives as many floats as x has, in any structure.
+    x0 : where to start: a float, a float array of any shape, or a structure of them.
+    args : further arguments of `g`.
+    tol : the search ends with a step that moves no element by more than `tol * max(1, largest
+        element)`.
+    max_iterations : so many steps at most.
+
+    Returns
+    -------
+    x with g(x, *args) = 0, in the structure, shapes and dtypes of `x0`.  The derivative with
+    respect to `x0` is zero.  The Jacobian is dense: time grows as the cube of the size of x.
+
+    Raises
+    ------
+    JitadTypeError : `x0` has parts that are not floats, or `g` gives another number of floats.
+    JitadConvergenceError : no root was found, or the Jacobian is singular there.
+
+    Source: Newton's method with steps halved until |g| decreases; Dennis & Schnabel, *Numerical
+    Methods for Unconstrained Optimization and Nonlinear Equations*, ch. 6.
+
+    >>> from jitad import jit_grad, root
+    >>> def cube_root(a):
+    ...     return root(lambda y: y**3 - a, 1.0)
+    >>> round(cube_root(8.0), 12), round(jit_grad(cube_root)(8.0), 12)
+    (2.0, 0.083333333333)
+    """
+    state = _State("root", x0)
+
+    def residual(v: Any) -> Any:
+        return _vector(flatten(hooks.call(g, state.from_vector(v), *args))[0])
+
+    return state.by_newton(iterations.newton, (residual,), residual, tol, max_iterations)
+
+
+def argmin(
+    f: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 200
+) -> Any:
+    """The x near x0 where f(x) is smallest; its derivative is that of the minimiser.
+
+    Parameters
+    ----------
+    f : function `f(x, *args)` that gives a number, twice differentiable.
+    x0 : where to start: a float, a float array of any shape, or a structure of them.
+    args : further arguments of `f`.
+    tol : the search ends with a Newton step that moves no element by more than `tol * max(1,
+        largest element)`.
+    max_iterations : so many steps at most.
+
+    Returns
+    -------
+    A local minimiser, in the structure, shapes and dtypes of `x0`.  The derivative with respect
+    to `x0` is zero.  The Hessian is dense: time grows as the cube of the size of x.
+
+    Raises
+    ------
+    JitadTypeError : `x0` has parts that are not floats, or `f` gives something else than a number.
+    JitadConvergenceError : no minimum was found, or the Hessian is singular there.
+
+    Source: Newton's method with a multiple of the identity added to the Hessian as needed
+    (Levenberg-Marquardt); Nocedal & Wright, *Numerical Optimization*, ch. 3.4.
+
+    >>> import numpy as np
+    >>> from jitad import argmin, jit_grad
+    >>> def ridge(penalty, a, b):
+    ...     return argmin(lambda w: np.sum((a @ w - b) ** 2) + penalty * np.sum(w * w), np.zeros(2))
+    >>> def validation(penalty, a, b):
+    ...     return float(np.sum(ridge(penalty, a, b) ** 2))
+    >>> a, b = np.eye(2), np.array([1.0, 2.0])
+    >>> round(validation(1.0, a, b), 9), round(jit_grad(validation)(1.0, a, b), 9)
+    (1.25, -1.25)
+    """
+    state = _State("argmin", x0)
+
+    def value(v: Any) -> Any:
+        return hooks.call(f, state.from_vector(v), *args)
+
+    slope = grad(value)
+    return state.by_newton(iterations.descend, (value, slope), slope, tol, max_iterations)
+
+
+class _State:
+    """The structure that x0 has, and ways between it, its leaves and a vector."""
+
+    def __init__(self, name: str, x0: Any) -> None:
+        self.name = name
+        trace = context.current()
+        self.pos = trace.builder.pos if trace is not None else None  # of the user's call
+        self.start, self.structure = flatten(x0)
+        for leaf, path in zip(self.start, self.structure.paths(), strict=True):
+            if not is_real(leaf):
+                at = f" at {path}" if path else ""
+                what = "a function" if callable(leaf) else f"a {type(leaf).__name__}"
+                raise JitadTypeError(f"{name}: the start{at} is {what}, not a float", caller(),
+                                     "Pass floats (3.0 instead of 3).")  # fmt: skip
+        if not self.start:
+            raise JitadTypeError(f"{name}: the start has no floats", caller())
+
+    def whole(self, xs: Leaves) -> Any:
+        return unflatten(self.structure, xs)
+
+    def leaves(self, value: Any) -> Leaves:
+        """The leaves of what the user's function gave."""
+        found, structure = flatten(value)
+        if structure != self.structure:
+            raise JitadTypeError(
+                f"{self.name}: the function gives another structure than it takes", None,
+                "Give back what has the structure of the start.",
+            )  # fmt: skip
+        return found
+
+    def from_vector(self, v: Any) -> Any:
+        return self.whole(hooks.call(iterations.split, v, self.start))
+
+    def by_newton(
+        self, how: Function, given: tuple[Function, ...], residual: Function, tol: Any, most: int
+    ) -> Any:
+        """The root of `residual`, a function from vectors to vectors, that `how` finds."""
+
+        def equation(held: Leaves) -> Function:
+            return lambda x: [hooks.call(iterations.corrected, x[0], held[0], residual)]
+
+        start = [_vector(self.start)]
+        (v,) = self.solution(start, how, given, equation, tol, most)
+        found = hooks.call(iterations.split, v, self.start)
+        return self.whole([_as(was, x) for was, x in zip(self.start, found, strict=True)])
+
+    def solution(
+        self, start: Leaves, how: Function, given: tuple[Function, ...],
+        equation: Callable[[Leaves], Function], tol: Any, most: int,
+    ) -> Leaves:  # fmt: skip
+        """What `how(start, tol, most, *given)` ends with: the solution of x = equation(held)(x)."""
+        failed = f"{self.name} did not converge"
+        remedy = "Start nearer, or give a larger tol or max_iterations."
+        if isinstance(tol, (int, float)):  # no smaller than rounding lets an iteration reach
+            tol = max(tol, 8.0 * max(float(np.finfo(dtype_of(leaf)).eps) for leaf in start))
+        trace = context.current()
+        if trace is not None:
+            x, held, ok = hooks.call(how, start, tol, most, *given)
+            trace.builder.pos = self.pos
+            recorded.demand(ok, failed, remedy)
+            return recorded.implicit(equation(list(map(recorded.constant, held))), x, tol, most)
+        with Outside():
+            with asleep(), np.errstate(all="ignore"):
+                x, held, ok = hooks.call(how, list(map(eager.plain, start)), tol, most, *given)
+                x, held = list(map(eager.plain, x)), list(map(eager.plain, held))
+            if not ok:
+                raise JitadConvergenceError(failed, caller(), remedy)
+            return eager.implicit(equation(held), x, tol, most)
+
+
+def _as(start: Any, found: Any) -> Any:
+    """Python floats go in, so Python floats come out: elements of a vector are NumPy's."""
+    if isinstance(found, Leaf):
+        python = type(start) is float or getattr(getattr(start, "type", None), "py", False)
+        return bind("cast", found, dtype="f8", py=True) if python else found
+    return float(found) if type(start) is float and type(found) is np.float64 else found
+
+
+def _vector(xs: Leaves) -> Any:
+    return hooks.call(iterations.joined, xs)

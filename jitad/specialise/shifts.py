@@ -1,0 +1,188 @@
+"""How do additions to shifted windows of an array become one pass over it?
+
+The adjoint of a stencil on slices adds one array to several windows of another, each a pass over
+memory:
+
+    g[1:-1] += c; g[2:] += c; g[:-2] += c
+
+Here c is put into a frame of zeros first (`pad`); then every element of g takes what it gets from
+all windows at once, reading c at the shifts turned round (a scatter turned into a gather).  Each
+element still adds in the order of the program.  Done where arrays are fewer than windows; what
+differs from another array only by its sign or a number is that array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from jitad.specialise.linear import Forms
+from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit
+from jitad.tape.types import BOOL, INT, Array
+
+_FARTHEST = 4  # elements between two windows along an axis
+
+
+def shifts(tape: Tape) -> Tape:
+    """The tape with such additions joined (in place)."""
+    _visit(tape.body, Forms())
+    return tape
+
+
+@dataclass(frozen=True)
+class _Window:
+    """An addition to a window: `way` leads from `base` to what is added, last operation first."""
+
+    e: Equation
+    base: Var
+    way: tuple[Equation, ...]
+    offsets: tuple[int, ...]
+
+
+def _visit(block: Block, forms: Forms) -> None:
+    made = {v: e for e in block.equations for v in e.outs}
+    users: dict[Atom, int] = {}
+    for e in block.equations:
+        for a in (*e.ins, *free_vars(*e.blocks)):
+            users[a] = users.get(a, 0) + 1
+        if (form := forms.result(e.op, e.ins)) is not None:
+            forms.of_var[e.outs[0]] = form
+    for a in block.results:
+        users[a] = users.get(a, 0) + 1
+    out: list[Equation] = []
+    where: dict[int, int] = {}
+    for e in block.equations:
+        for inner in e.blocks:
+            _visit(inner, forms)
+        where[id(e)] = len(out)
+        out.append(e)
+    following = {e.ins[0]: e for e in block.equations if e.op == "accum_slice"}
+    instead: dict[int, list[Equation]] = {}
+    for e in block.equations:
+        if e.op == "accum_slice" and id(e) not in instead:
+            for group in _groups(_chain(e, following, users), made, forms):
+                for w in group:
+                    instead[id(w.e)] = []
+                instead[id(group[-1].e)] = list(_joined(group))
+    if instead:
+        block.equations = [x for e in out for x in instead.get(id(e), (e,))]
+
+
+def _chain(e: Equation, following: dict[Atom, Equation], users: dict[Atom, int]) -> list[Equation]:
+    """Additions from e on, each to what the one before it gave, which nobody else uses."""
+    chain = [e]
+    while users.get(v := chain[-1].outs[0]) == 1 and v in following:
+        chain.append(following[v])
+    return chain
+
+
+def _groups(
+    chain: list[Equation], made: dict[Var, Equation], forms: Forms
+) -> Iterator[list[_Window]]:
+    """Neighbours in a chain whose windows are of one size and not far from each other."""
+    group: list[_Window] = []
+    for e in [*chain, None]:
+        w = _window(e, group[0].e if group else e, made, forms) if e is not None else None
+        if w is not None and _near([*group, w]):
+            group.append(w)
+            continue
+        if len({x.base for x in group}) < len(group):
+            yield group
+        w = _window(e, e, made, forms) if e is not None else None
+        group = [w] if w is not None else []
+
+
+def _window(
+    e: Equation, first: Equation, made: dict[Var, Equation], forms: Forms
+) -> _Window | None:
+    """The addition as a window `offsets` away from that of the first; None if it isn't one."""
+    _, v, *at = e.ins
+    kinds, ndim = e.params["kinds"], len(e.params["kinds"])
+    if "i" in kinds or not isinstance(v, Var) or not isinstance(v.type, Array):
+        return None
+    if v.type != e.ins[0].type or e.params != first.params:
+        return None
+    if at[2::3] != list(first.ins[4::3]) or any(step != lit(1) for step in at[1::3]):
+        return None
+    apart = [forms.of(a) - forms.of(b) for a, b in zip(at[::3], first.ins[2::3], strict=True)]
+    if any(d.terms for d in apart):
+        return None
+    base, way = v, []
+    while (x := made.get(base)) is not None and (factor := _multiple(x)) is not None:
+        way.append(x)
+        base = factor
+    assert len(apart) == ndim
+    return _Window(e, base, tuple(way), tuple(d.constant for d in apart))
+
+
+def _multiple(x: Equation) -> Var | None:
+    """What x is a finite multiple of: zeros stay zeros."""
+    match x.op, x.ins:
+        case "neg", (Var() as a,):
+            return a
+        case "mul", (Var() as a, Lit() as c) | (Lit() as c, Var() as a):
+            return a if math.isfinite(c.value) and a.type == x.outs[0].type else None
+    return None
+
+
+def _extremes(group: list[_Window]) -> list[tuple[int, int]]:
+    """The lowest and the highest offset along each axis."""
+    return [(min(c), max(c)) for c in zip(*(w.offsets for w in group), strict=True)]
+
+
+def _near(group: list[_Window]) -> bool:
+    return all(high - low <= _FARTHEST for low, high in _extremes(group))
+
+
+def _joined(group: list[_Window]) -> Iterator[Equation]:
+    """One addition in the place of many."""
+    first, last = group[0].e, group[-1].e
+    pos: Pos | None = last.pos
+    kinds = first.params["kinds"]
+    lowest = [low for low, _ in _extremes(group)]
+    spread = [high - low for low, high in _extremes(group)]
+    equations: list[Equation] = []
+
+    def emit(op: str, *ins: Atom, out: Var, **params: object) -> Var:
+        equations.append(Equation(op, ins, (out,), dict(params), (), pos))
+        return out
+
+    starts: list[Atom] = []
+    counts: list[Atom] = []
+    sizes: list[Atom] = []
+    for k, (low, far) in enumerate(zip(lowest, spread, strict=True)):
+        starts.append(next(w.e.ins[2 + 3 * k] for w in group if w.offsets[k] == low))
+        n = first.ins[4 + 3 * k]
+        if far:  # windows of no elements may lie anywhere: so has their sum none
+            some = emit("gt", n, lit(0), out=Var(BOOL))
+            more = emit("add", n, lit(far), out=Var(INT))
+            counts.append(emit("where", some, more, lit(0), out=Var(INT)))
+            sizes.append(emit("add", n, lit(2 * far), out=Var(INT)))
+        else:
+            counts.append(n)
+            sizes.append(n)
+    shape = tuple(counts)
+
+    def window(at: Sequence[Atom]) -> list[Atom]:
+        return [a for k in range(len(kinds)) for a in (at[k], lit(1), counts[k])]
+
+    whole = first.ins[0]
+    kind = whole.type
+    framed = {
+        base: emit("pad", base, *map(lit, spread), *sizes, out=Var(kind, tuple(sizes)))
+        for base in dict.fromkeys(w.base for w in group)
+    }
+    total = emit("slice", whole, *window(starts), out=Var(kind, shape), kinds=kinds)
+    for w in group:
+        back: list[Atom] = [
+            lit(far - (c - low))
+            for far, c, low in zip(spread, w.offsets, lowest, strict=True)
+        ]  # fmt: skip
+        v = emit("slice", framed[w.base], *window(back), out=Var(kind, shape), kinds=kinds)
+        for x in reversed(w.way):
+            ins = tuple(a if isinstance(a, Lit) else v for a in x.ins)
+            v = emit(x.op, *ins, out=Var(kind, shape), **x.params)
+        total = emit("add", total, v, out=Var(kind, shape))
+    emit("store_slice", whole, total, *window(starts), out=last.outs[0], kinds=kinds)
+    yield from equations

@@ -1,0 +1,42 @@
+"""When is a part of an array set to a number?  Once what was there has been read.
+
+The adjoint of `u[1:-1] = v` reads the inner part of u's adjoint and sets it to zero.  On the tape
+the part is a slice of the old version, so wherever it is used after the zeros are there, the old
+version is still needed, and the zeros go to a copy.  Here they are stored just before they are
+first wanted; what reads the old version comes before, and no copy is made.
+"""
+
+from __future__ import annotations
+
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, is_array, walk
+
+
+def sink(tape: Tape) -> Tape:
+    """The tape with such stores moved down (in place)."""
+    for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
+        _sink(block)
+    return tape
+
+
+def _sink(block: Block) -> None:
+    moved = [e for e in block.equations if e.op == "store_slice" and not is_array(e.ins[1])]
+    if not moved:
+        return
+    waiting: dict[Var, Equation] = {e.outs[0]: e for e in moved}
+    out: list[Equation] = []
+
+    def place(v: Atom) -> None:
+        if isinstance(v, Var) and v in waiting:
+            e = waiting.pop(v)
+            place(e.ins[0])
+            out.append(e)
+
+    for e in block.equations:
+        if waiting.get(e.outs[0] if e.outs else None) is e:  # type: ignore[arg-type]
+            continue
+        for a in (*e.ins, *free_vars(*e.blocks)):
+            place(a)
+        out.append(e)
+    for a in (*block.results, *waiting):
+        place(a)
+    block.equations = out

@@ -1,0 +1,169 @@
+"""What are the derivatives of a function that the tape calls?  Functions again.
+
+A `Library` has the functions of a tape and makes derived ones when a sweep asks for them, one for
+each pattern of what is active: zeros stay symbolic across calls.  A function is entered before
+its body is swept, so that the calls in it, which ask for the same derivative, find its name: the
+derivative of a recursive function is recursive.
+
+    tangent   (params, tangents of the active ones) -> (results, tangents of the float results)
+    pullback  (params, seeds of the seeded results) -> (results, adjoints of the active params)
+
+A pullback runs the function's forward part itself.  Where the seeds are known before the call it
+takes the place of the call (`twin` in `sweeps.reverse`), and value and gradient are one recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.primitives import TABLE
+from jitad.tape.build import Builder
+from jitad.tape.copy import begin, copy_block
+from jitad.tape.ir import Atom, Block, Equation, Tape, walk
+from jitad.tape.types import Type, is_float
+
+
+class Library:
+    """The functions of a tape, and what is derived from them."""
+
+    def __init__(self, functions: dict[str, Tape] | None = None) -> None:
+        self.functions = dict(functions or {})
+        self.derived: dict[tuple[Any, ...], str] = {}
+        self.names = set(self.functions)
+        # what a sweep is made of; `specialise.resolve` has more to say to both
+        self.prepare: Callable[[Block], Block] = lambda block: block
+        self.finish: Callable[[Block], Block] = lambda block: block
+
+    def body(self, name: str) -> Block:
+        if name not in self.functions:
+            raise JitadError(
+                f"{name} calls itself through a derivative of itself", None,
+                "Let an int that is known decide how deep the recursion goes.",
+            )  # fmt: skip
+        return self.functions[name].body
+
+    def prints(self, name: str) -> bool:
+        """Does a call of this function print?"""
+        seen: set[str] = set()
+        todo = [name]
+        while todo:
+            f = todo.pop()
+            if f in seen:
+                continue
+            seen.add(f)
+            for e in walk(self.body(f)):
+                if e.op == "print":
+                    return True
+                if e.op == "act":
+                    todo.append(e.params["function"])
+        return False
+
+    def used_by(self, block: Block) -> dict[str, Tape]:
+        """The functions that are called from a block, and from those."""
+        out: dict[str, Tape] = {}
+        todo = [block]
+        while todo:
+            for e in walk(todo.pop()):
+                name = e.params.get("function")
+                if name is not None and name not in out:
+                    out[name] = self.functions[name]
+                    todo.append(out[name].body)
+        return out
+
+    # -- derivatives ------------------------------------------------------------------------------
+
+    def tangent(
+        self, b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None],
+    ) -> tuple[list[Atom], dict[int, Atom]]:  # fmt: skip
+        """A call with tangents: the results, and the tangents of those that have one."""
+        from jitad.sweeps.forward import jvp_block
+
+        active = tuple(k for k, t in enumerate(tangents) if t is not None)
+        name = e.params["function"]
+        floats = [k for k, v in enumerate(e.outs) if is_float(v.type)]
+        types = [v.type for v in e.outs] + [e.outs[k].type for k in floats]
+        derived = self._derive(
+            (name, "tangent", active), f"{name}_dot",
+            lambda body: jvp_block(body, active, self),
+        )  # fmt: skip
+        outs = call(b, e, derived, [*ins, *(tangents[k] for k in active)], types)
+        return outs[: len(e.outs)], dict(zip(floats, outs[len(e.outs) :], strict=True))
+
+    def pullback(
+        self, b: Builder, e: Equation, ins: list[Atom], seeds: list[Atom | None],
+        active: tuple[int, ...], twin: bool,
+    ) -> list[Atom]:  # fmt: skip
+        """A call of the pullback: the results, then the adjoints of the active operands.
+
+        Unless it is a twin, which takes the call's place, checks and prints are left out.
+        """
+        from jitad.sweeps.reverse import vjp_block
+
+        seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
+        name = e.params["function"]
+        types = [v.type for v in e.outs] + [e.ins[k].type for k in active]
+        derived = self._derive(
+            (name, "pullback", active, seeded), f"{name}_vjp",
+            lambda body: vjp_block(body, active, seeded, self),
+        )  # fmt: skip
+        operands = [*ins, *(seeds[k] for k in seeded)]
+        return call(b, e, derived, operands, types, quiet=not twin)
+
+    def _derive(
+        self, key: tuple[Any, ...], wish: str, sweep: Callable[[Block], Block]
+    ) -> str:
+        if key not in self.derived:
+            body = self.prepare(self.body(key[0]))
+            self.derived[key] = name = unused(wish, self.names)
+            self.names.add(name)
+            swept = self.finish(sweep(body))
+            self.functions[name] = Tape(name, swept, self.functions[key[0]].pos)
+        return self.derived[key]
+
+
+def call(
+    b: Builder, e: Equation, name: str, ins: list[Any], types: Iterable[Type], quiet: bool = False
+) -> list[Atom]:
+    """Call a function in the place, or beside, of the call e."""
+    params: dict[str, Any] = {"function": name, "results": tuple(types)}
+    quiet = quiet or e.params.get("quiet", False)
+    if quiet:
+        params["quiet"] = True
+    return list(b.emit("call" if quiet else e.op, *ins, **params))
+
+
+def hushed(body: Block, functions: dict[str, Tape]) -> dict[str, Tape]:
+    """The functions, and for quiet calls others without checks and prints (calls are changed)."""
+    out = dict(functions)
+    done: dict[str, str] = {}
+    todo = [body, *(t.body for t in functions.values())]
+    while todo:
+        for e in walk(todo.pop()):
+            if not e.params.get("quiet"):
+                continue
+            name = e.params["function"]
+            if name not in done and any(TABLE[x.op].effect for x in _inside(out[name].body)):
+                done[name] = quiet = unused(f"{name}_quiet", out)
+                b = Builder()
+                env = begin(b, out[name].body)
+                new = b.blocks[0]
+                new.results = copy_block(b, out[name].body, env, effects=False)
+                out[quiet] = Tape(quiet, new, out[name].pos)
+                todo.append(new)
+            e.params = {k: v for k, v in e.params.items() if k != "quiet"}
+            e.params["function"] = done.get(name, name)
+    return out
+
+
+def _inside(body: Block) -> Iterator[Equation]:
+    return (e for e in walk(body) if e.op in TABLE)
+
+
+def unused(wish: str, taken: Iterable[str]) -> str:
+    """A name that is not taken yet."""
+    names = set(taken)
+    return wish if wish not in names else next(
+        n for k in range(2, len(names) + 3) if (n := f"{wish}_{k}") not in names
+    )

@@ -1,0 +1,33 @@
+"""What may be done with a value that is None on some paths?
+
+It may be tested, handed on, stored and returned as it is.  Whatever else uses it takes it to be
+there, which is checked when the kernel runs: Python would raise a TypeError at such a None.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitad.errors import JitadTypeError
+from jitad.trace.unset import is_optional
+from jitad.values.kind import fail, require
+
+
+def present(value: Any) -> Any:
+    """The value where it is used as other than None."""
+    if not is_optional(value):
+        return value
+    what = f"{value.name or 'a value'} is None here"
+    require(value.flag, JitadTypeError, what, "Test it with `is not None`.")
+    return value.value
+
+
+def all_present(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(map(present, values)) if any(map(is_optional, values)) else values
+
+
+def refuse_among(values: Any) -> None:
+    """Python's own containers compare their elements without asking a hook."""
+    if any(map(is_optional, values)):
+        raise fail(JitadTypeError, "a value that is None on some paths can't be compared here",
+                   "Test it with `is None` first.")  # fmt: skip

@@ -1,0 +1,87 @@
+"""What do `sorted`, and `min` and `max` with a key, give where the order is traced?
+
+The elements are compared and exchanged, each comparison an `if` of the tape: a straight insertion,
+stable as Python's sort is.  So many comparisons are written out that long sequences are refused.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.trace.branches import choose
+from jitad.trace.calls import call
+from jitad.trace.context import current
+from jitad.trace.iterables import sequence
+from jitad.values.functions import implementation
+from jitad.values.journal import made
+from jitad.values.kind import fail
+from jitad.values.number import Number
+
+MAX_SORTED = 32  # elements
+
+
+def _items(values: Any) -> list[Any]:
+    """The elements; a traced length is relied on."""
+    counted = sequence(values)
+    if counted is None:
+        return list(values)
+    if counted.static is not None:
+        return list(counted.static)
+    return [counted.item(k) for k in range(counted.count.known("the length of what is sorted"))]
+
+
+def sorted_(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    items = _items(values)
+    keys = items if key is None else [call(key, v) for v in items]
+    if current() is None or not any(isinstance(k, Number) for k in keys):
+        order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
+        return _made([items[k] for k in order])
+    if len(items) > MAX_SORTED:
+        raise fail(JitadError, f"more than {MAX_SORTED} traced numbers can't be sorted here",
+                   "Sort an array with np.sort.")  # fmt: skip
+    pairs = list(zip(keys, items, strict=True))
+    for end in range(1, len(pairs)):
+        for k in range(end, 0, -1):
+            pairs[k - 1 : k + 1] = _in_order(pairs[k - 1], pairs[k], bool(reverse))
+    return _made([v for _, v in pairs])
+
+
+def _in_order(first: Any, second: Any, reverse: bool) -> tuple[Any, Any]:
+    wrong = second[0] > first[0] if reverse else second[0] < first[0]
+    out: tuple[Any, Any] = choose(wrong, lambda: (second, first), lambda: (first, second))
+    return out
+
+
+def _made(items: list[Any]) -> list[Any]:
+    made(items)
+    return items
+
+
+_MISSING = object()
+
+
+def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def function(*args: Any, key: Any = None, default: Any = _MISSING) -> Any:
+        if key is None:
+            more = {} if default is _MISSING else {"default": default}
+            found = implementation(plain)
+            return (plain if found is None else found)(*args, **more)
+        items = _items(args[0]) if len(args) == 1 else list(args)
+        if not items:
+            if default is not _MISSING:
+                return default
+            raise ValueError(f"{plain.__name__}() arg is an empty sequence")
+        best = (call(key, items[0]), items[0])
+        for v in items[1:]:
+            new = (call(key, v), v)
+            better = new[0] < best[0] if plain is min else new[0] > best[0]
+            best = choose(better, lambda new=new: new, lambda best=best: best)  # type: ignore[misc]
+        return best[1]
+
+    return function
+
+
+STAND_INS: dict[Any, Any] = {sorted: sorted_, min: _extreme(min), max: _extreme(max)}

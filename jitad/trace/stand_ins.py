@@ -1,0 +1,84 @@
+"""Which functions of Python's library compute by the operators of user code while tracing?
+
+Operators are hooks in rewritten code, which check that integers stay exact and turn loops into
+loops of the tape.  What does the same under another name (`sum`, `operator.mul`, `x.__abs__`) must
+not get around that.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from jitad.tape.ir import Pos
+from jitad.trace import hooks
+from jitad.trace.calls import WHILE_TRACING, call, special
+from jitad.trace.context import current
+from jitad.trace.hooking import Site
+from jitad.trace.places import METHODS
+from jitad.trace.wide import checked
+from jitad.values import operators
+from jitad.values.array import ArrayHandle
+from jitad.values.functions import implementation
+
+_ADD, _MULT, _POW = (getattr(hooks, name) for name in ("Add", "Mult", "Pow"))
+
+
+def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> Any:
+    """The builtin sum, or math.prod: the loop that user code could write instead."""
+
+    def replacement(values: Any, start: Any = start) -> Any:
+        found = implementation(original)
+        if isinstance(values, ArrayHandle) and found is not None:
+            return found(values, start=start)
+        trace = current()
+        assert trace is not None
+        site = Site(trace.builder.pos or Pos("", 0), ("the sum",), (), frozenset({"the sum"}))
+        loop = hooks.for_(values, (start,), site)
+        for item, (so_far,) in loop:
+            with loop:
+                loop.leave((operation(so_far, item),))
+        return loop.joined()[0]
+
+    return replacement
+
+
+def _abs(x: Any) -> Any:
+    """The builtin abs: the smallest integer has none in 64 bits."""
+    found = None if type(x) in hooks._PLAIN else special(x, "__abs__")
+    return checked("abs", x, None, abs(x)) if found is None else call(found, x)
+
+
+def _pow(a: Any, b: Any, modulus: Any = None) -> Any:
+    return _POW(a, b) if modulus is None else operators.pow_(a, b, modulus)
+
+
+def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
+    add: Any = _ADD
+    by = add if func is None else lambda *given: call(func, *given)
+    return itertools.accumulate(values, by, initial=initial)
+
+
+def _reflected(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda a, b: hook(b, a)
+
+
+# the functions and methods that do what operators do
+for _name, (_plain, _inplace, _method) in hooks._BINARY.items():
+    _function = _method + "_" * (_method in ("and", "or"))
+    WHILE_TRACING[getattr(operator, _function)] = getattr(hooks, _name)
+    WHILE_TRACING[getattr(operator, "i" + _method)] = getattr(hooks, "I" + _name)
+    METHODS[f"__{_method}__"] = getattr(hooks, _name)
+    METHODS[f"__r{_method}__"] = _reflected(getattr(hooks, _name))
+for _name, (_plain, _method) in hooks._UNARY.items():
+    WHILE_TRACING[getattr(operator, _method)] = getattr(hooks, _name)
+    METHODS[f"__{_method}__"] = getattr(hooks, _name)
+METHODS["__abs__"] = _abs
+WHILE_TRACING[itertools.accumulate] = _accumulate
+WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
+WHILE_TRACING[pow] = _pow
+WHILE_TRACING[sum] = _folded(sum, _ADD, 0)
+WHILE_TRACING[math.prod] = _folded(math.prod, _MULT, 1)

@@ -1,0 +1,427 @@
+"""What becomes of NumPy's functions that rearrange arrays, by way of simpler ones?
+
+Each is a short program over views, joins and index arrays (`shaping`, `picking`), so that every
+engine, mode and order follows.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import (
+    as_operand,
+    cast,
+    common_shape,
+    elementwise,
+    shape_of,
+)
+from jitad.values.creation import array, filled, shape_tuple
+from jitad.values.extents import Int
+from jitad.values.kind import fail
+from jitad.values.number import Number, bind
+from jitad.values.products import diag
+from jitad.values.reductions import axes_of
+from jitad.values.registry import call, replaces
+from jitad.values.shaping import (
+    broadcast_to,
+    concatenate,
+    handle,
+    moveaxis,
+    ravel,
+    reshape,
+    swapaxes,
+)
+
+
+def along(axis: int, key: Any) -> tuple[Any, ...]:
+    """The subscript that indexes one axis and leaves those before it."""
+    return (*(slice(None),) * axis, key)
+
+
+# -- turning --------------------------------------------------------------------------------------
+
+
+@replaces(np.rot90, plain=False)
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ArrayHandle:
+    m = handle(m)
+    i, j = (axes_of(int(a), m.ndim)[0] for a in axes)
+    if i == j:
+        raise fail(JitadValueError, "Axes must be different.")
+    back = slice(None, None, -1)
+    match k % 4:
+        case 0:
+            return m[...]
+        case 1:
+            return swapaxes(m[along(j, back)], i, j)
+        case 2:
+            return m[along(i, back)][along(j, back)]
+        case _:
+            return swapaxes(m, i, j)[along(j, back)]
+
+
+@replaces(np.rollaxis, plain=False)
+def rollaxis(a: Any, axis: int, start: int = 0) -> ArrayHandle:
+    a = handle(a)
+    (axis,) = axes_of(axis, a.ndim)
+    start = start + a.ndim if start < 0 else start
+    if not 0 <= start <= a.ndim:
+        raise fail(JitadValueError, f"start {start} is out of bounds for {a.ndim} axes")
+    return moveaxis(a, axis, start - 1 if axis < start else start)
+
+
+@replaces(np.atleast_3d, plain=False)
+def atleast_3d(*arrays: Any) -> Any:
+    out = []
+    for a in map(handle, arrays):
+        new: dict[int, tuple[int, ...]] = {0: (0, 1, 2), 1: (0, 2), 2: (2,)}
+        out.append(a.with_axes(new[a.ndim]) if a.ndim < 3 else a)
+    return out[0] if len(out) == 1 else tuple(out)
+
+
+# -- taking apart ---------------------------------------------------------------------------------
+
+
+def _split(a: Any, sections: Any, axis: int, equal: bool) -> list[ArrayHandle]:
+    a = handle(a)
+    (axis,) = axes_of(axis, a.ndim)
+    given = sections.peek() if isinstance(sections, ArrayHandle) else sections
+    if isinstance(given, (list, tuple, np.ndarray)):
+        cuts = [0, *given, a.shape[axis]]
+        return [a[along(axis, slice(i, j))] for i, j in pairwise(cuts)]
+    parts = int(given)
+    if parts <= 0:
+        raise fail(JitadValueError, "number sections must be larger than 0.")
+    n = int(a._static(a.shape[axis], "the length of what is split into equal parts"))
+    if equal and n % parts:
+        raise fail(JitadValueError, "array split does not result in an equal division")
+    sizes = [n // parts + (k < n % parts) for k in range(parts)]
+    starts = [sum(sizes[:k]) for k in range(parts)]
+    return [a[along(axis, slice(i, i + m))] for i, m in zip(starts, sizes, strict=True)]
+
+
+@replaces(np.split, plain=False)
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, axis, True)
+
+
+@replaces(np.array_split, plain=False)
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, axis, False)
+
+
+@replaces(np.hsplit, plain=False)
+def hsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, 0 if handle(ary).ndim == 1 else 1, True)
+
+
+@replaces(np.vsplit, plain=False)
+def vsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, 0, True)
+
+
+@replaces(np.dsplit, plain=False)
+def dsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
+    return _split(ary, indices_or_sections, 2, True)
+
+
+@replaces(np.unstack, plain=False)
+def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+    x = handle(x)
+    (axis,) = axes_of(axis, x.ndim)
+    n = x._static(x.shape[axis], "the length of what is unstacked")
+    return tuple(x[along(axis, k)] for k in range(n))
+
+
+# -- putting together -----------------------------------------------------------------------------
+
+
+@replaces(np.dstack)
+def dstack(tup: Any) -> Any:
+    return concatenate([atleast_3d(a) for a in tup], 2)
+
+
+@replaces(np.block)
+def block(arrays: Any) -> Any:
+    """Innermost lists join along the last axis, those around them along the one before it."""
+
+    def depth(x: Any) -> int:
+        return 1 + depth(x[0]) if isinstance(x, list) else 0
+
+    def ndims(x: Any) -> int:
+        return max(map(ndims, x)) if isinstance(x, list) else handle(x).ndim
+
+    levels = depth(arrays)
+    ndim = max(levels, ndims(arrays))
+
+    def join(x: Any, level: int) -> ArrayHandle:
+        if not isinstance(x, list):
+            if level < levels:
+                raise fail(JitadValueError, "the lists of np.block are not equally deep")
+            x = handle(x)
+            return x.with_axes(tuple(range(ndim - x.ndim))) if x.ndim < ndim else x
+        return concatenate([join(y, level + 1) for y in x], ndim - levels + level)
+
+    return array(join(arrays, 0))
+
+
+@replaces(np.broadcast_arrays)
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]:
+    shape = common_shape([shape_of(as_operand(a)) for a in args])
+    return tuple(broadcast_to(a, shape) if shape else handle(a) for a in args)
+
+
+@replaces(np.insert)
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
+    """At one place, a row of values or several."""
+    arr = handle(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    n = arr.shape[axis]
+    if shape_of(as_operand(obj)) or isinstance(obj, slice):
+        raise fail(JitadTypeError, "np.insert at several places is not supported here",
+                   "Insert one after the other, or use np.concatenate.")  # fmt: skip
+    from jitad.values.indexing import position
+
+    at = position(obj, extents.add(n, 1), axis)
+    if not isinstance(obj, Number) and obj < 0:
+        at = extents.sub(at, 1)  # counted from the end of the array as it was
+    values = cast_to(handle(values), arr.dtype)
+    if values.ndim <= 1 and not values.ndim:
+        values = reshape(values, (1,) * arr.ndim)
+    elif values.ndim < arr.ndim:
+        values = values.with_axes(tuple(range(arr.ndim - values.ndim)))
+        values = moveaxis(values, 0, axis)
+    shape = list(arr.shape)
+    shape[axis] = values.shape[axis]
+    parts = [arr[along(axis, slice(0, at))], broadcast_to(values, tuple(shape)),
+             arr[along(axis, slice(at, None))]]  # fmt: skip
+    return concatenate(parts, axis)
+
+
+def cast_to(a: ArrayHandle, dtype: Any) -> ArrayHandle:
+    return a if a.dtype == dtype else ArrayHandle(cast(a.content, np.dtype(dtype)))
+
+
+@replaces(np.delete)
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    arr = handle(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    if isinstance(obj, (slice, list, tuple, np.ndarray, ArrayHandle)) and not (
+        isinstance(obj, ArrayHandle) and not obj.ndim
+    ):
+        plain = obj.peek() if isinstance(obj, ArrayHandle) else obj
+        n = arr._static(arr.shape[axis], "the length of what is deleted from")
+        if isinstance(plain, Number):
+            raise fail(JitadTypeError, "np.delete at traced places is not supported",
+                       "Use a mask.")  # fmt: skip
+        kept = np.delete(np.arange(n), plain)
+        return arr[along(axis, kept)]
+    from jitad.values.indexing import position
+
+    at = position(obj, arr.shape[axis], axis)
+    after = slice(extents.add(at, 1), None)
+    return concatenate([arr[along(axis, slice(0, at))], arr[along(axis, after)]], axis)
+
+
+@replaces(np.resize)
+def resize(a: Any, new_shape: Any) -> Any:
+    """The elements again and again, until the shape is full."""
+    flat, shape = ravel(a), shape_tuple(new_shape)
+    total = extents.product(shape)
+    if not isinstance(flat.shape[0], Number) and not flat.shape[0]:
+        return filled(0, shape, flat.dtype)
+    places = elementwise("mod", call(np.arange, total), flat.shape[0])
+    return reshape(flat[places], shape)
+
+
+# -- diagonals ------------------------------------------------------------------------------------
+
+
+@replaces(np.diagflat)
+def diagflat(v: Any, k: int = 0) -> Any:
+    return diag(ravel(v), k)
+
+
+@replaces(np.fill_diagonal, plain=False)
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    a = handle(a)
+    if a.ndim != 2 or wrap:
+        raise fail(JitadTypeError, "np.fill_diagonal is supported for matrices, without wrap=")
+    n, m = a.shape
+    at = call(np.arange, extents.smallest(n, m))
+    val = handle(val)
+    if val.ndim:
+        val = resize(val, at.shape)
+        a[at, at] = val
+    else:
+        a[at, at] = val[()]
+
+
+# -- choosing -------------------------------------------------------------------------------------
+
+
+def taken_along(a: ArrayHandle, indices: Any, axis: int) -> Any:
+    """a at indices along an axis, the two being equal in all others; indices are in range."""
+    if a.ndim == 1:
+        return wrap(bind("take", a.content, handle(indices).content, axis=0))
+    moved, at = moveaxis(a, axis, -1), moveaxis(handle(indices), axis, -1)
+    n = moved.shape[-1]
+    rows = extents.product(moved.shape[:-1])
+    starts = elementwise("mul", call(np.arange, rows), n)
+    flat = elementwise("add", reshape(at, (rows, at.shape[-1])), starts.with_axes((1,)))
+    found = bind("take", ravel(moved).content, ravel(flat).content, axis=0)
+    return moveaxis(reshape(wrap(found), at.shape), -1, axis)
+
+
+def _wrapped(indices: Any, n: Int) -> Any:
+    from jitad.values.picking import in_range
+
+    return in_range(handle(indices), n)
+
+
+def _fitting(a: ArrayHandle, indices: ArrayHandle, axis: int) -> tuple[ArrayHandle, ArrayHandle]:
+    """Both stretched to each other, but along the axis."""
+    if a.ndim != indices.ndim:
+        raise fail(JitadValueError, "`indices` and `arr` must have the same number of dimensions")
+    thin = [[1 if k == axis else n for k, n in enumerate(x.shape)] for x in (a, indices)]
+    shape = common_shape([tuple(t) for t in thin])
+    wide = [[x.shape[axis] if k == axis else n for k, n in enumerate(shape)] for x in (a, indices)]
+    return broadcast_to(a, tuple(wide[0])), broadcast_to(indices, tuple(wide[1]))
+
+
+@replaces(np.take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    arr, indices = handle(arr), handle(indices)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    arr, indices = _fitting(arr, indices, axis)
+    return taken_along(arr, _wrapped(indices, arr.shape[axis]), axis)
+
+
+@replaces(np.put_along_axis, plain=False)
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
+    arr, indices = handle(arr), handle(indices)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    (axis,) = axes_of(axis, arr.ndim)
+    _, indices = _fitting(arr, indices, axis)
+    moved = moveaxis(arr, axis, -1)
+    at = moveaxis(_wrapped(indices, arr.shape[axis]), axis, -1)
+    rows = extents.product(moved.shape[:-1])
+    starts = elementwise("mul", call(np.arange, rows), moved.shape[-1])
+    flat = elementwise("add", reshape(at, (rows, at.shape[-1])), starts.with_axes((1,)))
+    values = broadcast_to(cast_to(handle(values), arr.dtype), indices.shape)
+    whole = ravel(array(moved))
+    whole[ravel(flat)] = ravel(moveaxis(values, axis, -1))
+    arr[...] = moveaxis(reshape(whole, moved.shape), -1, axis)
+
+
+@replaces(np.put, plain=False)
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
+    if mode != "raise":
+        raise fail(JitadTypeError, "mode= of np.put is not supported here")
+    a, ind = handle(a), ravel(ind)
+    flat = ravel(a) if a.contiguous else array(a).reshape(-1)
+    flat[ind] = resize(cast_to(handle(v), a.dtype), ind.shape)
+    if not a.contiguous:
+        a[...] = reshape(flat, a.shape)
+
+
+@replaces(np.putmask, plain=False)
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    a = handle(a)
+    values = resize(cast_to(handle(values), a.dtype), a.shape)
+    a[...] = elementwise("where", mask, values, a)
+
+
+@replaces(np.copyto, plain=False)
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    dst = handle(dst)
+    if where is True:
+        dst[...] = src
+        return
+    kept = broadcast_to(src, dst.shape) if shape_of(as_operand(src)) else src
+    dst[...] = elementwise("where", where, kept, dst)
+
+
+@replaces(np.select)
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    if len(condlist) != len(choicelist) or not len(condlist):
+        raise fail(JitadValueError, "list of cases must be same length as list of conditions")
+    out = default
+    for c, x in reversed(list(zip(condlist, choicelist, strict=True))):
+        out = elementwise("where", c, x, out)
+    return out
+
+
+@replaces(np.choose)
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """Which of the choices each element of `a` names."""
+    from jitad.values.picking import in_range
+
+    if mode != "raise":
+        raise fail(JitadTypeError, "mode= of np.choose is not supported here")
+    options = list(choices)
+    at = in_range(handle(a), len(options), negative=False)
+    result = options[-1]
+    for k in range(len(options) - 2, -1, -1):
+        result = elementwise("where", elementwise("eq", at, k), options[k], result)
+    if len(options) == 1:
+        result = elementwise("where", elementwise("eq", at, 0), result, result)
+    if out is not None:
+        out[...] = result
+        return out
+    return result
+
+
+@replaces(np.piecewise)
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Every piece is computed everywhere, and chosen where its condition is the last that holds."""
+    x = handle(x)
+    conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    pieces = list(funclist)
+    values = [f(x, *args, **kw) if callable(f) else f for f in pieces]
+    if len(pieces) not in (len(conditions), len(conditions) + 1):
+        raise fail(JitadValueError, "with as many conditions, there are as many functions, or one "
+                   "more")  # fmt: skip
+    out = values[-1] if len(pieces) > len(conditions) else 0
+    for c, v in zip(conditions, values, strict=False):
+        out = elementwise("where", c, v, out)
+    return cast_to(handle(out), x.dtype)
+
+
+@replaces(np.apply_along_axis)
+def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """A loop in Python over the other axes, whose extents must be known."""
+    a = handle(arr)
+    (axis,) = axes_of(axis, a.ndim)
+    moved = moveaxis(a, axis, -1)
+    around = tuple(a._static(n, "an extent for apply_along_axis") for n in moved.shape[:-1])
+    found = [handle(func1d(moved[k], *args, **kwargs)) for k in np.ndindex(*around)]
+    stacked = reshape(call(np.stack, found), (*around, *found[0].shape))
+    return moveaxis(stacked, -1, axis) if found[0].ndim == 1 else stacked
+
+
+@replaces(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    a, condition = handle(a), handle(condition)
+    if axis is None:
+        a, axis = ravel(a), 0
+    (axis,) = axes_of(axis, a.ndim)
+    (places,) = call(np.nonzero, condition)
+    return a[along(axis, places)]
+
+
+@replaces(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    return compress(ravel(condition), ravel(arr))

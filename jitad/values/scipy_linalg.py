@@ -1,0 +1,268 @@
+"""What becomes of the functions of scipy.linalg?
+
+They are for single matrices.  Where SciPy leaves arbitrary numbers in a triangle that nobody reads
+(`cho_factor`), there are zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sl
+
+from jitad.errors import JitadLinAlgError, JitadTypeError
+from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import elementwise, require_same
+from jitad.values.creation import filled
+from jitad.values.kind import fail, require
+from jitad.values.linalg import cholesky_of, floats, matrix, stacked
+from jitad.values.number import Number, bind
+from jitad.values.registry import call, replaces
+from jitad.values.shaping import handle, ravel, reshape
+
+_QUIET = {"overwrite_a", "overwrite_b", "check_finite", "overwrite_ab", "overwrite_x"}
+
+
+def _refuse(name: str, others: dict[str, Any], **defaults: Any) -> None:
+    for word, value in others.items():
+        if word not in _QUIET and (word not in defaults or value != defaults[word]):
+            raise fail(JitadTypeError, f"{word}= of scipy.linalg.{name} is not supported here")
+
+
+def _columns(a: Any, b: Any) -> tuple[ArrayHandle, ArrayHandle, bool]:
+    a, b = floats(a, b)
+    matrix(a)
+    if a.ndim > 2 or b.ndim > 2:
+        raise fail(JitadTypeError, "stacks of matrices are not supported in scipy.linalg",
+                   "Use numpy.linalg.")  # fmt: skip
+    vector = b.ndim == 1
+    b = b[:, None] if vector else b
+    require_same(a.shape[0], b.shape[0], lambda: "incompatible dimensions of the matrix and the "
+                 "right-hand side")  # fmt: skip
+    return a, b, vector
+
+
+def _mirrored(a: ArrayHandle, lower: bool) -> ArrayHandle:
+    """The symmetric matrix of which one triangle is given."""
+    a = a if lower else a.T
+    strict = call(np.tril, a, -1)
+    return elementwise("add", call(np.tril, a), strict.T)
+
+
+@replaces(sl.solve)
+def solve(a: Any, b: Any, lower: bool = False, overwrite_a: bool = False,
+          overwrite_b: bool = False, check_finite: bool = True, assume_a: Any = None,
+          transposed: bool = False) -> Any:  # fmt: skip
+    a, b, vector = _columns(a, b)
+    if assume_a in ("pos", "positive definite"):
+        x = cho_solve(cho_factor(a, lower), b)
+    else:
+        if assume_a in ("sym", "symmetric", "her", "hermitian"):
+            a = _mirrored(a, lower)
+        elif assume_a not in (None, "gen", "general"):
+            raise fail(JitadTypeError, f"assume_a={assume_a!r} is not supported here")
+        x = call(np.linalg.solve, a.T if transposed else a, b)
+    return x[:, 0] if vector else x
+
+
+@replaces(sl.solve_triangular)
+def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
+                     unit_diagonal: bool = False, **others: Any) -> Any:  # fmt: skip
+    _refuse("solve_triangular", others)
+    a, b, vector = _columns(a, b)
+    turned = {0: False, 1: True, 2: True, "N": False, "T": True, "C": True}[trans]
+    if not unit_diagonal:
+        zero = elementwise("eq", call(np.diag, a), 0.0)
+        require(elementwise("logical_not", call(np.any, zero)), JitadLinAlgError,
+                "singular matrix: a zero on the diagonal")  # fmt: skip
+    x = wrap(bind("trisolve", a.content, b.content, lower=lower, turned=turned,
+                  unit=unit_diagonal))  # fmt: skip
+    return x[:, 0] if vector else x
+
+
+@replaces(sl.cholesky)
+def cholesky(a: Any, lower: bool = False, **others: Any) -> Any:
+    _refuse("cholesky", others)
+    (a,) = floats(a)
+    matrix(a)
+    f = wrap(cholesky_of((a if lower else a.T).content))
+    return f if lower else f.T
+
+
+@replaces(sl.cho_factor)
+def cho_factor(a: Any, lower: bool = False, **others: Any) -> Any:
+    return cholesky(a, lower, **others), lower
+
+
+@replaces(sl.cho_solve)
+def cho_solve(c_and_lower: Any, b: Any, **others: Any) -> Any:
+    _refuse("cho_solve", others)
+    c, lower = c_and_lower
+    first = solve_triangular(c, b, 0 if lower else 1, lower)
+    return solve_triangular(c, first, 1 if lower else 0, lower)
+
+
+@replaces(sl.lu_factor)
+def lu_factor(a: Any, **others: Any) -> Any:
+    _refuse("lu_factor", others)
+    (a,) = floats(a)
+    matrix(a)
+    n = a.shape[0]
+    packed = wrap(bind("lu_factor", a.content, extents.add(n, 1)))
+    return packed[:n].T, packed[n].astype(np.int32)
+
+
+@replaces(sl.lu_solve)
+def lu_solve(lu_and_piv: Any, b: Any, trans: int = 0, **others: Any) -> Any:
+    _refuse("lu_solve", others)
+    lu, piv = lu_and_piv
+    lu, b, vector = _columns(lu, b)
+    order = wrap(bind("lu_order", handle(piv).astype(int).content))
+    if trans:
+        x = solve_triangular(lu, b, 1, False)
+        x = solve_triangular(lu, x, 1, True, unit_diagonal=True)
+        x = x[call(np.argsort, order)]
+    else:
+        x = solve_triangular(lu, b[order], 0, True, unit_diagonal=True)
+        x = solve_triangular(lu, x, 0, False)
+    return x[:, 0] if vector else x
+
+
+@replaces(sl.inv)
+def inv(a: Any, **others: Any) -> Any:
+    _refuse("inv", others, assume_a=None, lower=False)
+    return call(np.linalg.inv, a)
+
+
+@replaces(sl.det)
+def det(a: Any, **others: Any) -> Any:
+    _refuse("det", others)
+    return call(np.linalg.det, a)
+
+
+@replaces(sl.norm)
+def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, **others: Any) -> Any:
+    _refuse("norm", others)
+    return call(np.linalg.norm, a, ord, axis, keepdims)
+
+
+@replaces(sl.pinv)
+def pinv(a: Any, *, atol: Any = None, rtol: Any = None, **others: Any) -> Any:
+    _refuse("pinv", others, return_rank=False)
+    if atol is not None:
+        raise fail(JitadTypeError, "atol= of scipy.linalg.pinv is not supported here")
+    return call(np.linalg.pinv, a, rtol=rtol)
+
+
+@replaces(sl.svd)
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, **others: Any) -> Any:
+    _refuse("svd", others, lapack_driver="gesdd")
+    found = call(np.linalg.svd, a, full_matrices, compute_uv)
+    return tuple(found) if compute_uv else found
+
+
+@replaces(sl.svdvals)
+def svdvals(a: Any, **others: Any) -> Any:
+    _refuse("svdvals", others)
+    return call(np.linalg.svdvals, a)
+
+
+@replaces(sl.qr)
+def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
+       pivoting: bool = False, check_finite: bool = True) -> Any:  # fmt: skip
+    if pivoting or mode == "raw":
+        raise fail(JitadTypeError, "pivoting= and mode='raw' of scipy.linalg.qr are not supported")
+    named = {"full": "complete", "economic": "reduced", "r": "r"}[mode]
+    found = call(np.linalg.qr, a, named)
+    return (found,) if mode == "r" else tuple(found)
+
+
+@replaces(sl.eigh)
+def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False,
+         **others: Any) -> Any:  # fmt: skip
+    """The generalised problem by the Cholesky factor of b."""
+    _refuse("eigh", others, type=1, driver=None, subset_by_index=None, subset_by_value=None)
+    f = None
+    if b is not None:
+        f = cholesky(b if lower else handle(b).T, True)
+        left = solve_triangular(f, _mirrored(handle(a), lower), 0, True)
+        a, lower = solve_triangular(f, left.T, 0, True), True
+    found = call(np.linalg.eigh, a, "L" if lower else "U")
+    if eigvals_only:
+        return found[0]
+    vectors = found[1] if f is None else solve_triangular(f, found[1], 1, True)
+    return found[0], vectors
+
+
+@replaces(sl.eigvalsh)
+def eigvalsh(a: Any, b: Any = None, *, lower: bool = True, **others: Any) -> Any:
+    return eigh(a, b, lower=lower, eigvals_only=True, **others)
+
+
+@replaces(sl.lstsq)
+def lstsq(a: Any, b: Any, cond: Any = None, *args: Any, **others: Any) -> Any:
+    _refuse("lstsq", others, lapack_driver=None)
+    return call(np.linalg.lstsq, a, b, cond)
+
+
+@replaces(sl.expm)
+def expm(A: Any) -> Any:
+    (a,) = floats(A)
+    matrix(a)
+    return stacked(lambda a: (bind("expm", a),), [a.shape[-2:]], a)[0]
+
+
+# -- matrices of a given form ---------------------------------------------------------------------
+
+
+@replaces(sl.block_diag)
+def block_diag(*arrays: Any) -> Any:
+    parts = [call(np.atleast_2d, a) for a in arrays]
+    rows = extents_sum(p.shape[0] for p in parts)
+    columns = extents_sum(p.shape[1] for p in parts)
+    out = filled(0, (rows, columns), np.result_type(*(p.dtype for p in parts)))
+    i: Any = 0
+    j: Any = 0
+    for p in parts:
+        below, right = extents.add(i, p.shape[0]), extents.add(j, p.shape[1])
+        out[i:below, j:right] = p
+        i, j = below, right
+    return out
+
+
+def extents_sum(numbers: Any) -> Any:
+    total: Any = 0
+    for n in numbers:
+        total = extents.add(total, n) if isinstance(total, Number) or total else n
+    return total
+
+
+@replaces(sl.toeplitz)
+def toeplitz(c: Any, r: Any = None) -> Any:
+    c = ravel(c)
+    r = c if r is None else ravel(r)
+    values = call(np.concatenate, [c[::-1], r[1:]])
+    i, j = call(np.arange, c.shape[0]), call(np.arange, r.shape[0])
+    last = extents.sub(c.shape[0], 1)
+    places = elementwise("add", elementwise("sub", j, reshape(i, (c.shape[0], 1))), last)
+    return values[places]
+
+
+@replaces(sl.circulant)
+def circulant(c: Any) -> Any:
+    c = handle(c)
+    i = call(np.arange, c.shape[-1])
+    return c[..., elementwise("mod", elementwise("sub", i.with_axes((1,)), i), c.shape[-1])]
+
+
+@replaces(sl.hankel)
+def hankel(c: Any, r: Any = None) -> Any:
+    c = ravel(c)
+    r = call(np.zeros_like, c) if r is None else ravel(r)
+    values = call(np.concatenate, [c, r[1:]])
+    i, j = call(np.arange, c.shape[0]), call(np.arange, r.shape[0])
+    return values[elementwise("add", i.with_axes((1,)), j)]
+
+

@@ -1,0 +1,168 @@
+"""What becomes of the functions of scipy.special that are no rows of their own?
+
+Short formulas over the rows; the rows themselves are entered by `ufuncs`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.errors import JitadTypeError
+from jitad.values.broadcast import as_operand, elementwise
+from jitad.values.kind import fail
+from jitad.values.registry import call, replaces
+from jitad.values.ufuncs import add, as_ufunc, div, exp, float_of, log, mul, sub, where, xlogy
+
+# -- log-sum-exp ----------------------------------------------------------------------------------
+
+
+@replaces(sp.logsumexp)
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
+              return_sign: bool = False) -> Any:  # fmt: skip
+    if return_sign:
+        raise fail(JitadTypeError, "return_sign= of logsumexp is not supported here")
+    a = as_operand(a)
+    top = call(np.max, a, axis=axis, keepdims=axis is not None or keepdims)
+    top = elementwise("where", elementwise("isfinite", top), top, 0.0)
+    terms = elementwise("exp", elementwise("sub", a, top))
+    if b is not None:
+        terms = elementwise("mul", b, terms)
+    total = elementwise("log", call(np.sum, terms, axis=axis, keepdims=keepdims))
+    if not keepdims and axis is not None:
+        top = call(np.sum, top, axis=axis)  # of one element each
+    return elementwise("add", total, top)
+
+
+@replaces(sp.softmax)
+def softmax(x: Any, axis: Any = None) -> Any:
+    shifted = elementwise("exp", elementwise("sub", x, call(np.max, x, axis=axis, keepdims=True)))
+    return elementwise("div", shifted, call(np.sum, shifted, axis=axis, keepdims=True))
+
+
+@replaces(sp.log_softmax)
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    return elementwise("sub", x, logsumexp(x, axis=axis, keepdims=True))
+
+
+# -- one formula each -----------------------------------------------------------------------------
+
+
+def _power(x: Any, p: Any) -> Any:
+    return elementwise("pow", x, p)
+
+
+def _boxcox(x: Any, p: Any) -> Any:
+    """(x**p - 1) / p, and the logarithm where p is zero (with its derivative in p)."""
+    zero = elementwise("eq", p, 0.0)
+    safe = where(zero, 1.0, p)
+    logs = log(x)
+    near = mul(logs, add(1.0, mul(0.5, mul(p, logs))))
+    return where(zero, near, div(elementwise("expm1", mul(safe, logs)), safe))
+
+
+def _gammaln(x: Any) -> Any:
+    return elementwise("lgamma", x)
+
+
+def _gammasgn(x: Any) -> Any:
+    """The sign of the gamma function, which `lgamma` leaves out."""
+    even = elementwise("eq", elementwise("mod", elementwise("floor", x), 2.0), 0.0)
+    sign = where(elementwise("logical_or", elementwise("gt", x, 0.0), even), 1.0, -1.0)
+    return elementwise("cast", sign, dtype=float_of(x))
+
+
+def _gammas(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
+    """A quotient of products of gamma functions."""
+    logs: Any = 0.0
+    sign: Any = 1.0
+    for x in above:
+        logs, sign = add(logs, _gammaln(x)), mul(sign, _gammasgn(x))
+    for x in below:
+        logs, sign = sub(logs, _gammaln(x)), mul(sign, _gammasgn(x))
+    return mul(sign, exp(logs))
+
+
+def _binom(n: Any, k: Any) -> Any:
+    return _gammas((add(n, 1.0),), (add(k, 1.0), add(sub(n, k), 1.0)))
+
+
+def _huber(delta: Any, r: Any) -> Any:
+    size = elementwise("abs", r)
+    outside = mul(delta, sub(size, mul(0.5, delta)))
+    return where(elementwise("le", size, delta), mul(0.5, mul(r, r)), outside)
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    u = div(r, delta)
+    squares = mul(u, u)
+    # sqrt(1 + u^2) - 1 without cancellation
+    root = elementwise("sqrt", add(1.0, squares))
+    return mul(mul(delta, delta), div(squares, add(1.0, root)))
+
+
+def _exprel(x: Any) -> Any:
+    zero = elementwise("eq", x, 0.0)
+    near = add(1.0, mul(0.5, x))
+    return where(zero, near, div(elementwise("expm1", x), where(zero, 1.0, x)))
+
+
+def _degrees(name: str) -> Any:
+    return lambda x: elementwise(name, mul(x, math.pi / 180.0))
+
+
+for _original, _compute in (
+    (sp.boxcox, _boxcox),
+    (sp.inv_boxcox, lambda y, p: where(
+        elementwise("eq", p, 0.0), exp(y),
+        exp(div(elementwise("log1p", mul(p, y)), where(elementwise("eq", p, 0.0), 1.0, p))))),
+    (sp.binom, _binom),
+    (sp.poch, lambda x, m: _gammas((add(x, m),), (x,))),
+    (sp.beta, lambda a, b: _gammas((a, b), (add(a, b),))),
+    (sp.gammasgn, _gammasgn),
+    (sp.huber, _huber),
+    (sp.pseudo_huber, _pseudo_huber),
+    (sp.kl_div, lambda x, y: add(sub(xlogy(x, div(x, y)), x), y)),
+    (sp.exprel, _exprel),
+    (sp.cosm1, lambda x: mul(-2.0, _power(elementwise("sin", mul(x, 0.5)), 2))),
+    (sp.sindg, _degrees("sin")),
+    (sp.cosdg, _degrees("cos")),
+    (sp.tandg, _degrees("tan")),
+    (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
+    (sp.ellipkm1, lambda p: elementwise("ellipk", sub(1.0, p))),
+    (sp.chdtr, lambda v, x: elementwise("gammainc", mul(0.5, v), mul(0.5, x))),
+    (sp.chdtrc, lambda v, x: elementwise("gammaincc", mul(0.5, v), mul(0.5, x))),
+    (sp.pdtr, lambda k, m: elementwise("gammaincc", add(elementwise("floor", k), 1.0), m)),
+    (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
+    (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, x))),
+    (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, x))),
+):  # fmt: skip
+    replaces(_original)(as_ufunc(_original, _compute))
+
+
+@replaces(sp.multigammaln)
+def multigammaln(a: Any, d: int) -> Any:
+    total: Any = 0.25 * d * (d - 1) * math.log(math.pi)
+    for k in range(d):
+        total = add(total, _gammaln(sub(a, 0.5 * k)))
+    return total
+
+
+@replaces(sp.factorial)
+def factorial(n: Any, exact: bool = False, **_: Any) -> Any:
+    if exact:
+        raise fail(JitadTypeError, "factorial(exact=True) is of ints that are known",
+                   "Pass exact=False.")  # fmt: skip
+    return elementwise("gamma", add(n, 1.0))
+
+
+@replaces(sp.comb)
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
+    if exact or repetition:
+        raise fail(JitadTypeError, "comb is supported without exact= and repetition=")
+    return _binom(mul(N, 1.0), mul(k, 1.0))
+
+

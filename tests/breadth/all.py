@@ -1,0 +1,18 @@
+"""All uses of library functions that the tests know."""
+
+from __future__ import annotations
+
+from tests.breadth import (  # noqa: F401  modules add their cases
+    arrays,
+    basics,
+    distributions,
+    matrices,
+    numbers,
+    orders,
+    special,
+)
+from tests.breadth.case import CASES
+
+IDS = [f"{k}-{c.covers}" for k, c in enumerate(CASES)]
+
+__all__ = ["CASES", "IDS"]

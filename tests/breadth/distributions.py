@@ -1,0 +1,76 @@
+"""Uses of the distributions of scipy.stats."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.stats as st
+
+from tests.breadth.case import add, draws
+
+r, n = draws(7)
+
+X, M, S = n(5), n(5), r(5)
+P, U = r(5), r(5, low=0.15, high=0.85)
+K = np.array([0, 2, 1, 4, 3])
+
+add("scipy.stats.norm.logpdf", lambda x, m, s: st.norm.logpdf(x, m, s), X, M, S, native=True,
+    narrow=False)  # fmt: skip
+add("scipy.stats.norm.pdf", lambda x, m: st.norm.pdf(x, loc=m), X, M, narrow=False)
+for name in ("cdf", "sf", "logcdf", "logsf"):
+    add(f"scipy.stats.norm.{name}", lambda x, m, s, f=getattr(st.norm, name): f(x, m, s), X, M, S,
+        narrow=False)  # fmt: skip
+add("scipy.stats.norm.ppf", lambda q, m, s: st.norm.ppf(q, m, s), U, M, S, narrow=False)
+add("scipy.stats.t.logpdf", lambda x, d, m, s: st.t.logpdf(x, d, m, s), X, 2.0 + P, M, S,
+    narrow=False, native=True)  # fmt: skip
+add("scipy.stats.t.pdf", lambda x, d: st.t.pdf(x, df=d), X, 2.0 + P, narrow=False)
+for name in ("cdf", "sf"):
+    add(f"scipy.stats.t.{name}", lambda x, m, f=getattr(st.t, name): f(x, 3.0, m), X, M,
+        narrow=False)  # fmt: skip
+for name in ("cauchy", "logistic"):
+    for which in ("logpdf", "pdf", "cdf"):
+        f = getattr(getattr(st, name), which)
+        add(f"scipy.stats.{name}.{which}", lambda x, m, s, f=f: f(x, m, s), X, M, S, narrow=False)
+add("scipy.stats.logistic.sf", lambda x: st.logistic.sf(x), X, narrow=False)
+for name in ("laplace", "halfnorm", "expon", "uniform"):
+    for which in ("logpdf", "pdf"):
+        f = getattr(getattr(st, name), which)
+        add(f"scipy.stats.{name}.{which}", lambda x, s, f=f: f(x, 0.1, 3.0 + s), P, S,
+            narrow=False)  # fmt: skip
+for name in ("cdf", "sf"):
+    add(f"scipy.stats.expon.{name}", lambda x, s, f=getattr(st.expon, name): f(x, 0.1, s), P, S,
+        narrow=False)  # fmt: skip
+add("scipy.stats.gamma.logpdf", lambda x, a, s: st.gamma.logpdf(x, a, scale=s), P, S, r(5),
+    narrow=False)  # fmt: skip
+add("scipy.stats.gamma.pdf", lambda x, a: st.gamma.pdf(x, a), P, S, narrow=False)
+for name in ("cdf", "sf"):
+    add(f"scipy.stats.gamma.{name}", lambda x, s, f=getattr(st.gamma, name): f(x, 2.0, scale=s),
+        P, S, narrow=False)  # fmt: skip
+add("scipy.stats.gamma.ppf", lambda q: st.gamma.ppf(q, 2.0), U, narrow=False)
+add("scipy.stats.invgamma.logpdf", lambda x, a: st.invgamma.logpdf(x, a), P, S, narrow=False)
+add("scipy.stats.invgamma.pdf", lambda x, a: st.invgamma.pdf(x, a), P, S, narrow=False)
+add("scipy.stats.chi2.logpdf", lambda x, d: st.chi2.logpdf(x, d), P, 2.0 + S, narrow=False)
+add("scipy.stats.chi2.pdf", lambda x, d: st.chi2.pdf(x, d), P, 2.0 + S, narrow=False)
+add("scipy.stats.chi2.cdf", lambda x: st.chi2.cdf(x, 3.0), P, narrow=False)
+add("scipy.stats.beta.logpdf", lambda x, a, b: st.beta.logpdf(x, a, b), U, S, r(5), narrow=False)
+add("scipy.stats.beta.pdf", lambda x, a, b: st.beta.pdf(x, a, b), U, S, r(5), narrow=False)
+add("scipy.stats.beta.cdf", lambda x: st.beta.cdf(x, 2.0, 1.5), U, narrow=False)
+add("scipy.stats.beta.ppf", lambda q: st.beta.ppf(q, 2.0, 1.5), U, narrow=False)
+add("scipy.stats.lognorm.logpdf", lambda x, s: st.lognorm.logpdf(x, s), P, S, narrow=False)
+add("scipy.stats.lognorm.pdf", lambda x, s: st.lognorm.pdf(x, s), P, S, narrow=False)
+for which in ("logpmf", "pmf"):
+    for name in ("poisson", "bernoulli", "binom", "nbinom", "geom"):
+        f = getattr(getattr(st, name), which)
+        if name == "poisson":
+            add(f"scipy.stats.{name}.{which}", lambda mu, f=f: f(K, mu), P, narrow=False,
+                native=which == "logpmf")  # fmt: skip
+        elif name in ("bernoulli", "geom"):
+            counts = K % 2 if name == "bernoulli" else K + 1
+            add(f"scipy.stats.{name}.{which}", lambda p, f=f, k=counts: f(k, p), U, narrow=False)
+        else:
+            add(f"scipy.stats.{name}.{which}", lambda p, f=f: f(K, 5, p), U, narrow=False)
+add("scipy.stats.poisson.cdf", lambda mu: st.poisson.cdf(K, mu), P, narrow=False)
+C = n(3, 3) + 2.0 * np.eye(3)
+add("scipy.stats.multivariate_normal.logpdf",
+    lambda x, m, c: st.multivariate_normal.logpdf(x, m, c @ c.T), n(3), n(3), C, narrow=False)
+add("scipy.stats.multivariate_normal.logpdf",
+    lambda x, c: st.multivariate_normal.logpdf(x, cov=c @ c.T), n(4, 3), C, narrow=False)

@@ -1,0 +1,55 @@
+"""Uses of functions that sort, rank and look up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.breadth.case import add, draws
+
+r, n = draws(10)
+
+V, M, T = n(7), n(4, 5), n(2, 3, 4)
+TIES = np.array([1.0, 0.5, 1.0, 0.5, 2.0])
+
+add("numpy.sort", lambda a: np.sort(a), V, native=True)
+add("numpy.sort", lambda a: (np.sort(a), np.sort(a, axis=0), np.sort(a, None)), M, native=True)
+add("numpy.sort", lambda a: np.sort(a, axis=1), T)
+
+
+def sorted_in_place(a):
+    b = a * 2.0
+    b.sort(axis=0)
+    return b
+
+
+add("numpy.sort", sorted_in_place, M)
+add("numpy.argsort", lambda a: a[np.argsort(a)], V)
+add("numpy.argsort", lambda a: (np.argsort(a) * 1.0, np.argsort(a, axis=0) * 1.0), M, zero=True)
+add("numpy.partition", lambda a: np.partition(a, 3)[3], V)
+add("numpy.argpartition", lambda a: a[np.argpartition(a, 3)[3]], V)
+add("numpy.unique", lambda a: np.unique(np.concatenate([a, a[:3]])), V)
+add("numpy.median", lambda a: (np.median(a), np.median(a[:4])), V, native=True)
+add("numpy.median", lambda a: (np.median(a, axis=0), np.median(a, 1, keepdims=True)), M)
+add("numpy.median", lambda a: np.median(a, axis=(0, 2)), T)
+add("numpy.quantile", lambda a: (np.quantile(a, 0.3), np.quantile(a, [0.1, 0.75])), V, native=True)
+add("numpy.quantile", lambda a: np.quantile(a, 0.4, axis=1, keepdims=True), M, narrow=False)
+for method in ("lower", "higher", "nearest", "midpoint"):
+    add("numpy.quantile", lambda a, m=method: np.quantile(a, 0.3, method=m), V, narrow=False)
+add("numpy.percentile", lambda a: np.percentile(a, 35.0), V, narrow=False)
+add("numpy.percentile", lambda a: np.percentile(a, [35.0, 80.0], axis=0), M, narrow=False)
+EDGES = np.array([-1.0, -0.2, 0.3, 1.0])
+add("numpy.searchsorted", lambda a: np.searchsorted(EDGES, a) * 1.0, V, zero=True, native=True)
+add("numpy.searchsorted", lambda a: np.searchsorted(np.sort(a), 0.1, "right") * a[0], V)
+add("numpy.searchsorted", lambda a: np.searchsorted(EDGES, a, side="right") * a, M)
+add("numpy.digitize", lambda a: np.digitize(a, EDGES) * a, V)
+add("numpy.digitize", lambda a: np.digitize(a, EDGES[::-1], right=True) * a, V)
+add("numpy.histogram", lambda a: np.histogram(a, EDGES)[0] * 1.0, V, zero=True)
+add("numpy.histogram", lambda a: np.histogram(a, 4), V, narrow=False)
+add("numpy.histogram", lambda a: np.histogram(V, EDGES, weights=a)[0], r(7), native=True)
+add("numpy.bincount", lambda a: np.bincount([0, 2, 1, 2, 4, 0, 0], weights=a, minlength=6), V,
+    narrow=False)  # fmt: skip
+X, Y = np.array([0.0, 0.5, 1.2, 2.0]), n(4)
+add("numpy.interp", lambda x, xp, fp: np.interp(x, xp, fp), r(6), X, Y, native=True)
+add("numpy.interp", lambda x, fp: np.interp(x[0], X, fp, left=-1.0), r(2), Y)
+add("numpy.interp", lambda x: np.interp(x, X, Y, left=-1.0, right=9.0), 3.0 * n(6))
+add("numpy.interp", lambda x: np.interp(x, X, Y, period=2.5), 3.0 * n(6), narrow=False)

@@ -1,0 +1,60 @@
+"""Uses of scipy.special."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special as sp
+
+from tests.breadth.case import add, draws
+
+r, n = draws(11)
+
+V, M = r(5), n(3, 4)
+
+ONE = (
+    "erf erfc gamma gammaln loggamma digamma psi expit log_expit exp2 exp10 expm1 log1p cbrt entr "
+    "ndtr rgamma i0 i1 i0e i1e j0 j1 y0 y1 k0 k1 k0e k1e erfcx dawsn log_ndtr expi exp1 exprel "
+    "cosm1 sindg cosdg tandg spence factorial"
+).split()
+for name in ONE:
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: f(a), V, rtol=1e-5, narrow=name != "factorial",
+        native=name in ("j1", "log_ndtr", "exprel"))  # fmt: skip
+for name in ("logit", "erfinv", "ndtri", "erfcinv", "ellipk", "ellipe", "ellipkm1"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: f(a), r(5, low=0.15, high=0.85))
+TWO = (
+    "xlogy xlog1py rel_entr kl_div beta betaln boxcox inv_boxcox poch binom huber pseudo_huber"
+).split()
+for name in TWO:
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, b, f=f: f(a, b), V, r(5))
+for name in ("jv", "jn", "yv", "iv", "kv", "gammainc", "gammaincc", "chdtr", "chdtrc"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: (f(2.0, a), f(1.5, a[0])), V, narrow=False,
+        native=name == "gammainc")  # fmt: skip
+U = r(5, low=0.15, high=0.85)
+add("scipy.special.gammaincinv", lambda a: sp.gammaincinv(2.0, a), U, narrow=False)
+add("scipy.special.betainc", lambda a: sp.betainc(2.0, 1.5, a), U)
+add("scipy.special.betaincinv", lambda a: sp.betaincinv(2.0, 1.5, a), U)
+add("scipy.special.pdtr", lambda a: sp.pdtr(3.0, a), V)
+add("scipy.special.pdtrc", lambda a: sp.pdtrc(np.array([0.0, 1.0, 2.0, 3.0, 4.0]), a), V,
+    narrow=False)  # fmt: skip
+add("scipy.special.gdtr", lambda a, b: sp.gdtr(a, 2.0, b), V, r(5))
+add("scipy.special.gdtrc", lambda a, b: sp.gdtrc(a, 2.0, b), V, r(5))
+add("scipy.special.polygamma", lambda a: (sp.polygamma(1, a), sp.polygamma(0, a)), V,
+    narrow=False)  # fmt: skip
+add("scipy.special.radian", lambda a, b, c: sp.radian(a, b, c), V, r(5), r(5))
+add("scipy.special.comb", lambda a, b: sp.comb(4.0 + a, b), V, r(5), narrow=False)
+add("scipy.special.multigammaln", lambda a: sp.multigammaln(2.0 + a, 3), V, narrow=False)
+add("scipy.special.logsumexp", lambda a: (sp.logsumexp(a), sp.logsumexp(a, axis=0)), M,
+    native=True)  # fmt: skip
+add("scipy.special.logsumexp", lambda a, b: sp.logsumexp(a, axis=1, b=b, keepdims=True), M, r(3, 4))
+add("scipy.special.softmax", lambda a: (sp.softmax(a), sp.softmax(a, axis=1)), M, native=True)
+add("scipy.special.log_softmax", lambda a: sp.log_softmax(a, axis=0), M)
+for name in ("binom", "beta", "poch"):  # where gamma functions are negative
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, b, f=f: f(a, b), np.array([-0.4, 1.3, 0.6, -1.7]),
+        np.array([0.7, 2.6, 3.9, 0.45]))  # fmt: skip
+add("scipy.special.gammasgn", lambda a: sp.gammasgn(4.0 * a), M, zero=True)
+add("scipy.special.sinc", lambda a: sp.sinc(a), V)

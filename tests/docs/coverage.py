@@ -1,0 +1,168 @@
+"""Which functions of NumPy and SciPy are differentiable?  Writes docs/coverage.md from the tests.
+
+    python -m tests.docs.coverage
+
+A function is differentiable, or has derivative zero, if tests/breadth has a use of it that shows
+that; what has no replacement is refused where a traced value reaches it, for one of `REASONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.special
+
+from jitad.values.functions import implementation
+from tests.breadth.all import CASES
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
+
+MODULES: dict[str, ModuleType] = {
+    "numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft,
+    "scipy.linalg": scipy.linalg, "scipy.special": scipy.special,
+}  # fmt: skip
+
+# Functions that take no array of numbers, or act on the world: nothing to differentiate.
+UNCONCERNED = {
+    "numpy": """
+        array2string array_repr array_str base_repr binary_repr broadcast_shapes busday_count
+        busday_offset can_cast common_type datetime_as_string datetime_data diag_indices
+        diag_indices_from einsum_path format_float_positional format_float_scientific from_dlpack
+        frombuffer fromfile fromiter frompyfunc fromregex fromstring genfromtxt get_include
+        get_printoptions getbufsize geterr geterrcall info is_busday isdtype isfortran isnat
+        isscalar issubdtype iterable load loadtxt may_share_memory min_scalar_type mintypecode
+        nested_iters printoptions promote_types require result_type save savetxt savez
+        savez_compressed set_printoptions setbufsize seterr seterrcall shares_memory show_config
+        show_runtime test typename mask_indices tril_indices tril_indices_from triu_indices
+        triu_indices_from bartlett blackman hamming hanning kaiser iscomplexobj asmatrix bmat
+        asarray_chkfinite""",
+    "numpy.fft": "fftfreq rfftfreq",
+    "scipy.linalg": """
+        bandwidth clarkson_woodruff_transform dft fiedler fiedler_companion find_best_blas_type
+        get_blas_funcs get_lapack_funcs hadamard helmert hilbert invhilbert invpascal pascal
+        ishermitian issymmetric companion""",
+}
+
+# Functions of numpy that give indices, truth values or extents; tests use them to choose.
+ANSWERS = set("""
+    argpartition argsort array_equal bitwise_left_shift bitwise_right_shift digitize isin
+    left_shift ndim nonzero right_shift searchsorted shape size""".split())
+
+# why a function is refused -> which
+REASONS: dict[str, dict[str, str]] = {
+    "complex numbers are not supported": {
+        "numpy": "angle imag iscomplex real_if_close roots sort_complex",
+        "numpy.linalg": "eig eigvals",
+        "numpy.fft": """fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2
+            rfftn""",
+        "scipy.linalg": """eig eigvals schur rsf2csf cdf2rdf logm sqrtm fractional_matrix_power
+            funm signm qz ordqz""",
+        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp wofz lambertw
+            sph_harm_y sph_harm_y_all""",
+    },
+    "how many results there are depends on the values": {
+        "numpy": """intersect1d setdiff1d setxor1d trim_zeros union1d unique_all unique_counts
+            unique_inverse unique_values polydiv""",
+        "scipy.linalg": "null_space orth",
+    },
+    "of integers, or of bits": {
+        "numpy": """bitwise_count gcd lcm packbits unpackbits ravel_multi_index unravel_index
+            frexp nextafter spacing""",
+    },
+}
+OTHERWISE = "nobody has entered it yet"
+
+
+def functions(name: str) -> Iterator[tuple[str, Any]]:
+    """The public functions of a module."""
+    module = MODULES[name]
+    for f in sorted(set(module.__all__)):
+        value = getattr(module, f)
+        if callable(value) and not isinstance(value, (type, ModuleType)):
+            if f not in UNCONCERNED.get(name, "").split():
+                yield f, value
+
+
+def status(name: str, f: str, value: Any) -> str:
+    """differentiable, zero, or the reason why it is refused."""
+    cases = [c for c in CASES if c.covers == f"{name}.{f}"]
+    if implementation(value) is not None:
+        assert cases, f"{name}.{f} has a replacement and no use in tests/breadth"
+        answers = f in ANSWERS or all(c.zero for c in cases)
+        return "zero" if answers else "differentiable"
+    assert not cases, f"{name}.{f} has a use in tests/breadth and no replacement"
+    for reason, where in REASONS.items():
+        if f in where.get(name, "").split():
+            return reason
+    return OTHERWISE
+
+
+HEAD = """\
+# Coverage
+
+Which functions of NumPy and SciPy can be called on traced or differentiated values?  This page is
+written by `python -m tests.docs.coverage` from the registry of replacements and from
+`tests/breadth`, where every function named here as supported is tested: its value and dtype, its
+derivative forwards and backwards and the derivative of its gradient against differences, eagerly
+and as the tape that is compiled, a sample of them as machine code.
+
+*Derivative zero* means zero wherever there is one; indices, counts and truth values are among them.
+What is refused raises a `JitadError` that names your line, and is fine where no traced value
+reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.outer`, `.reduce`,
+`.accumulate`, `.at` of ufuncs are those of the functions.
+
+Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
+`sign` and the 2-norm have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
+piece after a knot; `cholesky`, `eigh` depend on the triangle that they read, and on nothing else;
+`pinv`, `lstsq` are differentiated at constant rank. Eigenvectors and singular vectors have no
+derivative where two values coincide: it is `nan` there (their values have one, if they are simple).
+"""
+
+
+def page() -> str:
+    out = [HEAD]
+    for name in MODULES:
+        found: dict[str, list[str]] = {}
+        for f, value in functions(name):
+            found.setdefault(status(name, f, value), []).append(f)
+        out.append(f"## {name}\n")
+        for title, key in (("Differentiable", "differentiable"), ("Derivative zero", "zero")):
+            if names := found.pop(key, []):
+                out.append(_paragraph(title, names))
+        for reason in sorted(found, key=lambda r: (r == OTHERWISE, r)):
+            names = found[reason]
+            if len(names) > 100:
+                out.append(f"**Refused ({reason})**: all the others, {len(names)}.\n")
+            else:
+                out.append(_paragraph(f"Refused ({reason})", names))
+    laws: dict[str, list[str]] = {}
+    for c in CASES:
+        if c.covers.startswith("scipy.stats."):
+            _, _, law, method = c.covers.split(".")
+            if method not in laws.setdefault(law, []):
+                laws[law].append(method)
+    out.append("## scipy.stats\n")
+    out.append("Distributions, by parameters and by the variable:\n")
+    out += [f"* `{law}`: {', '.join(laws[law])}" for law in sorted(laws)]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _paragraph(title: str, names: list[str]) -> str:
+    lines, line = [], f"**{title}**:"
+    for k, f in enumerate(names):
+        word = f"`{f}`" + ("," if k < len(names) - 1 else "")
+        if len(line) + len(word) > 99:
+            lines.append(line)
+            line = word
+        else:
+            line += " " + word
+    return "\n".join([*lines, line]) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

@@ -1,0 +1,127 @@
+"""Are additions to shifted windows made in one pass, with the same sums?
+
+The numbers are small integers, whose sums are exact in any order: results must be equal.
+"""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from jitad import jit_grad
+from jitad.specialise.shifts import shifts
+from jitad.tape.types import INT
+from jitad.values.number import o
+from tests.emit.running import check
+from tests.specialise.passes import keeps, twin
+from tests.specialise.tapes import M, V, for_, ops, tape_of
+
+LINE = np.array([3.0, -1, 4, 1, -5, 9])
+PLATE = np.arange(1.0, 31.0).reshape(5, 6)
+
+
+def line(offsets, factors=(2.0,), other=None):
+    """g[c : c + n] += factor * x for each offset c; `other` is added at the second of them."""
+    def f(b, g, x, n):
+        x = o.slice(x, 0, 1, n, kinds="r")
+        for k, (c, factor) in enumerate(zip(offsets, itertools.cycle(factors))):
+            v = x if factor == 1.0 else -x if factor == -1.0 else x * factor
+            if other is not None and k == 1:
+                v = other(x)
+            g = o.accum_slice(g, v, c, 1, n, kinds="r")
+        return g
+
+    return tape_of([("g", V), ("x", V), ("n", INT)], f)
+
+
+POINTS = [(np.arange(12.0), LINE, n) for n in (6, 3, 1, 0)]
+
+
+@pytest.mark.parametrize("factors", [(1.0,), (-1.0,), (2.0, 1.0, -1.0), (3.0,)])
+@pytest.mark.parametrize("offsets", [(0, 1), (2, 0), (1, 2, 0), (0, 4), (1, 1, 2), (2, 2)])
+def test_one_pass_over_a_line(offsets, factors):
+    after = keeps(shifts, line(offsets, factors), *POINTS)
+    assert not ops(after, "accum_slice")
+    assert len(ops(after, "pad")) == len(ops(after, "store_slice")) == 1
+
+
+def test_one_pass_over_a_plate():
+    places = [(1, 1), (1, 2), (1, 0), (2, 1), (0, 1), (2, 2)]
+
+    def f(b, g, x, n, m):
+        x = o.slice(x, 0, 1, n, 0, 1, m, kinds="rr")
+        for i, j in places:
+            g = o.accum_slice(g, x * 4.0 if (i, j) == (1, 1) else x, i, 1, n, j, 1, m, kinds="rr")
+        return g
+
+    tape = tape_of([("g", M), ("x", M), ("n", INT), ("m", INT)], f)
+    points = [(np.ones((8, 8)), PLATE, n, m) for n in (5, 1, 0) for m in (6, 2, 0)]
+    after = keeps(shifts, tape, *points)
+    assert not ops(after, "accum_slice")
+
+
+def test_windows_of_no_elements_may_lie_outside():
+    after = keeps(shifts, line((0, 2)), (np.ones(1), LINE, 0), (np.ones(0), LINE, 0))
+    assert not ops(after, "accum_slice")
+
+
+@pytest.mark.parametrize(
+    "tape",
+    [
+        line((3,)),
+        line((0, 5)),  # too far
+        line((0, 1), other=lambda x: x * x),  # as many arrays as windows
+        line((0, 1), other=lambda x: x * np.inf),  # not a finite multiple: its zeros are nan
+    ],
+)  # fmt: skip
+def test_others_stay(tape):
+    n = len(ops(tape.body, "accum_slice"))
+    assert len(ops(keeps(shifts, tape, *POINTS), "accum_slice")) == n
+
+
+def test_what_is_used_in_between_stays():
+    def f(b, g, x):
+        g = o.accum_slice(g, x, 0, 1, 6, kinds="r")
+        total = o.sum(g, axes=(0,))
+        return o.accum_slice(g, x, 1, 1, 6, kinds="r"), total
+
+    tape = tape_of([("g", V), ("x", V)], f)
+    assert len(ops(keeps(shifts, tape, (np.ones(9), LINE)), "accum_slice")) == 2
+
+
+def test_the_frame_stays_zero_from_step_to_step():
+    """In a loop the frame has one buffer, with windows that move too: those are zeroed anew."""
+    def f(b, g, x, n, moving):
+        def body(t, g):
+            size = n - t if moving else n
+            part = o.slice(x, 0, 1, size, kinds="r") * 1.0
+            for c in (0, 1, 2):
+                g = o.accum_slice(g, part, c, 1, size, kinds="r")
+            return [g]
+
+        return for_(b, 0, 1, 4, [g], body)[0]
+
+    for moving in (False, True):
+        tape = tape_of(
+            [("g", V), ("x", V), ("n", INT)], lambda b, g, x, n, m=moving: f(b, g, x, n, m)
+        )
+        check(shifts(twin(tape)), np.ones(9), LINE, 6, exact=True)
+
+
+def laplace(u, steps):
+    for _ in range(steps):
+        u = u.copy()
+        u[1:-1] += 0.25 * (u[:-2] - 2.0 * u[1:-1] + u[2:])
+    return np.sum(u * u)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 9])
+def test_a_stencil_on_slices(n):
+    u = np.linspace(-1.0, 2.0, n) ** 3
+    step = np.eye(n)
+    for i in range(1, n - 1):
+        step[i, i - 1 : i + 2] += [0.25, -0.5, 0.25]
+    power = np.linalg.matrix_power(step, 3)
+    np.testing.assert_allclose(
+        jit_grad(laplace)(u, 3), 2.0 * power.T @ (power @ u), rtol=1e-12, atol=1e-14
+    )

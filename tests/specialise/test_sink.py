@@ -1,0 +1,61 @@
+"""Is a part of an array set to a number only when what was there has been read?"""
+
+import numpy as np
+import pytest
+
+from jitad.specialise.sink import sink
+from jitad.values.number import o
+from tests.emit.running import check
+from tests.emit.test_buffers import copies
+from tests.specialise.passes import keeps, twin
+from tests.specialise.tapes import M, V, for_, tape_of
+
+X = np.array([3.0, -1.0, 4.0, 1.0, -5.0, 9.0])
+
+
+def inner(v):
+    return o.slice(v, 1, 1, 4, kinds="r")
+
+
+def cleared(v, value=0.0):
+    return o.store_slice(v, value, 1, 1, 4, kinds="r")
+
+
+def read_late(b, x):
+    """In a loop, the rest is set to zero before the part is used."""
+    def body(i, u, total):
+        part, u = inner(u), cleared(u)
+        return [u + o.sum(u, axes=(0,)) * 2.0, total + o.sum(part * part, axes=(0,))]
+
+    return tuple(for_(b, 0, 1, 3, [x, 0.0], body))
+
+
+def test_no_copy_is_left():
+    tape = tape_of([("x", V)], read_late)
+    keeps(sink, tape, (X,))
+    assert copies(check(sink(twin(tape)), X)) < copies(check(tape, X))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda b, x: (cleared(cleared(x, 1.0), 2.0), inner(x)),
+        lambda b, x: (cleared(x), cleared(x, 3.0), x),
+        lambda b, x: o.sum(inner(cleared(x, 2.0)) * inner(x), axes=(0,)),
+        lambda b, x: o.store_slice(cleared(x), inner(x), 2, 1, 4, kinds="r"),
+        lambda b, x: (cleared(x) * 2.0, o.store_slice(cleared(x, 7.0), inner(x), 0, 1, 4,
+                                                      kinds="r")),
+    ],
+)  # fmt: skip
+def test_nothing_else_changes(f):
+    tape = tape_of([("x", V)], f)
+    keeps(sink, tape, (X,), (X * 2.0,))
+    check(sink(twin(tape)), X, exact=True)
+
+
+def test_inner_blocks_use_it():
+    def f(b, a):
+        a = o.store_slice(a, 5.0, 0, 1, 2, 1, 1, 2, kinds="rr")
+        return for_(b, 0, 1, 2, [0.0], lambda i, s: [s + o.load(a, i, 1)])[0]
+
+    keeps(sink, tape_of([("a", M)], f), (np.arange(9.0).reshape(3, 3),))

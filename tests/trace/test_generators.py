@@ -1,0 +1,230 @@
+"""Do generators and other iterators give what they give in plain Python, or a clear error?
+
+They are advanced from one place and suspended in another, so nothing may be left open in them, and
+none that was there before may be advanced on a path that may not be taken.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitad import JitadError, grad, jit, jit_grad
+
+
+def endless(x):
+    k = 0
+    while True:
+        yield x * k
+        k += 1
+
+
+def three(x):
+    yield x
+    yield 2 * x
+    yield 3 * x
+
+
+def some(x, n=5):
+    for k in range(n):
+        yield x * k
+
+
+def halving(n, x):
+    while n:
+        yield x * n
+        n //= 2
+
+
+def nested(x):
+    yield from three(x)
+    for y in some(x, 2):
+        yield y * y
+    return
+
+
+def guarded(x):
+    try:
+        for k in range(3):
+            yield x / (k + 1)
+    finally:
+        x = 0.0
+
+
+def caught(x):
+    try:
+        yield x
+        yield x * x
+    except ValueError:
+        yield 0.0
+
+
+def first_of_endless(x):
+    g = endless(x)
+    return next(g) + next(g) + next(g)
+
+
+def two_together(x):
+    s = 0.0
+    for a, b in zip(three(x), some(x), strict=False):
+        s += a * b
+    return s
+
+
+def endless_with_list(x):
+    s = 0.0
+    for w, a in zip([1.0, 2.0, 3.0], endless(x), strict=False):
+        s += w * a
+    return s
+
+
+def endless_with_array(x):
+    s = 0.0
+    for w, a in zip(x * np.ones(4), endless(x), strict=False):
+        s += w * a
+    return s
+
+
+def one_twice(x):
+    s, g = 0.0, some(x)
+    for a, b in zip(g, g, strict=False):
+        s += a * b
+    return s
+
+
+def numbered(x):
+    s = 0.0
+    for k, a in enumerate(endless(x)):
+        if k > 3:
+            break
+        s += a * k
+    return s
+
+
+def in_a_branch(x):
+    return sum(three(x)) * 2.0 if x > 1.0 else sum(some(x))
+
+
+def in_a_loop(x):
+    s = 0.0
+    for k in range(7):
+        for a, b in zip(three(x), halving(5, x), strict=False):
+            s += a * b * k
+    return s
+
+
+def advanced_in_a_loop(x):
+    g = endless(x)
+    s = 0.0
+    for k in range(6):
+        s += k * next(g)
+    return s
+
+
+def left_in_the_middle(x):
+    s = 0.0
+    for g in (guarded(x), caught(x), nested(x), endless(x)):
+        s += next(g) * next(g)
+    return s
+
+
+def sent(x):
+    def averages():
+        total, n, got = 0.0, 0, None
+        while True:
+            got = yield (total / n if n else 0.0)
+            total, n = total + got, n + 1
+
+    g = averages()
+    next(g)
+    return g.send(x) + g.send(x * x) + g.send(3.0)
+
+
+WORKING: list[Callable[[Any], Any]] = [
+    first_of_endless, two_together, endless_with_list, endless_with_array, one_twice, numbered,
+    in_a_branch, in_a_loop, advanced_in_a_loop, left_in_the_middle, sent,
+    lambda x: sum(nested(x)),
+    lambda x: sum(halving(9, x)),
+    lambda x: sum(guarded(x)) + sum(caught(x)),
+    lambda x: sum(itertools.islice(endless(x), 2, 6)),
+    lambda x: sum(map(lambda a, b: a * b, three(x), endless(x))),
+    lambda x: sum(itertools.chain(three(x), some(x))),
+    lambda x: max(some(x)) + next(iter(nested(x))),
+    lambda x: sum(a for a in some(x) for _ in range(2)),
+    lambda x: np.sum(np.array(list(three(x))) ** 2),
+    lambda x: sum(a * b for a, b in itertools.pairwise(three(x))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", WORKING)
+def test_generators(f: Callable[[Any], Any]) -> None:
+    g, x, h = jit_grad(f), 1.7, 1e-5
+    expected = (f(x - 2 * h) - 8 * f(x - h) + 8 * f(x + h) - f(x + 2 * h)) / (12 * h)
+    assert jit(f)(x) == pytest.approx(f(x), rel=1e-14)
+    for _ in range(2):
+        assert g(x) == pytest.approx(expected, rel=1e-8)
+    assert grad(f)(x) == pytest.approx(expected, rel=1e-8)
+    gc.collect()  # generators that were not used up are closed without a word
+
+
+def doubling(x):
+    while x < 10.0:
+        yield x
+        x = 2.0 * x
+
+
+def under_a_condition(x):
+    if x > 0.0:
+        yield x
+    yield x * x
+
+
+def delegated_under_a_condition(x):
+    if x > 0.0:
+        yield from three(x)
+
+
+def advanced_under_a_condition(x):
+    g = three(x)
+    if x > 0.0:
+        return next(g) + next(g)
+    return next(g)
+
+
+def mapped_under_a_condition(x):
+    g = three(x)
+    if x > 0.0:
+        return next(map(abs, g))
+    return next(g)
+
+
+def zipped_under_a_condition(x):
+    g = three(x)
+    s = 0.0
+    if x > 0.0:
+        for a, b in zip(g, [1.0], strict=False):
+            s += a * b
+    return s + next(g)
+
+
+REFUSED = [
+    (lambda x: sum(doubling(x)), "yield in a loop that goes on depending on traced values"),
+    (lambda x: sum(under_a_condition(x)), "yield under a traced condition"),
+    (lambda x: sum(delegated_under_a_condition(x)), "yield under a traced condition"),
+    (advanced_under_a_condition, "iterator can't be advanced under a traced condition"),
+    (mapped_under_a_condition, "can't be advanced under a traced condition"),
+    (zipped_under_a_condition, "can't be advanced under a traced condition"),
+]
+
+
+@pytest.mark.parametrize(("f", "text"), REFUSED)
+def test_what_depends_on_traced_values_is_refused(f: Callable[[Any], Any], text: str) -> None:
+    with pytest.raises(JitadError, match=text):
+        jit_grad(f)(1.7)
+    gc.collect()
+    assert grad(f)(1.7) is not None  # eagerly it works
