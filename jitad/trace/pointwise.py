@@ -57,6 +57,11 @@ class _Made:
 
     closes_over: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        of = getattr(self, "f", None)
+        name = getattr(of, "__name__", type(of).__name__)
+        return f"<jitad {type(self).__name__.lower()} {name}>"
+
     def inside(self) -> tuple[Any, ...]:
         """What it closes over; of one from outside a trace, as the trace has it."""
         trace = context.current()
