@@ -14,11 +14,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import FallbackWarning, UnknownDepthError
+from jitad.runtime import leaves
+from jitad.structures import map_structure
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
 from jitad.trace.observe import MOST as MOST_DECISIONS
 from jitad.trace.observe import Decisions, observing
+from jitad.trace.outside import Outside
+from jitad.values.array import ArrayHandle
 from jitad.where import caller
 
 MOST = 8  # paths of one function that are compiled
@@ -88,8 +94,8 @@ class Unknown:
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """In the eager engine."""
         self.runs += 1
-        with observing(self.places) as path:
-            out = hooks.call(f, *args, **kwargs)
+        with observing(self.places) as path, Outside(copies=False):
+            out = map_structure(_as_from_kernel, hooks.call(f, *args, **kwargs))
         fits = 0 < len(path.made) <= MOST_DECISIONS and len(self.traced) < MOST
         self.path = path if fits and path not in self.traced else None
         return out
@@ -110,6 +116,14 @@ class Unknown:
     def __str__(self) -> str:
         calls = "1 call" if self.runs == 1 else f"{self.runs} calls"
         return f"{calls} in the eager engine, because {self.reason}"
+
+
+def _as_from_kernel(leaf: Any) -> Any:
+    """A leaf of the result as a kernel gives it."""
+    if isinstance(leaf, ArrayHandle):
+        leaf = leaves.leave(leaves.content(leaf))
+        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+    return leaf.item() if isinstance(leaf, (np.float64, np.int64, np.bool_)) else leaf
 
 
 def warn(name: str, reason: UnknownDepthError) -> None:

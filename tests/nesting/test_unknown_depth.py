@@ -355,3 +355,36 @@ def test_endless_under_a_condition_is_pythons() -> None:
     with pytest.warns(FallbackWarning), pytest.raises(RecursionError):
         compiled(1.0)
     assert compiled(-1.0) == 0.0
+
+
+class Holder:
+    held: Any = None
+
+
+holder = Holder()
+
+
+def with_arrays(x: float, a: Any) -> Any:
+    f: Any = sin
+    while not f(x) > 0.5:
+        f = derivative(f)
+    out = np.zeros(2)
+    out[0] = f(x)
+    holder.held = 2.0 * out
+    a[0] = grad(lambda y: y * y * a[1])(x)
+    return out, a[1:], {"total": np.sum(out)}
+
+
+def test_arrays_are_numpys_in_both_engines() -> None:
+    compiled = jit(with_arrays)
+    for call in range(2):
+        a = np.ones(2)
+        if call:
+            out, rest, totals = compiled(0.1, a)
+        else:
+            with pytest.warns(FallbackWarning):
+                out, rest, totals = compiled(0.1, a)
+        assert all(type(v) is np.ndarray for v in (out, rest, holder.held))
+        assert type(totals["total"]) is float
+        assert a.tolist() == [0.2, 1.0] and rest.tolist() == [1.0]
+        assert out.tolist() == [cos(0.1), 0.0] and holder.held.tolist() == [2.0 * cos(0.1), 0.0]
