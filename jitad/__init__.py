@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from jitad.custom import custom_vjp as custom_vjp
     from jitad.custom import stop_gradient as stop_gradient
     from jitad.debug.check_grads import check_grads as check_grads
+    from jitad.errors import FallbackWarning as FallbackWarning
     from jitad.errors import JitadError as JitadError
+    from jitad.fallback import set_fallback as set_fallback
     from jitad.solutions import argmin as argmin
     from jitad.solutions import fixed_point as fixed_point
     from jitad.solutions import root as root
@@ -33,6 +35,7 @@ __version__ = "0.1.0"
 # `jitad.tape` and the like, and must not meet a half-made package.
 _PUBLIC = {
     "Compiled": "jitad.compiled",
+    "FallbackWarning": "jitad.errors",
     "JitadError": "jitad.errors",
     "argmin": "jitad.solutions",
     "check_grads": "jitad.debug.check_grads",
@@ -50,6 +53,7 @@ _PUBLIC = {
     "primitive": "jitad.unknown",
     "register_structure": "jitad.structures",
     "root": "jitad.solutions",
+    "set_fallback": "jitad.fallback",
     "stop_gradient": "jitad.custom",
     "unknown_policy": "jitad.unknown",
     "value_and_grad": "jitad.api",

@@ -14,26 +14,18 @@ from typing import Any
 from jitad import runtime
 from jitad.compiled import Compiled
 from jitad.errors import JitadTypeError
-from jitad.trace import context, hooks, operators
+from jitad.trace import context, operators, pointwise
 from jitad.trace.outside import Outside
+from jitad.trace.pointwise import Fixed, Pointwise, Prepared
 
 Function = Callable[..., Any]
 Argnums = int | tuple[int, ...]
 
 
-class _Prepared:
-    """A user's function in the form the eager engine calls: through the call hook."""
-
-    def __init__(self, f: Function) -> None:
-        self.f = self.__wrapped__ = f
-        self.__name__ = getattr(f, "__name__", type(f).__name__)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return hooks.call(self.f, *args, **kwargs)
-
-
 class Derivative:
     """A function made from the function `f` by a derivative operator."""
+
+    closes_over = ("f",)
 
     def __init__(self, operator: str, f: Function, argnums: Argnums = 0) -> None:
         if not callable(f):
@@ -74,11 +66,16 @@ class Derivative:
                     return operators.value_and_grad(f, self.argnums, args, kwargs)[1]
                 case _:
                     return operators.value_and_grad(f, self.argnums, args, kwargs)
-        prepared = _Prepared(self.f)
+        prepared = Prepared(self.f)
         with Outside():
             match self.operator:
                 case "derivative":
-                    return runtime.derivative(prepared)(*args, **kwargs)
+                    fixed = Fixed(self.f, args[1:], kwargs) if args[1:] or kwargs else self.f
+
+                    def made(_: Any, *where: Any) -> Any:
+                        return Pointwise(fixed, *where)
+
+                    return runtime.derivative(prepared, pointwise=made)(*args, **kwargs)
                 case "grad":
                     return runtime.grad(prepared, self.argnums)(*args, **kwargs)
                 case _:
@@ -206,10 +203,7 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     >>> jvp(lambda x, y: x * y, (3.0, 2.0), (1.0, 0.5))
     (6.0, 3.5)
     """
-    if context.current() is not None:
-        return operators.jvp(f, tuple(primals), tuple(tangents))
-    with Outside():
-        return runtime.jvp(_Prepared(f), tuple(primals), tuple(tangents))
+    return pointwise.jvp(f, tuple(primals), tuple(tangents))
 
 
 def _call(f: Function, *args: Any) -> Any:
@@ -256,10 +250,10 @@ def vjp(f: Function, *args: Any, closure: bool = False) -> tuple[Any, Function]:
     if context.current() is not None:
         return operators.vjp(f, args)
     with Outside():
-        return runtime.vjp(_Prepared(f), *args)
+        return runtime.vjp(Prepared(f), *args)
 
 
-def jit(f: Function) -> Compiled:
+def jit(f: Function, *, fallback: bool | None = None) -> Compiled:
     """Compile a function to a native kernel, one for each combination of argument types.
 
     The function is traced when it is first called with new types (lengths of arrays are not part
@@ -270,6 +264,10 @@ def jit(f: Function) -> Compiled:
     f : function of floats, ints, bools, arrays of them of any shape, strides and dtype (but
         complex), and nested tuples, lists, dicts, NamedTuples and dataclasses of those.  What it
         takes from around it is read anew at every call.
+    fallback : what to do where a trace can't tell how deep calls or derivatives nest, because
+        numbers decide it (`while f(x) < 0.0: f = derivative(f)`).  True: such calls run in the
+        eager engine, with a `FallbackWarning` the first time; the paths that they take are
+        compiled as well.  False: they raise `JitadError`.  None: as `set_fallback` says.
 
     Returns
     -------
@@ -295,15 +293,17 @@ def jit(f: Function) -> Compiled:
     >>> total(np.arange(4.0))
     14.0
     """
-    return Compiled(f)
+    return Compiled(f, fallback)
 
 
-def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
+def jit_grad(
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+) -> Compiled:
     """`jit(grad(f, argnums))`: the gradient as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `grad`.
+    f, argnums : as for `grad`; fallback : as for `jit`.
 
     Returns
     -------
@@ -323,15 +323,17 @@ def jit_grad(f: Function, argnums: Argnums = 0) -> Compiled:
     >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return Compiled(grad(f, argnums))
+    return Compiled(grad(f, argnums), fallback)
 
 
-def jit_value_and_grad(f: Function, argnums: Argnums = 0) -> Compiled:
+def jit_value_and_grad(
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+) -> Compiled:
     """`jit(value_and_grad(f, argnums))`: what optimisers want.
 
     Parameters
     ----------
-    f, argnums : as for `grad`.
+    f, argnums : as for `grad`; fallback : as for `jit`.
 
     Returns
     -------
@@ -353,4 +355,4 @@ def jit_value_and_grad(f: Function, argnums: Argnums = 0) -> Compiled:
     >>> bool(np.allclose(fit.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(value_and_grad(f, argnums))
+    return Compiled(value_and_grad(f, argnums), fallback)

@@ -21,7 +21,15 @@ from jitad.emit import capi
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, python_entry
-from jitad.errors import GuardMiss, Guessed, JitadError, JitadOverflowError, JitadTypeError
+from jitad.errors import (
+    GuardMiss,
+    Guessed,
+    JitadError,
+    JitadOverflowError,
+    JitadTypeError,
+    UnknownDepthError,
+)
+from jitad.fallback import Unknown, is_allowed, warn
 from jitad.native_entries import native_entry, of_types
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
@@ -30,6 +38,7 @@ from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import calls, context, hooks
 from jitad.trace.captures import PLAIN_ARRAYS, Path
+from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
@@ -61,12 +70,13 @@ class Compiled:
 
     Parameters
     ----------
-    f : the function, as for `jit`.
+    f, fallback : as for `jit`.
 
     Attributes
     ----------
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
+    explain() : which kernels there are, and which calls ran without one.
     tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
     compile(*types) : compile ahead of time, for Numba types or for values of the types.
     address(*types) : the address of a C function.
@@ -87,13 +97,14 @@ class Compiled:
     ['first call']
     """
 
-    def __init__(self, f: Callable[..., Any]) -> None:
+    def __init__(self, f: Callable[..., Any], fallback: bool | None = None) -> None:
         if not callable(f):
             raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
-        self.f = f
+        self.f, self.fallback = f, fallback
         functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
+        self._unknown: dict[Any, Unknown] = {}  # argument types for which nesting is not known
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
         self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
@@ -141,22 +152,42 @@ class Compiled:
                 "other values of what the trace relied on" if tried else "other types"
             )
             args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
+            unknown = self._unknown.get(key)
+            path = None
+            if unknown is not None:
+                path, why = unknown.next_path(), "the path of an earlier call"
+            s = None
             try:
-                s = self._specialise(args_, kwargs_, why)
+                if unknown is None or path is not None:
+                    s = self._specialise(args_, kwargs_, why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
                     raise
                 self._seen |= set(error.functions)
                 with learning():
                     return self.f(*args, **kwargs)
-            tried.append(s)
+            except UnknownDepthError as reason:
+                if not is_allowed(self.fallback):
+                    raise
+                if not self._unknown:
+                    warn(self.__name__, reason)
+                unknown = self._unknown.setdefault(key, Unknown(reason, reason.places))
+                unknown.found(reason, path)
+            if s is not None:
+                tried.append(s)
+        if s is not None:
+            if unknown is not None:
+                out = self._known((s,), args, kwargs, False)
+                return unknown.run(self.f, args, kwargs) if out is _MISSED else out
             values = s.traced.arguments(self.f, args, kwargs)
-        try:
-            return self._run(s, values, args, kwargs)
-        except GuardMiss:  # what Python's functions give was not foreseen
-            if not s.traced.missed(self.f, args, kwargs):
-                raise
-        return self._slow(*args, **kwargs)
+            try:
+                return self._run(s, values, args, kwargs)
+            except GuardMiss:  # what Python's functions give was not foreseen
+                if not s.traced.missed(self.f, args, kwargs):
+                    raise
+            return self._slow(*args, **kwargs)
+        assert unknown is not None
+        return unknown.run(self.f, args, kwargs)
 
     def _known(
         self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool
@@ -201,14 +232,15 @@ class Compiled:
             self._fast = self._entries[key]
 
     def _specialise(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,
+        path: Decisions | None = None,
     ) -> Specialisation:
         if len(self._all) >= _MOST:
             raise JitadError(
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
-        traced = trace(self.f, args, kwargs, self._dynamic)
+        traced = trace(self.f, args, kwargs, self._dynamic, path)
         # for native callers there is no first call to learn from
         if not from_types and not self._seen.issuperset(traced.guessed):
             raise Guessed(traced.guessed)
@@ -257,6 +289,11 @@ class Compiled:
     def specialisations(self) -> list[str]:
         """Why each specialisation was made, oldest first."""
         return [s.why for s in self._all]
+
+    def explain(self) -> str:
+        """Which kernels there are and why, and which calls ran without one."""
+        lines = [f"kernel {k}: {why}" for k, why in enumerate(self.specialisations, 1)]
+        return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
     def source(self) -> str:

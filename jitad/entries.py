@@ -20,8 +20,9 @@ from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.context import alone
-from jitad.trace.join import Form, Handle, Keep, Num, Number, Obj, Record
+from jitad.trace.join import Form, Handle, Keep, Number, Record
 from jitad.trace.results import scalar_class
+from jitad.trace.snapshot import Num, Obj
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()

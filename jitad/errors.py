@@ -77,6 +77,51 @@ class JitadOverflowError(JitadError, OverflowError):
     """A Python integer past 64 bits, or a `math` function past the largest float."""
 
 
+class UnknownDepthError(JitadError):
+    """How deep calls or derivatives nest is decided by numbers that a trace doesn't know.
+
+    `jit` then uses the eager engine, unless that is forbidden.
+    """
+
+    def __init__(
+        self, what: str, where: Pos | str | None = None, remedy: str = "",
+        places: frozenset[Pos] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.places = places  # of the conditions that decide
+        super().__init__(what, where, remedy)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.what, self.where, self.remedy, self.places))
+
+
+class FallbackWarning(UserWarning):
+    """A compiled function ran in the eager engine: `jit` gives this warning once a function.
+
+    Parameters
+    ----------
+    message : which function, and why.  Results have the shapes and dtypes that a kernel's have.
+
+    Source: see `set_fallback`.
+
+    >>> import math, warnings
+    >>> from jitad import FallbackWarning, derivative, jit
+    >>> def first_large(x):
+    ...     f = math.sin
+    ...     while not f(x) > 0.5:
+    ...         f = derivative(f)
+    ...     return f(x)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     jit(first_large, fallback=True)(0.0)
+    1.0
+    >>> caught[0].category is FallbackWarning
+    True
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
 class JitadConvergenceError(JitadError, ArithmeticError):
     """An iteration for a fixed point, a root or a minimum that did not converge."""
 

@@ -68,6 +68,7 @@ class Node:
 
 
 _registered: dict[type, Node] = {}
+_leaf_kinds: set[type] = set()  # classes known to be no nodes
 
 
 def register_structure(
@@ -104,6 +105,7 @@ def register_structure(
     (2.0, 1.0)
     """
     _registered[kind] = Node(parts, whole)
+    _leaf_kinds.discard(kind)
 
 
 def flatten(value: Any) -> tuple[list[Any], Structure]:
@@ -183,10 +185,14 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
 
 
 def _flatten(value: Any, leaves: list[Any]) -> Structure:
+    if type(value) in _leaf_kinds:
+        leaves.append(value)
+        return LEAF
     if value is None:
         return _NONE
     parts = _parts(value)
     if parts is None:
+        _leaf_kinds.add(type(value))
         leaves.append(value)
         return LEAF
     keys, children, extra = parts

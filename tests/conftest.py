@@ -1,5 +1,7 @@
 """What do all tests share?  A cache of their own, and random examples that are the same each time.
 
+The eager engine may not stand in for a kernel, but in tests of just that.
+
     --hypothesis-profile=unshrunk    the first failure as it is
 
 More random programs than here: `python -m tests.properties.search`.
@@ -8,9 +10,12 @@ More random programs than here: `python -m tests.properties.search`.
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import Phase, settings
+
+from jitad import set_fallback
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.register_profile("unshrunk", settings.get_profile("same"), phases=[Phase.generate])
@@ -18,6 +23,22 @@ settings.load_profile("same")
 
 # Set before jitad compiles anything; processes that tests start inherit it.
 _CACHE = os.environ["JITAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="jitad-tests-")
+
+
+# Where compiled functions may run in the eager engine.
+FALLBACK = (
+    "tests/docs/test_examples.py::test_document[LIMITATIONS.md]",
+    "tests/docs/test_examples.py::test_document[docs/nesting.md]",
+    "tests/nesting/test_unknown_depth.py",
+    "tests/seeds/test_compiled.py::test_unknown_depth",
+)
+
+
+@pytest.fixture(autouse=True)
+def _fallback(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = set_fallback(request.node.nodeid.startswith(FALLBACK))
+    yield
+    set_fallback(before)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -21,7 +21,7 @@ LAYERS = (
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.native_entries",),
-    ("jitad.entries",),
+    ("jitad.entries", "jitad.fallback"),
     ("jitad.trace",),
     ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),
@@ -31,7 +31,7 @@ LAYERS = (
     ("jitad.tape",),
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
-    ("jitad.structures", "jitad.errors", "jitad.where", "jitad.late"),
+    ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where", "jitad.late"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

@@ -10,6 +10,7 @@ takes three (start, step, count) and leaves an axis.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -81,6 +82,7 @@ _updating("accum", _accum, _accum_vjp)
 # -- slices ---------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=1024)
 def slice_key(kinds: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
     """The NumPy index of a slice; negative steps are legal."""
     key: list[Any] = []
@@ -370,7 +372,7 @@ def _extreme_vjp(o: Any, ct: Any, a: Any, y: Any, *, axes: tuple[int, ...]) -> t
 
 
 register(Primitive(
-    "sum", lambda a, *, axes: np.sum(a, axis=axes), _sum_infer, linear=(0,),
+    "sum", lambda a, *, axes: np.add.reduce(a, axis=axes), _sum_infer, linear=(0,),
     vjp=lambda o, ct, a, y, *, axes: (_spread(o, ct, a, axes),),
 ))  # fmt: skip
 for _name, _function in (("amax", np.max), ("amin", np.min)):

@@ -13,14 +13,14 @@ framework*, TOPLAS 30 (2008).
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from types import BuiltinFunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from jitad import closures
 from jitad.errors import JitadTypeError
 from jitad.runtime import leaves
 from jitad.structures import Structure, children_of, flatten, rebuilt, register_structure
@@ -50,21 +50,9 @@ class _Rest:
         return hash((id(self.thing), self.names))
 
     def whole(self, contents: tuple[Any, ...]) -> Any:
-        f = self.thing
         if not contents:
-            return f
-        named = dict(zip(self.names, contents, strict=True))
-        if not isinstance(f, FunctionType):
-            out = copy.copy(f)
-            for name, content in named.items():
-                object.__setattr__(out, name, content)
-            return out
-        names = f.__code__.co_freevars
-        cells = zip(names, f.__closure__ or (), strict=True)
-        closure = tuple(CellType(named[n]) if n in named else cell for n, cell in cells)
-        out = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, closure)
-        out.__kwdefaults__, out.__qualname__ = f.__kwdefaults__, f.__qualname__
-        return out
+            return self.thing
+        return closures.again(self.thing, dict(zip(self.names, contents, strict=True)))
 
 
 register_structure(
@@ -87,7 +75,7 @@ def opened(value: Any, read: Read = lambda thing, name, content: content) -> Any
 def _opens(leaf: Any) -> bool:
     if isinstance(leaf, (Number, type, ModuleType)) or leaves.is_array(leaf):
         return False
-    if isinstance(leaf, (FunctionType, BuiltinFunctionType, np.ufunc)):
+    if isinstance(leaf, (BuiltinFunctionType, np.ufunc)) or closures.is_function(leaf):
         return True
     plain = type(leaf).__module__ != "builtins" and not callable(leaf)
     return plain and bool(getattr(leaf, "__dict__", None))
@@ -116,15 +104,9 @@ def _open(value: Any, read: Read, seen: dict[int, Any]) -> Any:
 
 
 def _contents(thing: Any) -> list[tuple[str, Any]]:
-    if not isinstance(thing, FunctionType):
+    if not closures.is_function(thing):
         return list(getattr(thing, "__dict__", {}).items())
-    out = []
-    for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
-        try:
-            out.append((name, cell.cell_contents))
-        except ValueError:  # not bound yet
-            continue
-    return out
+    return [(name, closures.content(thing, name)) for name in closures.names(thing)]
 
 
 def as_records(structure: Structure) -> Structure:

@@ -29,6 +29,7 @@ from jitad.where import caller
 Argnums = int | tuple[int, ...]
 Function = Callable[..., Any]
 Prepare = Callable[[Any], Any]
+Pointwise = Callable[[Function, int, tuple[Any, ...], tuple[Any, ...]], Function]
 
 
 def _as_is(f: Function) -> Function:
@@ -40,7 +41,10 @@ def _as_is(f: Function) -> Function:
 
 @dataclass(slots=True)
 class _Argument:
-    """An argument that is differentiated: its leaves as the caller gave them, and tagged."""
+    """An argument that is differentiated: its leaves as the caller gave them, and tagged.
+
+    Of a function they are what it closes over.
+    """
 
     structure: Structure
     leaves: list[Any]
@@ -175,19 +179,21 @@ def matching(derivative: Any, leaf: Any, what: str, path: str) -> Any:
 
 
 def jvp(
-    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, prepare: Prepare = _as_is
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], *, prepare: Prepare = _as_is,
+    pointwise: Pointwise | None = None,
 ) -> tuple[Any, Any]:
     """`(f(*primals), the derivative of f there in the direction tangents)`.
 
     Each tangent has the structure of its primal.  Leaves that are data (ints, bools, strings) have
     no derivative; their tangents are ignored.  A function in the result is differentiated when it
-    is called.
+    is called: `pointwise(f, k, primals, tangents)` is the derivative of leaf k of the result.
     """
-    return _jvp(prepare(f), primals, tangents, prepare)
+    return _jvp(prepare(f), primals, tangents, prepare, pointwise)
 
 
 def _jvp(
-    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], prepare: Prepare
+    f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...], prepare: Prepare,
+    pointwise: Pointwise | None = None,
 ) -> tuple[Any, Any]:
     _same_count(primals, tangents)
     directions: list[Any] = []
@@ -218,6 +224,8 @@ def _jvp(
 
     def again(k: int) -> Function:
         """The derivative of the function that is leaf k of the result: f anew, a fresh tag."""
+        if pointwise is not None:
+            return pointwise(f, k, primals, tangents)
 
         def differentiated(*args: Any, **kwargs: Any) -> Any:
             def call(*ps: Any) -> Any:
@@ -259,7 +267,9 @@ def _zero_tangent(leaf: Any) -> Any:
     return leaves.zero_of(leaf)
 
 
-def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
+def derivative(
+    f: Function, *, prepare: Prepare = _as_is, pointwise: Pointwise | None = None
+) -> Function:
     """The derivative of a function of a real number, by forward mode.
 
     `f` may return anything: numbers, arrays, structures of them, and functions, which are
@@ -280,7 +290,7 @@ def derivative(f: Function, *, prepare: Prepare = _as_is) -> Function:
         def along(t: Any) -> Any:
             return prepared(t, *map(_passive, args), **{k: _passive(v) for k, v in kwargs.items()})
 
-        return _jvp(along, (x,), (1.0,), prepare)[1]
+        return _jvp(along, (x,), (1.0,), prepare, pointwise)[1]
 
     return _named(differentiated, "derivative", f)
 
@@ -294,7 +304,7 @@ def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Functi
     The sensitivity has the structure of the value.  Leaves that are data get a zero of their kind.
     Arrays are copied, since the caller may change his before he calls the pullback.
     """
-    args = tuple(map_structure(leaves.snapshot, a) for a in args)
+    args = tuple(map_structure(leaves.snapshot, opened(a)) for a in args)
     return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)
 
 

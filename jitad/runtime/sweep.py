@@ -122,6 +122,8 @@ class Adjoints:
                 if type(part) is float:
                     old = values[j]
                     values[j] = part if old is None else old + part
+                elif type(part) is np.ndarray is type(a.primal) and part.ndim == a.primal.ndim:
+                    self.add(j, part)
                 else:
                     self.add(j, fit(part, a.primal))
 

@@ -8,6 +8,7 @@ becomes a `check` in front of the other one, which then needs no block.
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
@@ -23,22 +24,31 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
-from jitad.trace.context import Bottom, DeadPath, Region, Trace, assign, current, reopened
+from jitad.trace.context import (
+    Bottom,
+    DeadPath,
+    Region,
+    Trace,
+    assign,
+    current,
+    position,
+    reopened,
+)
 from jitad.trace.hooking import Site
 from jitad.trace.join import (
     APPENDED,
     Form,
     Maybe,
     Mismatch,
-    Snapshot,
     Unifier,
     build,
     explain,
     extract,
     given,
     kinds,
-    snapshot,
 )
+from jitad.trace.observe import observe
+from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.unset import UNSET, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import primal
@@ -49,10 +59,25 @@ def decided(condition: Any, pos: Pos | None) -> Any:
     """The truth of a condition; relied on where recursion would not end otherwise."""
     known = truth(condition)
     trace = current()
-    if isinstance(known, Leaf) and trace is not None and pos in trace.insight.relied:
-        value = trace.builder.rely(known.atom)
-        return known if value is None else bool(value)
-    return known
+    if trace is None:
+        if isinstance(known, bool):
+            observe(pos, known)
+        return known
+    if pos not in trace.insight.relied:
+        return known
+    seen = trace.next_decision(pos)
+    if not isinstance(known, Leaf):
+        return known
+    value = trace.builder.rely(known.atom)
+    if value is not None:
+        return bool(value)
+    if seen is None:
+        return known
+    trace.builder.pos = pos
+    ok = known if seen else bind("logical_not", known)
+    trace.builder.emit("check", trace.builder.atom(ok), exception=GuardMiss,
+                       message=f"the condition in line {pos.line} is {seen}")  # fmt: skip
+    return seen
 
 
 def truth(value: Any) -> Any:
@@ -215,7 +240,10 @@ class Branches:
         try:
             form = unifier.unify(s, t, name)
         except Mismatch as e:
-            raise explain(name, e, self.site.pos, "after this branch") from None
+            if e.functions:
+                self.trace.undecided(self.site.pos, self.test)
+            around = self.trace.around()
+            raise explain(name, e, self.site.pos, "after this branch", around) from None
         return form.part if name == "_jv" and isinstance(form, Maybe) and not form.none else form
 
     def _places(self) -> list[tuple[Any, Snapshot, Snapshot]]:
@@ -405,11 +433,13 @@ _THIS = ("this expression",)
 def choose(condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     """`then if condition else orelse`."""
     trace = current()
-    known = decided(condition, None if trace is None else trace.builder.pos)
+    pos = position(sys._getframe(1)) or (None if trace is None else trace.builder.pos)
+    known = decided(condition, pos)
     if isinstance(known, bool):
         return then() if known else orelse()
-    assert trace is not None and trace.builder.pos is not None
-    site = Site(trace.builder.pos, _THIS, (), frozenset(_THIS))
+    assert trace is not None and pos is not None
+    trace.builder.pos = pos
+    site = Site(pos, _THIS, (), frozenset(_THIS))
     session = Branches(trace, known, (UNSET,), site)
     for value in (then, orelse):
         with session:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
@@ -25,7 +25,7 @@ from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, present, refuse_among
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
-from jitad.trace.rewrite import is_library, is_rewritten, rewrite
+from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made
@@ -43,6 +43,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
+    elif type(f) is np.ufunc:
+        return (implementation(f) or f)(*args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
         return replacement(*all_present(args), **kwargs)
@@ -100,7 +102,9 @@ def _has_source(f: FunctionType) -> bool:
 
 
 def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> Any:
-    if is_rewritten(f):
+    if is_known(f):
+        twin = rewrite(f)
+    elif is_rewritten(f):
         twin = f
     elif is_library(f) or not _has_source(f):
         return _native(trace, f, args, kwargs)
@@ -131,7 +135,7 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     if trace.depth > MAX_DEPTH:
         raise JitadError(
             f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
-            trace.builder.pos, "Write the recursion as a loop.",
+            trace.builder.pos, "If it is a recursion that ends, write it as a loop.",
         )  # fmt: skip
     again = key in trace.calls
     trace.calls.setdefault(key, here)
@@ -159,7 +163,8 @@ def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
     """A function was found to call itself, depending on conditions of the tape."""
     insight, code = trace.insight, f.__code__
     if code not in insight.unfolded:
-        raise Again(replace(insight, recursive=insight.recursive | {code}))
+        ending = insight.ending | trace.around()
+        raise Again(replace(insight, recursive=insight.recursive | {code}, ending=ending))
     # Recursion ends where its conditions are decided by ints and extents: rely on those.
     example = trace.builder.example
     found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
@@ -175,14 +180,22 @@ def _recursive(trace: Trace, f: FunctionType, twin: FunctionType, args: Any, kwa
     """A function of the tape; where that can't be, the trace starts anew and unfolds the calls."""
     try:
         return called(trace, f, twin, args, kwargs)
-    except (JitadError, TypeError):
+    except (JitadError, TypeError) as error:
         insight, code = trace.insight, f.__code__
         if code in insight.tried:
-            raise
+            raise _unknown_depth(trace, error) from None
         raise Again(
             replace(insight, recursive=insight.recursive - {code},
                     unfolded=insight.unfolded | {code}, tried=insight.tried | {code})
         ) from None  # fmt: skip
+
+
+def _unknown_depth(trace: Trace, error: Exception) -> Exception:
+    """Recursion that no function of the tape is, and whose depth numbers decide."""
+    if not isinstance(error, JitadError) or isinstance(error, UnknownDepthError):
+        return error
+    places = trace.insight.ending | trace.around()
+    return UnknownDepthError(error.what, error.where, error.remedy, places)
 
 
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:
@@ -288,8 +301,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
                 f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
-    args = tuple(map(_callback, args))
-    kwargs = {k: _callback(v) for k, v in kwargs.items()}
+    if not ours:  # which calls through the hook
+        args = tuple(map(_callback, args))
+        kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
         return ArrayHandle(out)

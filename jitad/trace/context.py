@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,9 @@ from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Block, Pos, Var
 from jitad.trace.functions import Functions
-from jitad.trace.join import Snapshot, snapshot
+from jitad.trace.observe import Decisions
 from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
@@ -42,6 +43,7 @@ class Insight:
     recursive: frozenset[CodeType] = frozenset()  # functions that become functions of the tape
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
+    ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
 
 
 class Again(BaseException):
@@ -83,7 +85,32 @@ class Trace:
         self.recursions: list[Recursion] = []  # functions of the tape that are being traced
         self.operators = 0  # derivative operators around the present place
         self.swallowed = False  # was a loop left out because of `Bottom`?
+        self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
+        self.rolling: list[Pos] = []  # the loops that are being traced, as such
+        self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
+        self.decided = 0  # how many of them have been met
         self.steps = 0
+
+    def around(self) -> frozenset[Pos]:
+        """Where the conditions are under which the trace is at present."""
+        return frozenset((*(p for p, _ in self.conditions), *self.rolling))
+
+    def undecided(self, pos: Pos, test: Any) -> None:
+        """Functions would have to be joined here: their nesting depends on a condition.
+
+        One on ints and extents is relied on; others are not known to a trace.
+        """
+        known = not isinstance(test, Leaf) or self.builder.example(test.atom) is not None
+        if known and pos not in self.insight.relied:
+            raise Again(replace(self.insight, relied=self.insight.relied | {pos}))
+
+    def next_decision(self, place: Pos | None) -> bool | None:
+        """How this condition turned out in the run whose path is traced."""
+        if self.decisions is None or self.rolling or place not in self.decisions.places:
+            return None  # in a rolled loop one decision would stand for all iterations
+        assert place is not None
+        self.decided += 1
+        return self.decisions.of(place, self.decided - 1)
 
     def step(self, frame: FrameType) -> None:
         """Note the user's position; every hook of a traced operation calls this."""
@@ -113,24 +140,30 @@ def _new_lock() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
-_local = threading.local()
+
+class _Thread(threading.local):
+    """The traces that run in this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.traces: list[Trace] = []
+
+
+_here = _Thread()
 
 
 def current() -> Trace | None:
     """The trace that is running in this thread, if any."""
-    stack = getattr(_local, "traces", None)
+    stack = _here.traces
     return stack[-1] if stack else None
 
 
 def enter(trace: Trace) -> None:
-    if not hasattr(_local, "traces"):
-        _local.traces = []
-    _local.traces.append(trace)
+    _here.traces.append(trace)
     journals.push(trace.journal)
 
 
 def leave() -> None:
-    _local.traces.pop()
+    _here.traces.pop()
     journals.pop()
 
 

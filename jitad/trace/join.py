@@ -9,120 +9,26 @@ containers are unified element by element.  `extract` gives the atoms of a snaps
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad import closures
+from jitad.closures import is_function
+from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
+from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
-
-_NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
-_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
-
-# -- snapshots ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Num:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Arr:
-    value: ArrayHandle
-    content: Any
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The content of an array that was retired."""
-
-    why: str
-
-
-@dataclass(slots=True, eq=False)
-class Rec:
-    """A tuple, list, dict or object: its parts by key."""
-
-    value: Any
-    keys: tuple[Any, ...]
-    parts: tuple[Snapshot, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Obj:
-    value: Any
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Per:
-    """A value that may be missing; `part` is None where it certainly is."""
-
-    flag: Any
-    part: Snapshot | None
-    name: str = ""
-    none: bool = False  # None where it is missing
-
-
-Snapshot = Num | Arr | Rec | Obj | Per
-
-
-def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
-    """The value as it is now, whatever is written to it later."""
-    seen = {} if seen is None else seen
-    if value is UNSET or value is MISSING:
-        return Per(False, None)
-    if isinstance(value, Perhaps):
-        return Per(value.flag, snapshot(value.value, seen), value.name, value.none)
-    if isinstance(value, _NUMBERS):
-        return Num(value)
-    if id(value) in seen:
-        return seen[id(value)]
-    if isinstance(value, ArrayHandle):
-        out: Snapshot = Arr(value, Lost(value._lost) if value._lost else value.content)
-    elif (keys := _keys(value)) is not None:
-        out = seen[id(value)] = Rec(value, keys, ())
-        out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
-    else:
-        out = Obj(value)
-    seen[id(value)] = out
-    return out
-
-
-def _keys(value: Any) -> tuple[Any, ...] | None:
-    """The keys of a container's parts; None for what is not taken apart."""
-    if isinstance(value, (tuple, list)):
-        return tuple(range(len(value)))
-    if type(value) in (dict, OrderedDict):
-        return tuple(value)
-    if isinstance(value, (dict, set, frozenset, deque)):
-        return None
-    if value is None or isinstance(value, _OPAQUE) or callable(value):
-        return None
-    if dataclasses.is_dataclass(value):
-        return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-    if type(value).__module__ != "builtins" and hasattr(value, "__dict__"):
-        return tuple(vars(value))
-    return None
-
-
-def _part(value: Any, key: Any) -> Any:
-    return value[key] if isinstance(value, (tuple, list, dict)) else getattr(value, key)
-
 
 # -- forms ----------------------------------------------------------------------------------------
 
@@ -167,6 +73,26 @@ Form = Keep | Number | Handle | Record | Maybe
 
 class Mismatch(Exception):
     """Two values have no common form; the text says what they are."""
+
+    functions = False  # because they are functions, made in different ways
+
+
+def _mismatch(a: Snapshot, b: Snapshot, text: str) -> Mismatch:
+    out = Mismatch(text)
+    out.functions = _has_function(a) or _has_function(b)
+    return out
+
+
+def _has_function(s: Snapshot) -> bool:
+    match s:
+        case Obj(v):
+            return callable(v) and not isinstance(v, type)
+        case Rec(v, _, parts):
+            of_list = isinstance(v, (list, tuple)) and any(map(_has_function, parts))
+            return is_function(v) or of_list
+        case Per(_, part):
+            return part is not None and _has_function(part)
+    return False
 
 
 def same(a: Snapshot, b: Snapshot) -> bool:
@@ -214,17 +140,21 @@ class Unifier:
                 return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.handles(a, b)
-            case Rec(), Rec() if type(a.value) is type(b.value) and a.keys == b.keys:
+            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) is _kind(b.value):
                 out = self.pairs[pair] = Record(a, ())
-                parts = zip(a.parts, b.parts, strict=True)
-                out.parts = tuple(self.unify(p, q, name) for p, q in parts)
+                shared = _shared_cells(a.value, b.value)
+                out.parts = tuple(
+                    Keep(Obj(shared[k])) if k in shared else self.unify(p, q, name)
+                    for k, p, q in zip(a.keys, a.parts, b.parts, strict=True)
+                )
             case Rec(value=list()), Rec(value=list()) if name == APPENDED:
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
             case Rec(value=u), Rec(value=v) if type(u) is type(v) and type(u) in (list, tuple):
                 kind = type(u).__name__
-                raise Mismatch(f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements")
+                text = f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements"
+                raise _mismatch(a, b, text)
             case (Obj(None), Per(_, p, none=True)) | (Per(_, p, none=True), Obj(None)):
                 out = Maybe(self.alone(p, name), name, True)  # type: ignore[arg-type]
             case (Obj(None), (Num() | Arr() | Rec()) as other) | (
@@ -252,7 +182,7 @@ class Unifier:
             case (other, Per(_, p)):
                 out = Maybe(self.unify(other, p, name), name)  # type: ignore[arg-type]
             case _:
-                raise Mismatch(f"{describe(a)} or {describe(b)}")
+                raise _mismatch(a, b, f"{describe(a)} or {describe(b)}")
         self.pairs[pair] = out
         return out
 
@@ -278,6 +208,30 @@ class Unifier:
                 out.parts = tuple(self.alone(p, name) for p in s.parts)
                 return out
         return Keep(s)
+
+
+def _kind(value: Any) -> Any:
+    return closures.kind(value) if is_function(value) else type(value)
+
+
+def _shared_cells(f: Any, g: Any) -> dict[str, Any]:
+    """The variables that two functions of one code have in common; they stay in common.
+
+    The others are the function's own from here on: nothing may write to them any more.
+    """
+    if not isinstance(f, FunctionType):
+        return {}
+    from jitad.trace.context import current
+
+    trace = current()
+    shared = {}
+    for name in closures.names(f):
+        cells = closures.cell(f, name), closures.cell(g, name)
+        if cells[0] is cells[1]:
+            shared[name] = cells[0]
+        elif trace is not None:
+            trace.parted.update((id(c), c) for c in cells)
+    return shared
 
 
 def longer(a: Rec, b: Rec) -> Rec:
@@ -323,13 +277,13 @@ def describe(s: Snapshot) -> str:
             return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
             return f"an array ({h.type})"
-        case Rec(v, _, _):
+        case Rec(v, _, _) if not is_function(v):
             return f"a {type(v).__name__} of {len(s.keys)}"
         case Per(_, part, none=True):
             return f"{describe(part)} or None"  # type: ignore[arg-type]
         case Per():
             return "nothing"
-        case Obj(v):
+        case Obj(v) | Rec(v):
             text = repr(v)
             return text if len(text) < 40 else f"a {type(v).__name__}"
 
@@ -477,14 +431,24 @@ def _container(f: Record, parts: list[Any]) -> Any:
         return kind(parts)
     if isinstance(value, dict):
         return kind(zip(f.of.keys, parts, strict=True))
+    if is_function(value):
+        return closures.again(value, dict(zip(f.of.keys, parts, strict=True)))
     out: Any = SimpleNamespace() if kind is SimpleNamespace else object.__new__(kind)
     for k, p in zip(f.of.keys, parts, strict=True):
         object.__setattr__(out, k, p)
     return out
 
 
-def explain(name: str, e: Mismatch, pos: Any, where: str) -> JitadError:
+def explain(
+    name: str, e: Mismatch, pos: Any, where: str, places: frozenset[Any] = frozenset()
+) -> JitadError:
+    """`places`: of the conditions around, on which the matter depends as well."""
     what = "the value returned" if name == "_jv" else (name or "an attribute or item")
+    if e.functions:
+        return UnknownDepthError(
+            f"{what} is {e} {where}: how functions nest depends on numbers", pos,
+            "Let it depend on ints, or allow the eager engine (fallback=True).", places | {pos},
+        )  # fmt: skip
     return JitadError(
         f"{what} is {e} {where}", pos,
         "Give it the same kind of value on every path, or decide on something static.",

@@ -14,7 +14,7 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import context
-from jitad.trace.branches import Branches, raises_for_the_user, truth
+from jitad.trace.branches import Branches, decided, raises_for_the_user, truth
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted, sequence
@@ -56,7 +56,7 @@ class PlainWhile(Plain):
     """The first variable is the condition."""
 
     def __iter__(self) -> Iterator[Any]:
-        while self.state[0]:
+        while decided(self.state[0], self.site.pos):
             yield self.state
 
 
@@ -124,8 +124,12 @@ class _Session:
         """Run the passes of a rolled loop; `rolled.done` is False where it must be written out."""
         self.inner = rolled
         self.traced = True
-        for item, state in rolled.passes():
-            yield (item, state) if with_item else state
+        self.trace.rolling.append(self.site.pos)
+        try:
+            for item, state in rolled.passes():
+                yield (item, state) if with_item else state
+        finally:
+            self.trace.rolling.pop()
         self.inner = None
         self.traced = False
         if rolled.done:
@@ -213,10 +217,11 @@ class While(_Session):
     PATIENCE = 4  # iterations written out before it is tried to roll the loop
 
     def __iter__(self) -> Iterator[Any]:
-        patience = self.PATIENCE
+        pos = self.site.pos
+        patience = -1 if pos in self.trace.insight.relied else self.PATIENCE
         count = 0
+        go = decided(self.state[0], pos)
         while True:
-            go = truth(self.state[0])
             if go is False:
                 return
             if self.site.waits:
@@ -241,7 +246,8 @@ class While(_Session):
             self.inner = iteration = _Iteration(Region(self.trace))
             yield self.state
             self.inner = None
-            if isinstance(truth(self.state[0]), Leaf):  # an exit under a traced condition
+            go = decided(self.state[0], pos)
+            if isinstance(go, Leaf):  # an exit under a traced condition
                 iteration.region.drop()
                 self.state = before
                 rolled = RolledWhile(self.trace, self.state, self.site, may_fail=False)

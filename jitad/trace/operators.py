@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError, unknown_functions
+from jitad.closures import is_function
+from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.operators import Argnums, place, positions_of
 from jitad.structures import ZERO, Structure, conform, flatten, is_node, unflatten
@@ -23,9 +24,11 @@ from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.join import Form, Snapshot, build, extract, snapshot
+from jitad.trace.join import Form, build, extract
 from jitad.trace.optional import present
+from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
+from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
@@ -40,6 +43,8 @@ class _Application:
     """A function traced into a block, and what its parameters and results are."""
 
     trace: Trace
+    f: Function  # of the positional arguments `given`
+    given: tuple[Any, ...]
     block: Block
     primals: tuple[Atom, ...]  # one a parameter
     arguments: tuple[tuple[Structure, tuple[Any, ...]], ...]  # per argument: its leaves
@@ -54,14 +59,18 @@ class _Application:
         """The function's result, given the block's results in the surrounding tape."""
         b = self.trace.builder
         leaves = [
-            given if k is None else dress(b, outs[k], given)
-            for given, k in zip(self.results, self.places, strict=True)
+            self._static(given, n) if k is None else dress(b, outs[k], given)
+            for n, (given, k) in enumerate(zip(self.results, self.places, strict=True))
         ]
         supply = iter(outs[self.own :])
         made: dict[int, Any] = {}
         for write, form in self.writes:
             assign(write, build(b, form, supply, made, lambda new, old: None))
         return unflatten(self.structure, leaves)
+
+    def _static(self, given: Any, place: int) -> Any:
+        """A leaf of the result that is no number; a function may know the block's variables."""
+        return Anew(self.f, place, self.given) if is_function(given) else given
 
 
 def inner(differentiated: Any) -> Function:
@@ -174,9 +183,11 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         raise unknown_functions(tuple(f for f, _ in trace.refused), where, why)
     b.pos = outer_pos
     region.block.results = atoms
-    return _Application(trace, region.block, tuple(primals), tuple(arguments), tuple(numbers),
-                        structure, tuple(leaves), tuple(places), tuple(writes),
-                        own)  # fmt: skip
+    fixed = Fixed(f, (), kwargs) if kwargs else f
+    return _Application(
+        trace, fixed, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
+        structure, tuple(leaves), tuple(places), tuple(writes), own,
+    )  # fmt: skip
 
 
 def check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
@@ -371,11 +382,8 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
     for leaf, at in zip(run.results, run.places, strict=True):
         if at is not None and at in tangent_of:
             flat.append(dress(b, tangent_of[at], leaf))
-        elif callable(leaf):
-            raise JitadError(
-                "jvp: a compiled function can't return a function to be differentiated yet",
-                b.pos, "Call derivative without jit.",
-            )  # fmt: skip
+        elif is_function(leaf):
+            flat.append(Pointwise(f, len(flat), primals, tangents))
         else:
             flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
     return value, unflatten(run.structure, flat)
@@ -404,10 +412,5 @@ def derivative(f: Function, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any
             "Pass a float (3.0 instead of 3); for arrays use grad or jvp.",
         )  # fmt: skip
 
-    def along(t: Any) -> Any:
-        from jitad.trace import hooks
-
-        return hooks.call(f, t, *args, **kwargs)
-
-    along.__name__ = getattr(f, "__name__", "f")
+    along = Fixed(f, args, kwargs) if args or kwargs else f
     return jvp(along, (x,), (1.0,))[1]

@@ -27,6 +27,7 @@ class _Thread(threading.local):
     """The places written, and the arrays met, by the derivative that this thread computes."""
 
     depth = 0
+    copying = 0  # how many of those around change no array
 
     def __init__(self) -> None:
         self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
@@ -38,20 +39,30 @@ _here = _Thread()
 
 
 class Outside:
-    """Around every eager application of a derivative operator."""
+    """Around every eager application of a derivative operator.
+
+    Without `copies`, around a function that runs in place of a kernel: it writes to arrays.
+    """
+
+    def __init__(self, copies: bool = True) -> None:
+        self.copies = copies
 
     def __enter__(self) -> None:
         _here.depth += 1
+        _here.copying += self.copies
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
         where: TracebackType | None,
     ) -> None:  # fmt: skip
         _here.depth -= 1
+        _here.copying -= self.copies
+        if not _here.copying:
+            _here.arrays = {}
         if _here.depth:
             return
         written, containers = _here.written, _here.containers
-        _here.written, _here.containers, _here.arrays = {}, {}, {}
+        _here.written, _here.containers = {}, {}
         done: dict[int, Any] = {}
         for _, read, assign in written.values():
             value = read()
@@ -78,7 +89,7 @@ def note_container(container: Any) -> None:
 
 def met(value: Any) -> Any:
     """A value from outside, as the function sees it."""
-    if type(value) is not np.ndarray or not _here.depth or value.dtype.kind not in "biuf":
+    if type(value) is not np.ndarray or not _here.copying or value.dtype.kind not in "biuf":
         return value
     known = _here.arrays.get(id(value))
     if known is None:
@@ -88,7 +99,7 @@ def met(value: Any) -> Any:
 
 def check_writable(target: Any) -> None:
     """Only handles may be written: another array is a caller's."""
-    if _here.depth and isinstance(target, np.ndarray):
+    if _here.copying and isinstance(target, np.ndarray):
         raise JitadError(
             "an array made outside is written here, which a derivative doesn't do", None,
             "Copy it first: np.array(a).",

@@ -103,6 +103,13 @@ def note_cell(cell: CellType) -> None:
         except ValueError:
             return MISSING
 
+    trace = current()
+    if trace is not None and id(cell) in trace.parted:
+        raise JitadError(
+            "a variable is written after a branch or loop chose between functions that read it",
+            trace.builder.pos, "Pass the value to the function as an argument.",
+        )  # fmt: skip
+
     def assign(value: Any) -> None:
         if value is MISSING:
             del cell.cell_contents

@@ -24,26 +24,21 @@ from jitad.tape.types import Type
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
 from jitad.trace.functions import Definition
 from jitad.trace.join import (
-    Arr,
     Form,
     Handle,
     Keep,
     Maybe,
     Mismatch,
-    Num,
     Number,
-    Per,
-    Rec,
     Record,
-    Snapshot,
     Unifier,
     build,
     extract,
     kinds,
     same,
     signature,
-    snapshot,
 )
+from jitad.trace.snapshot import Arr, Num, Per, Rec, Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
 from jitad.values import journal as journals

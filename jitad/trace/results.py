@@ -15,23 +15,8 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
 from jitad.trace.iterables import Counted
-from jitad.trace.join import (
-    Arr,
-    Form,
-    Handle,
-    Keep,
-    Maybe,
-    Num,
-    Number,
-    Obj,
-    Per,
-    Rec,
-    Record,
-    Snapshot,
-    Unifier,
-    _container,
-    extract,
-)
+from jitad.trace.join import Form, Handle, Keep, Maybe, Number, Record, Unifier, _container, extract
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle

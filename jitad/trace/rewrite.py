@@ -26,6 +26,9 @@ from jitad.trace.unset import UNSET
 
 _twins: dict[tuple[CodeType, str], tuple[CodeType, list[Site]]] = {}
 _rewritten: set[CodeType] = set()  # code of twins, and of functions inside them
+# By the id of a function's code, since hashing code is slow: the code itself, its twin's, and the
+# twin's cells or their numbers among those of the function.
+_quick: dict[int, tuple[CodeType, CodeType, tuple[Any, ...]]] = {}
 
 _OWN_CELLS: dict[str, Any] = {"_jU": UNSET, "_jslice": slice, "_jlocals": locals,
                               "_jBase": BaseException}  # fmt: skip
@@ -35,24 +38,35 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
     """The function that does what f does, for traced and tagged operands as well."""
     if not isinstance(f, FunctionType):
         raise JitadError(f"{f!r} is not a Python function", None, "Pass a def or a lambda.")
-    if is_rewritten(f):
-        return f
-    # equal code of two files is two codes: errors name the file
-    key = (f.__code__, f.__code__.co_filename)
-    known = _twins.get(key)
-    if known is None:
-        known = _twins[key] = _compile(f)
-    code, sites = known
-    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
-    from jitad.trace import hooks
+    quick = _quick.get(id(f.__code__))
+    if quick is None:
+        if is_rewritten(f):
+            return f
+        # equal code of two files is two codes: errors name the file
+        key = (f.__code__, f.__code__.co_filename)
+        known = _twins.get(key)
+        if known is None:
+            known = _twins[key] = _compile(f)
+        code, sites = known
+        from jitad.trace import hooks
 
-    own = {**_OWN_CELLS, "_jh": hooks, "_jS": sites}
-    closure = tuple(cells[n] if n in cells else _cell(own[n]) for n in code.co_freevars)
+        own = {**_OWN_CELLS, "_jh": hooks, "_jS": sites}
+        theirs = f.__code__.co_freevars
+        parts = tuple(theirs.index(n) if n in theirs else _cell(own[n]) for n in code.co_freevars)
+        quick = _quick[id(f.__code__)] = (f.__code__, code, parts)
+    _, code, parts = quick
+    cells = f.__closure__
+    closure = tuple([cells[c] if type(c) is int else c for c in parts])  # type: ignore[index]
     twin = FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
     twin.__kwdefaults__ = f.__kwdefaults__
     twin.__qualname__, twin.__module__, twin.__doc__ = f.__qualname__, f.__module__, f.__doc__
     twin.__dict__.update(f.__dict__)
     return twin
+
+
+def is_known(f: FunctionType) -> bool:
+    """True of a function whose code has been rewritten before."""
+    return id(f.__code__) in _quick
 
 
 def is_rewritten(f: FunctionType) -> bool:

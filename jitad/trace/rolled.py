@@ -26,10 +26,8 @@ from jitad.trace.join import (
     Keep,
     Maybe,
     Mismatch,
-    Num,
     Number,
     Record,
-    Snapshot,
     Unifier,
     build,
     explain,
@@ -37,8 +35,8 @@ from jitad.trace.join import (
     given,
     kinds,
     signature,
-    snapshot,
 )
+from jitad.trace.snapshot import Num, Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
 from jitad.values.number import bind
@@ -250,12 +248,15 @@ class Rolled:
                 now = now.part
             return self._with_extents(widen(was, now), entry, end)
         except Mismatch as e:
-            raise explain(name, e, self.site.pos, "before and after an iteration of this loop") \
-                from None  # fmt: skip
+            if e.functions and not self.may_fail:
+                self.trace.undecided(self.site.pos, self._runs())
+            raise explain(name, e, self.site.pos, "before and after an iteration of this loop",
+                          self.trace.around()) from None  # fmt: skip
 
     def _with_extents(self, f: Form, entry: Snapshot, end: Snapshot) -> Form:
         """Carried arrays keep their extents: those of the value before the loop."""
-        from jitad.trace.join import Arr, _shape
+        from jitad.trace.join import _shape
+        from jitad.trace.snapshot import Arr
 
         match f:
             case Handle(type=t, shape=shape) if t.ndim:

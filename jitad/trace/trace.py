@@ -14,29 +14,20 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from jitad.errors import Guessed, JitadError
+from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
-from jitad.tape.ir import Atom, Block, Pos, Tape, Var
+from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
-from jitad.trace.join import (
-    Arr,
-    Form,
-    Handle,
-    Rec,
-    Record,
-    Snapshot,
-    build,
-    extract,
-    kinds,
-    snapshot,
-)
+from jitad.trace.join import Form, Handle, Record, build, extract, kinds
+from jitad.trace.observe import Decisions
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
+from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
@@ -140,30 +131,31 @@ def trace(
     args: Sequence[Any] = (),
     kwargs: dict[str, Any] | None = None,
     dynamic: frozenset[Path] = frozenset(),
+    decisions: Decisions | None = None,
 ) -> Traced:
     """Trace f; leaves of the arguments are types (Scalar, Array, Shaped) or static values.
 
     `dynamic` are paths of ints that are inputs although they could be static, because they have
-    been seen to change.
+    been seen to change.  `decisions`: the path to follow where a trace can't tell.
     """
-    insight = Insight()
+    insight = Insight() if decisions is None else Insight(relied=decisions.places)
     while True:
         try:
-            return _trace(f, args, kwargs or {}, dynamic, insight)
+            return _trace(f, args, kwargs or {}, dynamic, insight, decisions)
         except Again as again:
             insight = again.insight
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    dynamic: frozenset[Path], insight: Insight,
+    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None,
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
-    running.insight = insight
+    running.insight, running.decisions = insight, decisions
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
@@ -194,6 +186,11 @@ def _trace(
         context.leave()
     body = builder.blocks[0]
     body.results = outputs
+    if decisions is not None and any(e.op == "print" for e in walk(body)):
+        raise UnknownDepthError(
+            f"{_name(f)} prints on a path that depends on numbers", None,
+            "A kernel that finds itself on another path can't take back what it printed.",
+        )  # fmt: skip
     pos = None
     if python is not None:
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)

@@ -8,12 +8,12 @@ from jitad.trace.join import (
     Keep,
     Maybe,
     Mismatch,
-    Num,
     Number,
     Record,
     _scalar,
     join_types,
 )
+from jitad.trace.snapshot import Num
 
 
 def widen(was: Form, now: Form) -> Form:

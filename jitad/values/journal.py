@@ -153,26 +153,27 @@ class Journal:
         return id(thing) in self.fresh[-1]
 
 
-_local = threading.local()
+class _Thread(threading.local):
+    """The journals of the traces that run in this thread, innermost last."""
+
+    def __init__(self) -> None:
+        self.journals: list[Journal] = []
 
 
-def _stack() -> list[Journal]:
-    if not hasattr(_local, "journals"):
-        _local.journals = []
-    return _local.journals
+_here = _Thread()
 
 
 def push(journal: Journal) -> None:
-    _stack().append(journal)
+    _here.journals.append(journal)
 
 
 def pop() -> None:
-    _stack().pop()
+    _here.journals.pop()
 
 
 def active() -> Journal | None:
     """The journal of the trace that is running in this thread, if any."""
-    stack = _stack()
+    stack = _here.journals
     return stack[-1] if stack else None
 
 
@@ -189,9 +190,8 @@ def record(
 
 def made(thing: object) -> None:
     """Note a mutable object that was made just now."""
-    journal = active()
-    if journal is not None:
-        journal.made(thing)
+    if _here.journals:
+        _here.journals[-1].made(thing)
 
 
 def found(thing: object) -> None:

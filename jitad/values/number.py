@@ -18,7 +18,7 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
 
-_NO_PARAMS: dict[str, Any] = {}  # never written
+NO_PARAMS: dict[str, Any] = {}  # never written
 
 
 def newest(args: tuple[Any, ...]) -> Number | None:
@@ -32,14 +32,19 @@ def newest(args: tuple[Any, ...]) -> Number | None:
 
 def apply(row: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
     """Apply a primitive to numbers of any kind."""
-    top = newest(args)
+    top: Number | None = None  # as `newest` has it
+    for a in args:
+        if isinstance(a, Number) and (top is None or a.tag > top.tag):
+            top = a
     if top is not None:
         return top._apply(row, args, params)
     out = row.evaluate(*args, **params)
-    python = type(out) is np.float64 and row.elementwise and not params
-    if python and all(type(a) in _PYTHON for a in args):
-        return float(out)  # functions of Python numbers are Python numbers
-    return out
+    if type(out) is not np.float64 or not row.elementwise or params:
+        return out
+    for a in args:
+        if type(a) not in _PYTHON:
+            return out
+    return float(out)  # functions of Python numbers are Python numbers
 
 
 def bind(name: str, *args: Any, **params: Any) -> Any:
@@ -119,16 +124,16 @@ def _binary(name: str) -> tuple[Operator, Operator]:
 
     def operator(self: Number, other: Any) -> Any:
         if type(other) in _PLAIN:
-            return self._apply(row, (self, other), _NO_PARAMS)
+            return self._apply(row, (self, other), NO_PARAMS)
         if isinstance(other, (Number, np.generic)):
-            return apply(row, (self, other), _NO_PARAMS)
+            return apply(row, (self, other), NO_PARAMS)
         return NotImplemented
 
     def reflected(self: Number, other: Any) -> Any:
         if type(other) in _PLAIN:
-            return self._apply(row, (other, self), _NO_PARAMS)
+            return self._apply(row, (other, self), NO_PARAMS)
         if isinstance(other, (Number, np.generic)):
-            return apply(row, (other, self), _NO_PARAMS)
+            return apply(row, (other, self), NO_PARAMS)
         return NotImplemented
 
     return operator, reflected
@@ -138,7 +143,7 @@ def _unary(name: str) -> Callable[[Any], Any]:
     row = TABLE[name]
 
     def operator(self: Number) -> Any:
-        return self._apply(row, (self,), _NO_PARAMS)
+        return self._apply(row, (self,), NO_PARAMS)
 
     return operator
 
@@ -196,7 +201,7 @@ class Number:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if in_rules.depth:  # a rule has multiplied an ndarray by a tagged array
-            return apply(_row_of(ufunc), inputs, _NO_PARAMS)
+            return apply(_row_of(ufunc), inputs, NO_PARAMS)
         from jitad.values.functions import implementation  # broadcasting is above this file
 
         found = implementation(ufunc)

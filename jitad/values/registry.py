@@ -94,14 +94,22 @@ def is_traced(value: Any) -> bool:
     """True of a Number, of a handle onto one, and of a list or tuple with one in it."""
     if isinstance(value, Number):
         return True
+    if type(value) in _PLAIN:
+        return False
     concrete = getattr(value, "concrete", None)  # handles
     if concrete is not None and hasattr(value, "peek"):
         return not concrete
     return isinstance(value, (list, tuple)) and any_traced(value)
 
 
+_PLAIN = frozenset((float, int, bool, str, np.ndarray))
+
+
 def any_traced(values: Iterable[Any]) -> bool:
-    return any(is_traced(v) for v in values)
+    for v in values:
+        if is_traced(v):
+            return True
+    return False
 
 
 def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:

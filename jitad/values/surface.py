@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadTypeError
+from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.values.kind import fail, primal
 from jitad.values.number import Number
@@ -20,10 +21,20 @@ from jitad.values.registry import call, call_plain, implementation, is_traced, u
 
 
 def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    row = next((r for r in TABLE.values() if r.numpy is ufunc and r.elementwise), None)
+
     def forward(self: Any, other: Any) -> Any:
+        if row is not None:
+            out = self.quickly(row, (self, other))
+            if out is not None:
+                return out
         return call(ufunc, self, other) if _takes(other) else NotImplemented
 
     def backward(self: Any, other: Any) -> Any:
+        if row is not None:
+            out = self.quickly(row, (other, self))
+            if out is not None:
+                return out
         return call(ufunc, other, self) if _takes(other) else NotImplemented
 
     def in_place(self: Any, other: Any) -> Any:
@@ -46,6 +57,7 @@ class Surface:
     dtype: np.dtype[Any]
     concrete: bool
     peek: Callable[[], Any]
+    quickly: Callable[..., Any]
 
     __add__, __radd__, __iadd__ = _binary(np.add)
     __sub__, __rsub__, __isub__ = _binary(np.subtract)

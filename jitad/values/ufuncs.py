@@ -6,6 +6,7 @@ are NumPy numbers, also where the operand was a Python float.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -14,12 +15,13 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.errors import JitadTypeError
-from jitad.primitives.table import TABLE
+from jitad.primitives.table import TABLE, Primitive
 from jitad.tape.types import promote
+from jitad.values.array import quickly
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number
-from jitad.values.registry import call, replaces, write_out
+from jitad.values.registry import call, implementation, replaces, write_out
 
 
 def numpy_number(value: Any) -> Any:
@@ -86,9 +88,24 @@ def _of_row(name: str) -> Callable[..., Any]:
     return compute
 
 
+def _enter(row: Primitive) -> None:
+    ufunc: Any = row.numpy
+    usual: Any = replaces(ufunc)(as_ufunc(ufunc, _of_row(row.name)))
+
+    def quick(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) == ufunc.nin:
+            out = quickly(row, args)
+            if out is not None:
+                return out
+        return replaced(*args, **kwargs)
+
+    replaced: Any = implementation(ufunc)
+    replaces(ufunc, plain=False)(functools.update_wrapper(quick, usual))
+
+
 for _row in list(TABLE.values()):
     if isinstance(_row.numpy, np.ufunc) and _row.elementwise:
-        replaces(_row.numpy)(as_ufunc(_row.numpy, _of_row(_row.name)))
+        _enter(_row)
 
 
 def _e(name: str) -> Callable[..., Any]:

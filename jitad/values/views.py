@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,34 +47,34 @@ class New:
 Entry = At | Range | New
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Window:
     """One `At` or `Range` an axis of the parent; result axis k is range axes[k], or new (None)."""
 
     entries: tuple[At | Range, ...]
     axes: tuple[int | None, ...]
 
-    @property
+    @cached_property
     def ranges(self) -> list[Range]:
         return [e for e in self.entries if isinstance(e, Range)]
 
-    @property
+    @cached_property
     def shape(self) -> tuple[Int, ...]:
         ranges = self.ranges
         return tuple(1 if k is None else ranges[k].count for k in self.axes)
 
-    @property
+    @cached_property
     def kinds(self) -> str:
         return "".join("i" if isinstance(e, At) else "r" for e in self.entries)
 
-    @property
+    @cached_property
     def operands(self) -> tuple[Int, ...]:
         out: list[Int] = []
         for e in self.entries:
             out += [e.index] if isinstance(e, At) else [e.start, e.step, e.count]
         return tuple(out)
 
-    @property
+    @cached_property
     def traced(self) -> bool:
         return any(isinstance(x, Number) for x in self.operands)
 

@@ -220,8 +220,6 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
     "zip": lambda x: zip([x], [1.0]),
     "enumerate": lambda x: enumerate(np.ones(int(x)) * x),
     "range": lambda x: range(int(x)),
-    "partial": lambda x: functools.partial(abs, x),
-    "closure": lambda x: lambda: x,
     "defaultdict": lambda x: collections.defaultdict(float, a=x),
     "Counter": lambda x: collections.Counter(a=x),
     "method": lambda x: [x].copy,
@@ -233,6 +231,12 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
 def test_nothing_traced_leaves(name: str) -> None:
     with pytest.raises(JitadError, match="leaves the compiled function"):
         jit(LEAVING[name])(3.0)
+
+
+def test_functions_may_be_returned() -> None:
+    """They hold the numbers that they need."""
+    partial, closure = jit(lambda x: (functools.partial(abs, -x), lambda: 2.0 * x))(3.0)
+    assert partial() == 3.0 and closure() == 6.0
 
 
 def test_what_may_be_returned() -> None:

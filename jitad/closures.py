@@ -1,0 +1,89 @@
+"""What does a function close over, and how is it made again with other values inside?
+
+Where two paths of a program choose between functions of one code, that is a choice between what
+they close over; the derivative by a function is that by what it closes over.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+from types import CellType, FunctionType
+from typing import Any
+
+
+def names(f: Any) -> tuple[str, ...]:
+    """The variables that a function closes over (but for itself); none of a library's function."""
+    match f:
+        case FunctionType():
+            cells = zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)
+            return tuple(n for n, c in cells if not n.startswith("_j") and _is_filled(c, f))
+        case functools.partial():
+            return ("func", "args", "keywords")
+    return getattr(type(f), "closes_over", ())
+
+
+def _is_filled(c: CellType, f: FunctionType) -> bool:
+    """Does a cell hold something else than the function itself?"""
+    try:
+        return c.cell_contents is not f
+    except ValueError:
+        return False
+
+
+def cell(f: FunctionType, name: str) -> CellType:
+    return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
+
+
+def content(f: Any, name: str) -> Any:
+    """What one of these variables holds now."""
+    return cell(f, name).cell_contents if isinstance(f, FunctionType) else getattr(f, name)
+
+
+def kind(f: Any) -> Any:
+    """The same object for functions that differ in nothing but what they close over."""
+    return f.__code__ if isinstance(f, FunctionType) else type(f)
+
+
+def again(f: Any, values: dict[str, Any]) -> Any:
+    """A function of the same code that closes over these values; a recursive one calls itself.
+
+    A value that is a cell is shared with whoever else has it.
+    """
+    match f:
+        case FunctionType():
+            own = CellType()
+            cells = []
+            for name, c in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+                itself = not name.startswith("_j") and name not in values and _is_in(c, f)
+                new = values.get(name, own if itself else c)
+                cells.append(new if isinstance(new, CellType) else CellType(new))
+            out = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
+            out.__kwdefaults__, out.__qualname__ = f.__kwdefaults__, f.__qualname__
+            out.__module__, out.__doc__ = f.__module__, f.__doc__
+            own.cell_contents = out
+            return out
+        case functools.partial():
+            parts = {n: values.get(n, getattr(f, n)) for n in names(f)}
+            return functools.partial(parts["func"], *parts["args"], **parts["keywords"])
+    out = copy.copy(f)
+    for name, value in values.items():
+        object.__setattr__(out, name, value)
+    return out
+
+
+def _is_in(c: CellType, f: FunctionType) -> bool:
+    try:
+        return c.cell_contents is f
+    except ValueError:
+        return False
+
+
+def is_function(leaf: Any) -> bool:
+    """True of functions whose variables can be looked at, and of those that have none."""
+    if not callable(leaf) or isinstance(leaf, type):
+        return False
+    return isinstance(leaf, (FunctionType, functools.partial, *_BUILTIN)) or bool(names(leaf))
+
+
+_BUILTIN = (type(len), type(str.join))

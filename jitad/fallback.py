@@ -1,0 +1,136 @@
+"""What runs where a trace can't tell how deep calls or derivatives nest?
+
+The eager engine: the same rules on numbers that carry their tags at run time, slower and never
+wrong.  It also notes how the conditions that decide the nesting turn out; the next call is traced
+along that path, and its kernel checks every decision (`jitad.trace.observe`).  A call that goes
+another way runs eagerly again, and gives another kernel, up to `MOST` of them.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import FallbackWarning, UnknownDepthError
+from jitad.runtime import leaves
+from jitad.structures import map_structure
+from jitad.tape.ir import Pos
+from jitad.trace import hooks
+from jitad.trace.observe import MOST as MOST_DECISIONS
+from jitad.trace.observe import Decisions, observing
+from jitad.trace.outside import Outside
+from jitad.values.array import ArrayHandle
+from jitad.where import caller
+
+MOST = 8  # paths of one function that are compiled
+
+
+@dataclass
+class _Setting:
+    allowed: bool = os.environ.get("JITAD_FALLBACK", "1") not in ("", "0")
+
+
+_setting = _Setting()
+
+
+def set_fallback(allowed: bool) -> bool:
+    """Allow compiled functions to run in the eager engine where nesting depends on numbers.
+
+    Parameters
+    ----------
+    allowed : False makes them raise `JitadError` instead.  `jit(f, fallback=...)` decides for one
+        function.  Before the first call of this it is as the environment variable
+        `JITAD_FALLBACK` says (1 or 0; 1 unless set).
+
+    Returns
+    -------
+    What was set before, a bool.  Results have the same shapes and dtypes in both engines.
+
+    Raises
+    ------
+    Nothing.
+
+    Source: binding times as in Jones, Gomard & Sestoft, *Partial Evaluation and Automatic Program
+    Generation*, 1993: what isn't known early is done late.
+
+    >>> import math
+    >>> from jitad import derivative, jit_grad, set_fallback
+    >>> def first_large(x):
+    ...     f = math.sin
+    ...     while not f(x) > 0.5:
+    ...         f = derivative(f)
+    ...     return f(x)
+    >>> before = set_fallback(False)
+    >>> jit_grad(first_large)(0.1)
+    Traceback (most recent call last):
+    jitad.errors.UnknownDepthError: f is ...: how functions nest depends on numbers...
+    >>> set_fallback(before)
+    False
+    """
+    before, _setting.allowed = _setting.allowed, bool(allowed)
+    return before
+
+
+def is_allowed(own: bool | None) -> bool:
+    """May a function with this setting of its own fall back?"""
+    return _setting.allowed if own is None else own
+
+
+@dataclass
+class Unknown:
+    """Calls with arguments of one kind, whose nesting depends on numbers."""
+
+    reason: UnknownDepthError
+    places: frozenset[Pos]  # of the conditions that decide
+    path: Decisions | None = None  # of a run, waiting to be traced along
+    traced: list[Decisions] = field(default_factory=list)
+    runs: int = 0
+
+    def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """In the eager engine."""
+        self.runs += 1
+        with observing(self.places) as path, Outside(copies=False):
+            out = map_structure(_as_from_kernel, hooks.call(f, *args, **kwargs))
+        fits = 0 < len(path.made) <= MOST_DECISIONS and len(self.traced) < MOST
+        self.path = path if fits and path not in self.traced else None
+        return out
+
+    def next_path(self) -> Decisions | None:
+        """The path of an earlier run, to trace along."""
+        path, self.path = self.path, None
+        if path is not None:
+            self.traced.append(path)
+        return path
+
+    def found(self, error: UnknownDepthError, path: Decisions | None) -> None:
+        """Tracing along a path has shown that other conditions decide as well."""
+        if path is not None and not error.places <= self.places:
+            self.places |= error.places
+            self.traced.remove(path)
+
+    def __str__(self) -> str:
+        calls = "1 call" if self.runs == 1 else f"{self.runs} calls"
+        return f"{calls} in the eager engine, because {self.reason}"
+
+
+def _as_from_kernel(leaf: Any) -> Any:
+    """A leaf of the result as a kernel gives it."""
+    if isinstance(leaf, ArrayHandle):
+        leaf = leaves.leave(leaves.content(leaf))
+        return leaf.copy() if isinstance(leaf, np.ndarray) else leaf
+    return leaf.item() if isinstance(leaf, (np.float64, np.int64, np.bool_)) else leaf
+
+
+def warn(name: str, reason: UnknownDepthError) -> None:
+    """Once a compiled function, at the line of the user's that calls it."""
+    where = caller()
+    warnings.warn_explicit(
+        f"{name} runs in the eager engine: {reason.what}. See .explain(); "
+        "jit(f, fallback=False) forbids it.",
+        FallbackWarning, where.file if where else "<unknown>", where.line if where else 1,
+    )  # fmt: skip

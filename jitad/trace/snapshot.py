@@ -1,0 +1,127 @@
+"""What does a value hold now, whatever is written to it later?
+
+`snapshot` takes it apart: tuples, lists, dicts, objects, and functions with what they close over.
+Branches and passes through a loop end with snapshots of their variables, since what they wrote is
+undone before the next one is traced.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad import closures
+from jitad.closures import is_function
+from jitad.tape.build import Leaf
+from jitad.trace.unset import UNSET, Perhaps
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
+
+_NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Num:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arr:
+    value: ArrayHandle
+    content: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The content of an array that was retired."""
+
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class Rec:
+    """A tuple, list, dict, object, or a function with what it closes over: its parts by key."""
+
+    value: Any
+    keys: tuple[Any, ...]
+    parts: tuple[Snapshot, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Obj:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Per:
+    """A value that may be missing; `part` is None where it certainly is."""
+
+    flag: Any
+    part: Snapshot | None
+    name: str = ""
+    none: bool = False  # None where it is missing
+
+
+Snapshot = Num | Arr | Rec | Obj | Per
+
+
+def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
+    """The value as it is now, whatever is written to it later."""
+    seen = {} if seen is None else seen
+    if value is UNSET or value is MISSING:
+        return Per(False, None)
+    if isinstance(value, Perhaps):
+        return Per(value.flag, snapshot(value.value, seen), value.name, value.none)
+    if isinstance(value, _NUMBERS):
+        return Num(value)
+    if id(value) in seen:
+        return seen[id(value)]
+    if isinstance(value, ArrayHandle):
+        out: Snapshot = Arr(value, Lost(value._lost) if value._lost else value.content)
+    elif (keys := _keys(value)) is not None:
+        out = seen[id(value)] = Rec(value, keys, ())
+        out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
+    else:
+        out = Obj(value)
+    seen[id(value)] = out
+    return out
+
+
+def _keys(value: Any) -> tuple[Any, ...] | None:
+    """The keys of a container's parts; None for what is not taken apart."""
+    if isinstance(value, (tuple, list)):
+        return tuple(range(len(value)))
+    if type(value) in (dict, OrderedDict):
+        return tuple(value)
+    if isinstance(value, (dict, set, frozenset, deque)):
+        return None
+    if is_function(value):
+        return _closed_over(value)
+    if value is None or isinstance(value, _OPAQUE) or callable(value):
+        return None
+    if dataclasses.is_dataclass(value):
+        return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
+    if type(value).__module__ != "builtins" and hasattr(value, "__dict__"):
+        return tuple(vars(value))
+    return None
+
+
+def _closed_over(f: Any) -> tuple[Any, ...] | None:
+    """The variables of a function that the trace has made; others are what they are."""
+    from jitad.trace.context import current  # which knows of snapshots
+
+    trace = current()
+    outside = trace is None or trace.captures.path_of(f) is not None
+    return (closures.names(f) or None) if not outside else None
+
+
+def _part(value: Any, key: Any) -> Any:
+    if is_function(value):
+        return closures.content(value, key)
+    return value[key] if isinstance(value, (tuple, list, dict)) else getattr(value, key)
