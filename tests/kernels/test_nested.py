@@ -39,10 +39,9 @@ def test_compiled_into_one_kernel(name: str, pair: str) -> None:
     own = {node.name for node in ast.walk(module) if isinstance(node, ast.FunctionDef)}
     calls = [n.func for n in ast.walk(module) if isinstance(n, ast.Call)]
     called = {f.id for f in calls if isinstance(f, ast.Name)}
-    assert called - own <= {
-        "sqrt", "plus", "room", "deep", "JitadRecursionError", "fadd", "empty", "grown", "load",
-        "store", "len", "range", "JitadOverflowError", "JitadZeroDivisionError",
-    }  # fmt: skip
+    assert called - own <= {"sqrt", "plus", "room", "deep", "JitadRecursionError", "fadd",
+                            "empty", "grown", "load", "store", "len", "range",
+                            "JitadOverflowError", "JitadZeroDivisionError"}  # fmt: skip
 
 
 @pytest.mark.parametrize("pair", PAIRS)
