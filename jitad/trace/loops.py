@@ -232,6 +232,7 @@ class While(_Session):
                     )  # fmt: skip
                 count = self.counted(count)
                 yield self.state
+                go = decided(self.state[0], pos)
                 continue
             if isinstance(go, Leaf) or count == patience:
                 before = self.state
@@ -254,7 +255,6 @@ class While(_Session):
                 yield from self.roll(rolled, False)
                 return
             iteration.region.splice()
-
 
     def counted(self, count: int) -> int:
         """One iteration more is written out."""
