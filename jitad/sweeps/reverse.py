@@ -358,11 +358,13 @@ class _Reverse:
         carried = [k for k, p in enumerate(params) if p in self.active]
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
-        rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
-        rerun = rerun and not any(x.op == "callback" for x in walk(body))  # Python is asked once
+        repeatable = e.op == "for" and not changed
+        repeatable = repeatable and not any(x.op == "callback" for x in walk(body))  # Python is asked once
+        # a twin carries what the forward loop does, so it has the past
         twin = (
-            rerun and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
+            repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
+        rerun = twin or (repeatable and needs_no_past(e, self.active, scope))
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
         restored = [] if rerun else plan(e, self.active, scope)
