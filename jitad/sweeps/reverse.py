@@ -358,8 +358,8 @@ class _Reverse:
         carried = [k for k, p in enumerate(params) if p in self.active]
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
-        repeatable = e.op == "for" and not changed
-        repeatable = repeatable and not any(x.op == "callback" for x in walk(body))  # Python is asked once
+        asks = any(x.op == "callback" for x in walk(body))  # Python is asked once
+        repeatable = e.op == "for" and not changed and not asks
         # a twin carries what the forward loop does, so it has the past
         twin = (
             repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
