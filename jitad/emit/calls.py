@@ -3,7 +3,8 @@
 Each is a function of the module beside the kernel, with one parameter more: the address below
 which its frame may not lie (`depth`).  Parameters have one type each, whatever the kernel was
 called with; arrays are handed over as whole buffers, which the function does not write, and those
-that come back are nobody else's.
+that come back are nobody else's.  A stack is handed over as its buffer and its top, and comes back
+as such.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from jitad.emit.print_python import Expr, dtype_name
 from jitad.emit.scope import Scope
 from jitad.errors import FINISHED, JitadError, JitadRecursionError, message
 from jitad.tape.ir import Atom, Equation, Tape, Var, is_array
-from jitad.tape.types import Array, Scalar
+from jitad.tape.types import Array, Scalar, Stack
 
 
 def entrance(tape: Tape, s: Scope) -> list[str]:
@@ -42,7 +43,8 @@ def _sample(a: Atom) -> str:
         case Scalar(dtype, py):
             return "0.0" if dtype == "f8" else "0" if (dtype, py) == ("i8", True) else (
                 f"{dtype_name(dtype)}(0)")  # fmt: skip
-    raise JitadError("a stack can't be a result of a kernel")
+        case Stack(kind):
+            return f"empty({dtype_name(kind.dtype)}, 0), 0"
 
 
 def _plain(text: str, dtype: str) -> str:
@@ -55,6 +57,9 @@ def call(s: Scope, e: Equation) -> None:
     """Arrays are handed over as whole buffers, and come back as such."""
     operands = []
     for a in e.ins:
+        if isinstance(a.type, Stack):
+            operands += s.stacks[a]  # type: ignore[index]
+            continue
         if not isinstance(a, Var) or not is_array(a):
             operands.append(_plain(s.expr(a).text, a.type.dtype))  # type: ignore[union-attr]
             continue
@@ -66,12 +71,17 @@ def call(s: Scope, e: Equation) -> None:
             name, _ = s.allocate(a, s.extents[a])
             nests.copy(s, name, a)
         operands.append(name)
-    names = [s.new_name(v) for v in e.outs]
-    arrays = [(v, n) for v, n in zip(e.outs, names, strict=True) if is_array(v)]
+    stacks = [a for a in e.ins if isinstance(a.type, Stack)]
+    for old, v in zip(stacks, [v for v in e.outs if isinstance(v.type, Stack)], strict=True):
+        s.stacks[v] = s.stacks[old]  # type: ignore[index]
+    values = [v for v in e.outs if not isinstance(v.type, Stack)]
+    named = {v: s.new_name(v) for v in values}
+    arrays = [(v, n) for v, n in named.items() if is_array(v)]
+    names = [n for v in e.outs for n in (s.stacks[v] if v not in named else (named[v],))]
     function = s.called[e.params["function"]]
     left = f"{', '.join(names)}{',' * (len(names) == 1)} = " if names else ""
     s.page.write(f"{left}{function}({', '.join([*operands, s.room])})")
-    for v, n in zip(e.outs, names, strict=True):
+    for v, n in named.items():
         s.exprs[v] = Expr(n)
     for v, n in arrays:
         extents = tuple(

@@ -89,10 +89,12 @@ def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
     for p in body.params:
-        out.append(s.names.new(p.name, "a" if is_array(p) else "x"))
-    for p, name in zip(body.params, out, strict=True):
         if isinstance(p.type, Stack):
-            raise JitadError("a stack can't be an argument of a kernel")
+            s.stacks[p] = stacks.names(s, p)
+            out += s.stacks[p]
+            continue
+        name = s.names.new(p.name, "a" if is_array(p) else "x")
+        out.append(name)
         if not isinstance(p.type, Array):
             s.exprs[p] = Expr(name)
             s.pinned.add(name)
@@ -120,8 +122,8 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
     out: list[Expr] = []
     for r in body.results:
         if isinstance(r.type, Stack):
-            raise JitadError("a stack can't be a result of a kernel")
-        if not isinstance(r, Var) or not is_array(r):
+            out += map(Expr, s.stacks[r])  # type: ignore[index]
+        elif not isinstance(r, Var) or not is_array(r):
             out.append(s.expr(r))
         elif apart[r]:
             out.append(Expr(s.access[r].name))

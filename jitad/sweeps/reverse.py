@@ -23,6 +23,7 @@ from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import finish, independent
+from jitad.sweeps.halves import link
 from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
@@ -42,11 +43,12 @@ def vjp_block(
     active: Sequence[int],
     seeded: Sequence[int] | None = None,
     library: Library | None = None,
+    function: str | None = None,
 ) -> Block:
     """(params..., seeds...) -> (results..., adjoints of the active params).
 
     There is one seed for every result in `seeded`, by default for all float results; the others
-    have sensitivity zero.
+    have sensitivity zero.  `function`: whose body it is.
     """
     b = Builder()
     env = begin(b, block)
@@ -58,7 +60,7 @@ def vjp_block(
     root = Scope(None, new, visible=True)
     root.sources = b.sources
     root.own(new.params, new.equations)
-    sweep = _Reverse(b, active_vars(new, inputs, results), library or Library())
+    sweep = Reverse(b, active_vars(new, inputs, results), library or Library(), function)
     forward = list(new.equations)
     for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
         if is_float(old.type) and (seeded is None or k in seeded):
@@ -67,20 +69,21 @@ def vjp_block(
             if isinstance(r, Var) and r in sweep.active:
                 sweep.contribute(root, r, seed)
     sweep.backward(forward, root)
-    adjoints: list[Atom] = []
-    for p in inputs:
-        a = sweep.take(p, root)
-        adjoints.append(a if a is not None else sweep.zero(p, root))
-    new.results = results + adjoints
+    new.results = results + [sweep.adjoint(p, root) for p in inputs]
     finish(root)
     return new
 
 
-class _Reverse:
-    def __init__(self, b: Builder, active: set[Var], library: Library) -> None:
+class Reverse:
+    """The reverse sweep over one block, of the function that is named."""
+
+    def __init__(
+        self, b: Builder, active: set[Var], library: Library, function: str | None
+    ) -> None:
         self.b = b
         self.active = active
         self.library = library
+        self.function = function
 
     # -- adjoints -------------------------------------------------------------------------------
 
@@ -134,6 +137,11 @@ class _Reverse:
         if v.name and isinstance(out, Var) and not out.name:
             out.name = f"{v.name}_bar"
         return out
+
+    def adjoint(self, v: Atom, scope: Scope) -> Atom:
+        """The same, zero if there is none."""
+        a = self.take(v, scope)
+        return a if a is not None else self.zero(v, scope)
 
     # -- equations ------------------------------------------------------------------------------
 
@@ -237,6 +245,13 @@ class _Reverse:
             return
         wanted = tuple(k for k, a in enumerate(e.ins) if isinstance(a, Var) and a in self.active)
         twin = self.fusible(e, [s for s in seeds if s is not None], scope)
+        seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
+        halves = None if twin else self.library.halves(e, wanted, seeded, self.function)
+        if halves is not None:
+            adjoints = link(self.b, e, scope, seeds, wanted, halves)
+            for k, a in zip(wanted, adjoints, strict=True):
+                self.contribute(scope, e.ins[k], a)
+            return
         ins = [scope.value(a) for a in e.ins]
         outs = self.library.pullback(self.b, e, ins, seeds, wanted, twin)
         if twin:
@@ -364,7 +379,10 @@ class _Reverse:
         twin = (
             repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
-        rerun = twin or (repeatable and needs_no_past(e, self.active, scope))
+        rerun = twin or (
+            repeatable and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
+            and needs_no_past(e, self.active, scope)
+        )  # fmt: skip
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
         restored = [] if rerun else plan(e, self.active, scope)
@@ -402,8 +420,7 @@ class _Reverse:
             self.backward(forward, inner)
             for k in carried:
                 p_now = params_now[k]
-                a = self.take(p_now, inner)
-                new.results.append(a if a is not None else self.zero(p_now, inner))
+                new.results.append(self.adjoint(p_now, inner))
             gathered = list(inner.gathered)
             for v in gathered:
                 new.results.append(inner.adjoints[v])
