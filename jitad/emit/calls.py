@@ -9,12 +9,12 @@ as such.
 
 from __future__ import annotations
 
-from jitad.emit import nests
+from jitad.emit import nests, stacks
 from jitad.emit.access import Access, identity
 from jitad.emit.buffers import Root
 from jitad.emit.print_python import Expr, dtype_name
 from jitad.emit.scope import Scope
-from jitad.errors import FINISHED, JitadError, JitadRecursionError, message
+from jitad.errors import FINISHED, JitadRecursionError, message
 from jitad.tape.ir import Atom, Equation, Tape, Var, is_array
 from jitad.tape.types import Array, Scalar, Stack
 
@@ -55,13 +55,13 @@ def _plain(text: str, dtype: str) -> str:
 
 def call(s: Scope, e: Equation) -> None:
     """Arrays are handed over as whole buffers, and come back as such."""
-    operands = []
+    operands: list[str] = []
     for a in e.ins:
         if isinstance(a.type, Stack):
-            operands += s.stacks[a]  # type: ignore[index]
+            operands += s.stacks[a]
             continue
         if not isinstance(a, Var) or not is_array(a):
-            operands.append(_plain(s.expr(a).text, a.type.dtype))  # type: ignore[union-attr]
+            operands.append(_plain(s.expr(a).text, a.type.dtype))
             continue
         if s.whole(a):
             name = s.access[a].name
@@ -71,9 +71,14 @@ def call(s: Scope, e: Equation) -> None:
             name, _ = s.allocate(a, s.extents[a])
             nests.copy(s, name, a)
         operands.append(name)
-    stacks = [a for a in e.ins if isinstance(a.type, Stack)]
-    for old, v in zip(stacks, [v for v in e.outs if isinstance(v.type, Stack)], strict=True):
-        s.stacks[v] = s.stacks[old]  # type: ignore[index]
+    # stacks are used once, so those that come back take the names of those that were handed over
+    free = [(a.type, s.stacks[a]) for a in e.ins if isinstance(a, Var) and a in s.stacks]
+    for v in e.outs:
+        if isinstance(v.type, Stack):
+            found = next((pair for pair in free if pair[0] == v.type), None)
+            if found is not None:
+                free.remove(found)
+            s.stacks[v] = found[1] if found is not None else stacks.names(s, v)
     values = [v for v in e.outs if not isinstance(v.type, Stack)]
     named = {v: s.new_name(v) for v in values}
     arrays = [(v, n) for v, n in named.items() if is_array(v)]

@@ -22,6 +22,7 @@ from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
+from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
 
 
@@ -37,18 +38,20 @@ def emit(tape: Tape) -> str:
     called = {name: module.new(name, "function") for name in tape.functions}
     main = module.new(tape.name, "kernel")
     texts = []
+    known = deciding(tape)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
-        texts.append(_function(t, name, exceptions, called, t is not tape))
+        mine = None if t is tape else known[t.name]
+        texts.append(_function(t, name, exceptions, called, known, mine))
     used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
     return _imports(used, exceptions) + "\n\n".join(texts)
 
 
 def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
-    recursive: bool,
+    known: dict[str, Deciding], mine: Deciding | None,
 ) -> str:  # fmt: skip
-    """The definition of the kernel, or of a function that it calls."""
-    analysis = demand.analyse(tape.body)
+    """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
+    analysis = demand.analyse(tape.body, known, mine)
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
     hints = _hints(tape.body)
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
@@ -59,7 +62,7 @@ def _function(
     lines: list[str] = []
     if called:
         s.room = s.names.new("", "floor")
-        if recursive:
+        if mine is not None:
             parameters.append(s.room)
             lines += calls.entrance(tape, s)
     s.page.indent = 1
@@ -70,7 +73,7 @@ def _function(
     text = s.page.text()
     used = set(re.findall(r"[A-Za-z_]\w*", text))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
-    if not recursive and s.room in used:
+    if mine is None and s.room in used:
         lines.append(f"    {s.room} = room()\n")
     where = f"  # {tape.pos}" if tape.pos else ""
     return f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}{text}"
@@ -122,7 +125,7 @@ def _returned(s: Scope, body: Block) -> list[Expr]:
     out: list[Expr] = []
     for r in body.results:
         if isinstance(r.type, Stack):
-            out += map(Expr, s.stacks[r])  # type: ignore[index]
+            out += map(Expr, s.stacks[r])
         elif not isinstance(r, Var) or not is_array(r):
             out.append(s.expr(r))
         elif apart[r]:

@@ -29,6 +29,7 @@ from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
 from jitad.tape.types import Stack
 from jitad.values.number import in_rules
 
+
 @in_rules  # a literal times an array of the tape is a content, not a user's handle
 def halve(
     block: Block, active: tuple[int, ...], seeded: tuple[int, ...], now: Halves,

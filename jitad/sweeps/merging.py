@@ -16,7 +16,6 @@ from jitad.sweeps.scope import Thread
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Var
 from jitad.tape.types import Stack
 
-
 T = TypeVar("T", bound=Atom)
 
 
