@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
 from jitad.tape.rounding import Deciding, rounded
 from jitad.tape.types import Scalar
 
@@ -88,7 +88,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
-        writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
+        writes.append(writes[-1] + (e.op in (*STORES, *STRUCTURED, *CALLS)))
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
     for p in block.params:
         out.home[p] = block

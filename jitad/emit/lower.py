@@ -13,9 +13,10 @@ from collections.abc import Callable
 from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
-from jitad.emit.buffers import Root, origins
+from jitad.emit.buffers import Root, disjoint, origins
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.lanes import lanes
+from jitad.emit.lent import Lent, lent
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
@@ -38,17 +39,17 @@ def emit(tape: Tape) -> str:
     called = {name: module.new(name, "function") for name in tape.functions}
     main = module.new(tape.name, "kernel")
     texts = []
-    known = deciding(tape)
+    known, written = deciding(tape), lent(tape.functions)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
         mine = None if t is tape else known[t.name]
-        texts.append(_function(t, name, exceptions, called, known, mine))
+        texts.append(_function(t, name, exceptions, called, known, mine, written))
     used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
     return _imports(used, exceptions) + "\n\n".join(texts)
 
 
 def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
-    known: dict[str, Deciding], mine: Deciding | None,
+    known: dict[str, Deciding], mine: Deciding | None, written: dict[str, Lent],
 ) -> str:  # fmt: skip
     """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
     analysis = demand.analyse(tape.body, known, mine)
@@ -57,17 +58,25 @@ def _function(
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
-    s.called = called
-    parameters, sizes = _parameters(s, tape.body)
+    s.called, s.lent = called, written
+    given = written[tape.name] if mine is not None else {}
+    parameters, sizes = _parameters(s, tape.body, given)
     lines: list[str] = []
     if called:
         s.room = s.names.new("", "floor")
         if mine is not None:
             parameters.append(s.room)
-            lines += calls.entrance(tape, s)
+            lines += calls.entrance(tape, s, given)
     s.page.indent = 1
     results: list[Expr] = []
-    s.run(tape.body, lambda: results.extend(_returned(s, tape.body)))
+
+    def end() -> None:
+        back = [r for j, r in enumerate(tape.body.results) if j not in given.values()]
+        changed = [tape.body.results[j] for j in given.values()]
+        results.extend(_returned(s, back, changed))
+        lines.extend(calls.given_back(s, tape, given, results))
+
+    s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     text = s.page.text()
@@ -87,11 +96,13 @@ def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
     return "".join(lines) + "\n\n"
 
 
-def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]]:
+def _parameters(
+    s: Scope, body: Block, given: Lent
+) -> tuple[list[str], list[tuple[str, str]]]:
     """The parameters' names, and the lines that read extents, for those that are needed."""
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
-    for p in body.params:
+    for number, p in enumerate(body.params):
         if isinstance(p.type, Stack):
             s.stacks[p] = stacks.names(s, p)
             out += s.stacks[p]
@@ -109,21 +120,23 @@ def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]
             s.natural.add(n)
             sizes.append((n, f"{name}.shape[{k}]"))
             extents.append(Expr(n))
+        s.given[p] = name
         s.bind(p, Access(name, identity(p.type.ndim)), tuple(extents))
-        s.buffers.place(p, frozenset([Root(owned=False)]))
+        s.buffers.place(p, frozenset([Root(owned=number in given)]))
     return out, sizes
 
 
-def _returned(s: Scope, body: Block) -> list[Expr]:
-    """Results that share no memory with an argument or with each other."""
-    from jitad.emit.buffers import disjoint
-
-    arrays = [r for r in body.results if isinstance(r, Var) and is_array(r)]
+def _returned(s: Scope, results: list[Atom], changed: list[Atom]) -> list[Expr]:
+    """Results that share no memory with an argument, with each other, or with what is `changed`
+    in place."""
+    arrays = [r for r in results if isinstance(r, Var) and is_array(r)]
     apart = dict.fromkeys(arrays, False)
-    for v, alone in zip(apart, disjoint([s.buffers.roots[v] for v in apart]), strict=True):
+    before = [s.buffers.roots[v] for v in changed if isinstance(v, Var)]
+    sets = [*before, *(s.buffers.roots[v] for v in apart)]
+    for v, alone in zip(apart, disjoint(sets)[len(before) :], strict=True):
         apart[v] = alone and all(r.owned for r in s.buffers.roots[v])
     out: list[Expr] = []
-    for r in body.results:
+    for r in results:
         if isinstance(r.type, Stack):
             out += map(Expr, s.stacks[r])
         elif not isinstance(r, Var) or not is_array(r):
