@@ -25,10 +25,10 @@ from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.lent import STORES
 from jitad.tape.rounding import Deciding, rounded
 from jitad.tape.types import Scalar
 
-STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
 VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")

@@ -16,13 +16,13 @@ from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.lanes import lanes
-from jitad.emit.lent import Lent, lent
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
+from jitad.tape.lent import STORES, Lent, lent
 from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
 
@@ -183,7 +183,7 @@ def _hints(body: Block) -> dict[Var, str]:
                 if v.name:
                     hints[v] = v.name
             match e.op:
-                case _ if e.op in (*demand.STORES, "push", "copy"):
+                case _ if e.op in (*STORES, "push", "copy"):
                     become(e.ins[0], e.outs[0])
                 case "for" | "while":
                     b = e.blocks[-1]

@@ -6,8 +6,11 @@ its body is swept, so that the calls in it, which ask for the same derivative, f
 derivative of a recursive function is recursive.
 
     tangent   (params, tangents of the active ones) -> (results, tangents of the float results)
-    pullback  (params, seeds of the seeded results) -> (results, adjoints of the active params)
+    pullback  (params, seeds of the seeded results, adjoints so far)
+              -> (results, adjoints of the active params)
 
+What is so far the adjoint of an active array goes in and comes out, to be added to where it is,
+unless the function gives the array back: then its adjoint is made of the seed of that.
 A pullback runs the function's forward part itself.  Where the seeds are known before the call it
 takes the place of the call (`twin` in `sweeps.reverse`), and value and gradient are one recursion.
 Where they are not, running the forward part again costs as much again, once: but not inside of a
@@ -17,7 +20,7 @@ recursion, where each level would run all below it again.  There the derivative 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +30,8 @@ from jitad.sweeps.merging import OutOfOrder
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Tape, walk
-from jitad.tape.types import Stack, Type, is_float
+from jitad.tape.lent import Lent, lent
+from jitad.tape.types import Array, Stack, Type, is_float
 
 Key = tuple[str, tuple[int, ...], tuple[int, ...]]  # a function, what is active, what is seeded
 
@@ -53,6 +57,7 @@ class Library:
         self.round: dict[Key, tuple[Block, Block] | None] = {}  # what is being cut
         self.uncut: set[Key] = set()
         self.sweeping: list[str] = []
+        self.lent: dict[str, Lent] = {}
         self.again: set[str] = set()  # pullbacks whose recursion is not all in the calls' places
         self.names = set(self.functions)
         # what a sweep is made of; `specialise.resolve` has more to say to both
@@ -120,16 +125,17 @@ class Library:
 
     def pullback(
         self, b: Builder, e: Equation, ins: list[Atom], seeds: list[Atom | None],
-        active: tuple[int, ...], twin: bool,
+        bars: list[Atom], active: tuple[int, ...], twin: bool,
     ) -> list[Atom]:  # fmt: skip
-        """A call of the pullback: the results, then the adjoints of the active operands.
+        """A call of the pullback: the results, then the adjoints of the active operands, which for
+        arrays are added to those in `bars`.
 
         Unless it is a twin, which takes the call's place, checks and prints are left out.
         """
         seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
         types = [v.type for v in e.outs] + [e.ins[k].type for k in active]
         derived = self._pullback(e.params["function"], active, seeded)
-        operands = [*ins, *(seeds[k] for k in seeded)]
+        operands = [*ins, *(seeds[k] for k in seeded), *bars]
         return call(b, e, derived, operands, types, quiet=not twin)
 
     def _pullback(self, name: str, active: tuple[int, ...], seeded: tuple[int, ...]) -> str:
@@ -216,6 +222,17 @@ class Library:
                 self.functions[half] = Tape(half, self.finish(block), self.functions[f].pos)
         self.round.clear()
         return True
+
+    def added_to(
+        self, name: str, active: Sequence[int], seeded: Sequence[int]
+    ) -> tuple[int, ...]:
+        """The active arrays whose adjoints so far a pullback of this function takes."""
+        if name not in self.lent:
+            functions = {f: Tape(f, self.body(f)) for f in self._reached(name)}
+            self.lent.update(lent(functions))
+        back = self.lent[name]
+        arrays = [k for k in active if isinstance(self.body(name).params[k].type, Array)]
+        return tuple(k for k in arrays if back.get(k) not in seeded)
 
     def _reached(self, name: str) -> set[str]:
         """The function, and all that it calls, as far as they are there."""

@@ -4,7 +4,8 @@ Where the sensitivity of a call depends on what the call gives, its forward part
 and its reverse part later:
 
     forward  (params, stacks) -> (results, stacks)         the function, which records
-    reverse  (some params, seeds, stacks) -> (adjoints of the active params, stacks)
+    reverse  (some params, seeds, adjoints so far, stacks)
+             -> (adjoints of the active params, stacks)
 
 The calls inside are cut likewise and push on the same stacks, so a recursion records each of its
 levels once, and the work of its derivative is a multiple of its own.  What the reverse part needs
@@ -16,6 +17,7 @@ sweep it, as it calls itself: it is swept again until what was taken to be neede
 
 from __future__ import annotations
 
+from jitad.sweeps.called import so_far
 from jitad.sweeps.calls import Halves, Library
 from jitad.sweeps.custom import attach_rules
 from jitad.sweeps.merging import merge
@@ -25,7 +27,7 @@ from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block
 from jitad.tape.dead import remove_dead
 from jitad.tape.flow import active as active_vars
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
+from jitad.tape.ir import Block, Var, free_vars
 from jitad.tape.types import Stack
 from jitad.values.number import in_rules
 
@@ -65,13 +67,15 @@ def halve(
             seeds.append(seed)
             if isinstance(r, Var) and r in sweep.active:
                 sweep.contribute(root, r, seed)
+        added = library.added_to(name, active, seeded)
+        bars = so_far([forward.params[k] for k in added], root)
         sweep.backward(equations, root)
         reverse.results = [sweep.adjoint(p, root) for p in inputs]
     threads = settle(b, root)
     forward.results = results
     used = {*now.needed, *_used(reverse, handed)}
     needed = tuple(sorted(used))
-    reverse.params = [*(handed[k] for k in needed), *seeds]  # type: ignore[list-item]
+    reverse.params = [*(handed[k] for k in needed), *seeds, *bars]  # type: ignore[list-item]
     kinds = merge(forward, reverse, threads)
     return forward, reverse, needed, kinds
 
@@ -93,26 +97,3 @@ def _used(reverse: Block, handed: list[Var | None]) -> list[int]:
     remove_dead(reverse)
     free = set(free_vars(Block([], reverse.equations, reverse.results)))
     return [k for k, q in enumerate(handed) if q in free]
-
-
-def link(
-    b: Builder, e: Equation, scope: Scope, seeds: list[Atom | None], active: tuple[int, ...],
-    halves: Halves,
-) -> list[Atom]:  # fmt: skip
-    """Let the call e record, and call the reverse part here; gives the adjoints."""
-    given = [s for s in seeds if s is not None]
-    ins = [*(scope.value(e.ins[k]) for k in halves.needed), *given]
-    outs = [Var(e.ins[k].type) for k in active]
-    for kind in halves.kinds:
-        s_out, t_out = Var(kind), Var(kind)
-        s_in, t_in = scope.lift(e, s_out, t_out)
-        e.ins, e.outs = (*e.ins, s_in), (*e.outs, s_out)
-        scope.sources[s_out] = e
-        ins.append(t_in)
-        outs.append(t_out)
-    params = {**e.params, "function": halves.forward}
-    params["results"] = tuple(v.type for v in e.outs)
-    e.params = params
-    back = {"function": halves.reverse, "results": tuple(v.type for v in outs), "quiet": True}
-    b.structured("call", tuple(ins), tuple(outs), (), back)
-    return list(outs[: len(active)])

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 
 from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
+from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import finish, independent
-from jitad.sweeps.halves import link
 from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
@@ -48,7 +48,8 @@ def vjp_block(
     """(params..., seeds...) -> (results..., adjoints of the active params).
 
     There is one seed for every result in `seeded`, by default for all float results; the others
-    have sensitivity zero.  `function`: whose body it is.
+    have sensitivity zero.  `function`: whose body it is; then what it adds to are the last
+    parameters (`Library.added_to`).
     """
     b = Builder()
     env = begin(b, block)
@@ -68,6 +69,9 @@ def vjp_block(
             new.params.append(seed)
             if isinstance(r, Var) and r in sweep.active:
                 sweep.contribute(root, r, seed)
+    if function is not None:
+        added = (library or Library()).added_to(function, active, seeded or ())
+        new.params += so_far([new.params[k] for k in added], root)
     sweep.backward(forward, root)
     new.results = results + [sweep.adjoint(p, root) for p in inputs]
     finish(root)
@@ -167,7 +171,7 @@ class Reverse:
                 case "attach_rule":
                     self.by_rule(e, scope)
                 case "call" | "act":
-                    self.call(e, scope)
+                    back(self, e, scope)
                 case _:
                     self.primitive(e, scope)
 
@@ -237,27 +241,6 @@ class Reverse:
         for v, part in zip(free, pulled(solution)[count:], strict=True):
             self.contribute(scope, v, part)
     # -- calls ----------------------------------------------------------------------------------
-
-    def call(self, e: Equation, scope: Scope) -> None:
-        """A call of the pullback; it takes the call's place where the seeds are there before."""
-        seeds = [self.take(v, scope) for v in e.outs]
-        if all(s is None for s in seeds):
-            return
-        wanted = tuple(k for k, a in enumerate(e.ins) if isinstance(a, Var) and a in self.active)
-        twin = self.fusible(e, [s for s in seeds if s is not None], scope)
-        seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
-        halves = None if twin else self.library.halves(e, wanted, seeded, self.function)
-        if halves is not None:
-            adjoints = link(self.b, e, scope, seeds, wanted, halves)
-            for k, a in zip(wanted, adjoints, strict=True):
-                self.contribute(scope, e.ins[k], a)
-            return
-        ins = [scope.value(a) for a in e.ins]
-        outs = self.library.pullback(self.b, e, ins, seeds, wanted, twin)
-        if twin:
-            scope.twins.append((e, tuple(outs[: len(e.outs)])))  # type: ignore[arg-type]
-        for k, a in zip(wanted, outs[len(e.outs) :], strict=True):
-            self.contribute(scope, e.ins[k], a)
 
     def fusible(self, e: Equation, seeds: list[Atom], scope: Scope) -> bool:
         """May forward and reverse part of an equation be one, in the place of the reverse part?"""

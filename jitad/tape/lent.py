@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jitad.emit.demand import STORES
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Tape, Var, is_array
+
+STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
 
 Lent = dict[int, int]  # number of a parameter -> of the result that it becomes
 
