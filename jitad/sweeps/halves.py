@@ -73,10 +73,11 @@ def halve(
         reverse.results = [sweep.adjoint(p, root) for p in inputs]
     threads = settle(b, root)
     forward.results = results
-    used = {*now.needed, *_used(reverse, handed)}
-    needed = tuple(sorted(used))
-    reverse.params = [*(handed[k] for k in needed), *seeds, *bars]  # type: ignore[list-item]
+    reverse.params = []
     kinds = merge(forward, reverse, threads)
+    needed = tuple(sorted({*now.needed, *_used(reverse, handed)}))
+    given: list[Var] = [handed[k] for k in needed]  # type: ignore[misc]
+    reverse.params = [*given, *seeds, *bars, *reverse.params]
     return forward, reverse, needed, kinds
 
 
