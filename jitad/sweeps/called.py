@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from jitad.primitives import Into
 from jitad.sweeps.calls import Halves
-from jitad.sweeps.fuse import independent
+from jitad.sweeps.fuse import apart
 from jitad.sweeps.scope import Scope
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Equation, Var
@@ -30,7 +31,7 @@ def back(sweep: Reverse, e: Equation, scope: Scope) -> None:
     seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
     twin = sweep.fusible(e, [s for s in seeds if s is not None], scope)
     halves = None if twin else library.halves(e, active, seeded, sweep.function)
-    whole, bars = _handed_on(sweep, e, library.added_to(name, active, seeded), scope, twin)
+    whole, bars, later = _handed_on(sweep, e, library.added_to(name, active, seeded), scope, twin)
     if halves is not None:
         adjoints = _link(b, e, scope, [*seeds, *bars], active, halves)
     else:
@@ -41,7 +42,7 @@ def back(sweep: Reverse, e: Equation, scope: Scope) -> None:
             scope.twins.append((e, tuple(outs[: len(e.outs)])))  # type: ignore[arg-type]
     for k, a in zip(active, adjoints, strict=True):
         if k in whole:
-            scope.adjoints[whole[k]] = a
+            scope.adjoints[whole[k]] = sweep.added(a, later[k])  # type: ignore[assignment]
         else:
             sweep.contribute(scope, e.ins[k], a)
 
@@ -58,24 +59,29 @@ def so_far(inputs: Sequence[Var], root: Scope) -> list[Var]:
 
 def _handed_on(
     sweep: Reverse, e: Equation, added: Sequence[int], scope: Scope, twin: bool
-) -> tuple[dict[int, Var], list[Atom]]:
+) -> tuple[dict[int, Var], list[Atom], dict[int, list[Atom | Into]]]:
     """What the derivative of a call adds to: adjoints so far of these operands, or zeros.
 
-    Where it is the adjoint so far (of these numbers), what comes back is all of it.
+    Where it is the adjoint so far (of these numbers), what comes back is all of it, but for what a
+    twin can't have.
     """
     whole: dict[int, Var] = {}
+    later: dict[int, list[Atom | Into]] = {}
     bars: list[Atom] = []
     for k in added:
         v = scope.origin.get(e.ins[k], e.ins[k])  # type: ignore[arg-type]
         assert isinstance(v, Var)
         sweep.gather(v, scope)
         now = scope.adjoint(v)
-        if now is None or v in whole.values() or (twin and not independent(sweep.b, [now], e)):
-            bars.append(sweep.zero(v, scope))
+        parts: list[Atom | Into] = []
+        if twin and now is not None and v not in whole.values():
+            now, parts = apart(sweep.b, now, e)
+        if v in whole.values():
+            now = None
         else:
-            bars.append(now)
-            whole[k] = v
-    return whole, bars
+            whole[k], later[k] = v, parts
+        bars.append(now if now is not None else sweep.zero(v, scope))
+    return whole, bars, later
 
 
 def _link(

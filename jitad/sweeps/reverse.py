@@ -23,8 +23,8 @@ from jitad.sweeps.again import in_any_order, needs_no_past
 from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
-from jitad.sweeps.fuse import finish, independent
-from jitad.sweeps.implicit import inlined, opened, solved
+from jitad.sweeps.fuse import apart, finish, independent
+from jitad.sweeps.implicit import pulled
 from jitad.sweeps.records import settle
 from jitad.sweeps.restore import Unwinding, before, plan
 from jitad.sweeps.rules import conform, contributions, plus
@@ -120,6 +120,15 @@ class Reverse:
             now = self.into(now, waiting)
         scope.adjoints[v] = now
 
+    def added(self, whole: Atom | None, parts: list[Atom | Into]) -> Atom | None:
+        for part in parts:
+            if isinstance(part, Into):
+                assert whole is not None
+                whole = self.into(whole, part)
+            else:
+                whole = part if whole is None else plus(self.b, whole, part)
+        return whole
+
     def into(self, whole: Atom, part: Into) -> Atom:
         return self.b.emit(part.op, whole, *part.args, **part.params)
 
@@ -165,7 +174,7 @@ class Reverse:
                 case "if":
                     self.branch(e, scope)
                 case "implicit":
-                    self.implicit(e, scope)
+                    pulled(self, e, scope)
                 case "push" | "pop":
                     self.record(e, scope)
                 case "attach_rule":
@@ -209,37 +218,6 @@ class Reverse:
         v_bar = v_bar if v_bar is not None else self.zero(v, scope)
         scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
 
-    # -- solutions -----------------------------------------------------------------------------
-
-    def implicit(self, e: Equation, scope: Scope) -> None:
-        """The adjoint of a solution converges by the transposed linear map; then it is pulled
-        back to what the map closes over."""
-        b = self.b
-        seeds = [self.take(v, scope) for v in e.outs]
-        if all(s is None for s in seeds):
-            return
-        block, count = e.blocks[0], len(e.outs)
-        around = free_vars(block)
-        free = [v for v in around if scope.origin.get(v, v) in self.active]
-        swept = vjp_block(opened(e, free), range(count + len(free)), library=self.library)
-        at = [scope.value(v) for v in e.outs]
-        given = [scope.value(a) for a in e.ins[count:]]
-        values = [scope.value(v) for v in free]
-        outside: Env = {v: scope.value(v) for v in around if v not in free}
-        ct = [
-            s if s is not None else self.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
-        ]
-
-        def pulled(sensitivity: Sequence[Atom]) -> list[Atom]:
-            return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
-
-        def step(sensitivity: Sequence[Atom]) -> list[Atom]:
-            back = pulled(sensitivity)[:count]
-            return [b.emit("add", s, a) for s, a in zip(ct, back, strict=True)]
-
-        solution = solved(b, e, step, ct, given)
-        for v, part in zip(free, pulled(solution)[count:], strict=True):
-            self.contribute(scope, v, part)
     # -- calls ----------------------------------------------------------------------------------
 
     def fusible(self, e: Equation, seeds: list[Atom], scope: Scope) -> bool:
@@ -267,6 +245,7 @@ class Reverse:
         recursive = any(x.op in CALLS for block in e.blocks for x in walk(block))
         known = [s for s in seeds if s is not None]
         twin = recursive and not changed and self.fusible(e, known, scope)
+        later = self.set_aside(e, scope) if twin else {}
         for j, block in enumerate(e.blocks):
             inner = Scope(scope, block, visible=twin, owner=e, branch=j)
             with b.block() as new:
@@ -330,6 +309,21 @@ class Reverse:
             for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
                 now = self.into(now, waiting)
             scope.adjoints[v] = now
+        for v, parts in later.items():
+            scope.adjoints[v] = self.added(scope.adjoints.get(v), parts)  # type: ignore[assignment]
+
+    def set_aside(self, e: Equation, scope: Scope) -> dict[Var, list[Atom | Into]]:
+        """What adjoints so far have of the results of e, which its twin may not ask for."""
+        later: dict[Var, list[Atom | Into]] = {}
+        for v, a in list(scope.adjoints.items()):
+            base, parts = apart(self.b, a, e)
+            if parts:
+                later[v] = parts
+                if base is None:
+                    del scope.adjoints[v]
+                else:
+                    scope.adjoints[v] = base
+        return later
 
     def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
         """Run a branch's forward part in the reverse branch; (its equations, results)."""
