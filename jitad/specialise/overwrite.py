@@ -14,22 +14,29 @@ from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, walk
 from jitad.tape.types import Array, Scalar
 
+Counts = dict[Atom, Atom]  # v of w, where w is the greater one of v and zero
+
 
 def privatise(tape: Tape) -> Tape:
     """The tape with fresh arrays in the place of those that are overwritten unread."""
-    changed = _visit(tape.body)
+    counts: Counts = {
+        e.outs[0]: e.ins[0] for e in walk(tape.body) if e.op == "maximum" and _is(e.ins[1], 0)
+    }
+    changed = _visit(tape.body, counts)
     return simplify(tape) if changed else tape
 
 
-def _visit(block: Block) -> bool:
+def _visit(block: Block, counts: Counts) -> bool:
     changed = False
     out: list[Equation] = []
     for e in block.equations:
         for inner in e.blocks:
-            changed |= _visit(inner)
+            changed |= _visit(inner, counts)
         if e.op == "for":
             for k, init in enumerate(e.ins[3:]):
-                if isinstance(init.type, Array) and not _fresh(init, out) and _covers(e, k, ()):
+                if not isinstance(init.type, Array) or _fresh(init, out):
+                    continue
+                if _covers(e, k, (), counts):
                     new = Var(init.type, init.shape)
                     zero = lit_zero(init.type.dtype)
                     params = {"dtype": init.type.dtype}
@@ -45,7 +52,7 @@ def _fresh(a: Atom, equations: list[Equation]) -> bool:
     return any(a in e.outs and e.op == "full" for e in equations[-8:])
 
 
-def _covers(e: Equation, k: int, outer: tuple[Var, ...]) -> bool:
+def _covers(e: Equation, k: int, outer: tuple[Var, ...], counts: Counts) -> bool:
     """Does the loop store to every element of carried array k, the leading indices being outer?"""
     body = e.blocks[0]
     start, step, count = e.ins[:3]
@@ -53,7 +60,8 @@ def _covers(e: Equation, k: int, outer: tuple[Var, ...]) -> bool:
     axis = len(outer)
     if not (_is(start, 0) and _is(step, 1) and axis < len(init.shape)):
         return False
-    if count != init.shape[axis]:
+    extent = init.shape[axis]
+    if count not in (extent, counts.get(extent)):  # a loop over a negative number runs as over 0
         return False
     index, now, end = body.params[0], body.params[1 + k], body.results[k]
     users = [x for x in body.equations if now in x.ins or now in free_vars(*x.blocks)]
@@ -68,7 +76,7 @@ def _covers(e: Equation, k: int, outer: tuple[Var, ...]) -> bool:
         later: Atom = x.outs[0]
     elif x.op == "for":
         at = [j for j, a in enumerate(x.ins[3:]) if a is now]
-        covered = len(at) == 1 and now not in x.ins[:3] and _covers(x, at[0], here)
+        covered = len(at) == 1 and now not in x.ins[:3] and _covers(x, at[0], here, counts)
         later = x.outs[at[0]]
     else:
         return False
