@@ -673,6 +673,31 @@ def _remembering() -> Iterator[None]:
 _call_types: dict[tuple[Any, Any], Any] = {}
 
 
+@contextmanager
+def _optimising_once() -> Iterator[None]:
+    """Run LLVM's pipeline over a module once.
+
+    Numba runs it over each function as it comes, then over the module without and with all its
+    passes.  A kernel is one function, whose code comes out the same.  Runs under Numba's compiler
+    lock.
+    """
+    library = codegen.CPUCodeLibrary
+    functions, module = library._optimize_functions, library._optimize_final_module
+
+    def only_layout(self: Any, made: Any) -> None:
+        made.data_layout = self._codegen._data_layout
+
+    def once(self: Any) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+    library._optimize_functions, library._optimize_final_module = only_layout, once
+    try:
+        yield
+    finally:
+        library._optimize_functions, library._optimize_final_module = functions, module
+
+
 class _Lower(lowering.Lower):
     """Numba's lowering, but for elements of arrays: kernels have no negative indices.
 
@@ -772,7 +797,7 @@ class KernelCompiler(compiler.CompilerBase):
         collecting = gc.isenabled()
         gc.disable()
         try:
-            with _remembering():
+            with _remembering(), _optimising_once():
                 return super()._compile_core()
         finally:
             if collecting:

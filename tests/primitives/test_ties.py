@@ -1,6 +1,6 @@
 """Does a maximum find the element that it is, wherever the elements are computed again?
 
-The reverse rules of `amax` and `amin` look for the elements that are equal to the extreme.  Elements
+The reverse rules of `amax` and `amin` look for what is equal to the extreme.  Elements
 of a few operations are computed anew in several loops, and each must get the same last bit: not
 one from a vector form and one from a scalar function, not one rounded once and one rounded twice.
 The truth is NumPy's `argmax`; arrays are of many lengths, so that elements lie in whole vectors
