@@ -678,20 +678,26 @@ def _optimising_once() -> Iterator[None]:
     """Run LLVM's pipeline over a module once.
 
     Numba runs it over each function as it comes, then over the module without and with all its
-    passes.  A kernel is one function, whose code comes out the same.  Runs under Numba's compiler
-    lock.
+    passes.  A kernel is one function; to clean it up beforehand, as loops with branches need it to
+    be vectorised, the short form of the pipeline will do.  Runs under Numba's compiler lock.
     """
     library = codegen.CPUCodeLibrary
     functions, module = library._optimize_functions, library._optimize_final_module
 
-    def only_layout(self: Any, made: Any) -> None:
+    def cleaned(self: Any, made: Any) -> None:
         made.data_layout = self._codegen._data_layout
+        for function in made.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager(
+                    opt=min(config.OPT, 1), loop_vectorize=False, slp_vectorize=False
+                )
+                passes.run(function, builder)
 
     def once(self: Any) -> None:
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
-    library._optimize_functions, library._optimize_final_module = only_layout, once
+    library._optimize_functions, library._optimize_final_module = cleaned, once
     try:
         yield
     finally:
