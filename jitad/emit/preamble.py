@@ -18,6 +18,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.blas import times
 from jitad.emit.depth import deep, handed, room
 from jitad.emit.lapack import (
     cholesky,
@@ -153,4 +154,4 @@ __all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "
 __all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
 __all__ += ["solve", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
-__all__ += ["show", "store", "zeros"]
+__all__ += ["show", "store", "times", "zeros"]
