@@ -9,7 +9,7 @@ it writes to arrays ends with it: a derivative changes no array of its caller.  
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -215,11 +215,11 @@ def _twin(b: Builder, block: Block) -> Block:
 
 
 def _operator(
-    run: _Application, op: str, given: dict[int, Atom], block: Block
+    run: _Application, op: str, given: dict[int, Atom], block: Block, directions: int = 1
 ) -> tuple[Var, ...]:
     """Append the equation; gives the block's results, then the derivatives.
 
-    `given`: seeds by result (vjp), tangents by parameter (jvp).
+    `given`: seeds by result (vjp), tangents by parameter (jvp), of one direction after the other.
     """
     b = run.trace.builder
     results = block.results
@@ -229,11 +229,14 @@ def _operator(
         like = [a for a in results if is_float(a.type)]
     outs = [Var(a.type, shape_outside(a.shape, block)) for a in results]
     outs += [
-        Var(a.type, a.shape if op == "vjp" else shape_outside(a.shape, block)) for a in like
-    ]
+        Var(a.type, a.shape if op == "vjp" else shape_outside(a.shape, block))
+        for _ in range(directions) for a in like
+    ]  # fmt: skip
     params: dict[str, Any] = {"tag": next(_tags), "active": tuple(range(len(block.params)))}
     if op == "vjp":
         params["seeded"] = tuple(given)
+    elif directions > 1:
+        params["directions"] = directions
     return b.structured(op, (*run.primals, *given.values()), tuple(outs), (block,), params)
 
 
@@ -353,6 +356,37 @@ def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The recorded form of `jvp(f, primals, tangents)`."""
+    value, (tangent,) = pushed(f, primals, (tangents,))
+    return value, tangent
+
+
+def pushed(
+    f: Function, primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
+) -> tuple[Any, list[Any]]:
+    """The value of f, and its tangents in several directions, which one equation gives."""
+    given = [a for tangents in directions for a in _along(primals, tangents)]
+    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
+    outs = _operator(run, "jvp", dict(enumerate(given)), run.block, len(directions))
+    count = len(run.block.results)
+    value = run.value(outs[:count])
+    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
+    found = []
+    for d, tangents in enumerate(directions):
+        of = dict(zip(floats, outs[count + d * len(floats) :], strict=False))
+        flat: list[Any] = []
+        for leaf, at in zip(run.results, run.places, strict=True):
+            if at is not None and at in of:
+                flat.append(dress(run.trace.builder, of[at], leaf))
+            elif is_function(leaf):
+                flat.append(Pointwise(f, len(flat), primals, tangents))
+            else:
+                flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
+        found.append(unflatten(run.structure, flat))
+    return value, found
+
+
+def _along(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Atom]:
+    """A tangent for each real leaf of the primals."""
     trace = current()
     assert trace is not None
     b = trace.builder
@@ -372,21 +406,7 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
                     given.append(zero(b, b.atom(content)))
                 else:
                     given.append(conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
-    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
-    outs = _operator(run, "jvp", dict(enumerate(given)), run.block)
-    count = len(run.block.results)
-    value = run.value(outs[:count])
-    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
-    tangent_of = dict(zip(floats, outs[count:], strict=True))
-    flat: list[Any] = []
-    for leaf, at in zip(run.results, run.places, strict=True):
-        if at is not None and at in tangent_of:
-            flat.append(dress(b, tangent_of[at], leaf))
-        elif is_function(leaf):
-            flat.append(Pointwise(f, len(flat), primals, tangents))
-        else:
-            flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
-    return value, unflatten(run.structure, flat)
+    return given
 
 
 def _typed(b: Builder, leaf: Any) -> Any:
