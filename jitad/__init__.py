@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from jitad.errors import FallbackWarning as FallbackWarning
     from jitad.errors import JitadError as JitadError
     from jitad.fallback import set_fallback as set_fallback
+    from jitad.jacobians import hessian as hessian
+    from jitad.jacobians import hvp as hvp
+    from jitad.jacobians import jacfwd as jacfwd
+    from jitad.jacobians import jacobian as jacobian
+    from jitad.jacobians import jacrev as jacrev
+    from jitad.jacobians import jit_hessian as jit_hessian
+    from jitad.jacobians import jit_hvp as jit_hvp
+    from jitad.jacobians import jit_jacobian as jit_jacobian
+    from jitad.jacobians import jit_jvp as jit_jvp
+    from jitad.jacobians import jit_vjp as jit_vjp
     from jitad.solutions import argmin as argmin
     from jitad.solutions import fixed_point as fixed_point
     from jitad.solutions import root as root
@@ -45,9 +55,19 @@ _PUBLIC = {
     "derivative": "jitad.api",
     "fixed_point": "jitad.solutions",
     "grad": "jitad.api",
+    "hessian": "jitad.jacobians",
+    "hvp": "jitad.jacobians",
+    "jacfwd": "jitad.jacobians",
+    "jacobian": "jitad.jacobians",
+    "jacrev": "jitad.jacobians",
     "jit": "jitad.api",
     "jit_grad": "jitad.api",
+    "jit_hessian": "jitad.jacobians",
+    "jit_hvp": "jitad.jacobians",
+    "jit_jacobian": "jitad.jacobians",
+    "jit_jvp": "jitad.jacobians",
     "jit_value_and_grad": "jitad.api",
+    "jit_vjp": "jitad.jacobians",
     "jvp": "jitad.api",
     "opaque": "jitad.unknown",
     "primitive": "jitad.unknown",

@@ -361,14 +361,19 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
 
 
 def pushed(
-    f: Function, primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]]
-) -> tuple[Any, list[Any]]:
-    """The value of f, and its tangents in several directions, which one equation gives."""
+    f: Function, primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]],
+    twin: bool = False,
+) -> tuple[Any, list[Any]]:  # fmt: skip
+    """The value of f, and its tangents in several directions, which one equation gives.
+
+    A twin of a run that has given the value prints, checks and writes nothing.
+    """
     given = [a for tangents in directions for a in _along(primals, tangents)]
     run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
-    outs = _operator(run, "jvp", dict(enumerate(given)), run.block, len(directions))
+    block = _twin(run.trace.builder, run.block) if twin else run.block
+    outs = _operator(run, "jvp", dict(enumerate(given)), block, len(directions))
     count = len(run.block.results)
-    value = run.value(outs[:count])
+    value = None if twin else run.value(outs[:count])
     floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
     found = []
     for d, tangents in enumerate(directions):
