@@ -27,7 +27,7 @@ from jitad.where import caller
 
 Function = Callable[..., Any]
 
-WIDTH = 8  # directions of one sweep: by measurement (`python -m benchmarks.bench_jacobians`)
+WIDTH = 4  # directions of one sweep: by measurement (`python -m benchmarks.bench_jacobians`)
 _CHEAPER = 2  # so many columns of forward mode cost as much as a row of reverse mode
 
 
@@ -160,7 +160,8 @@ class Point:
 
 def _part(leaf: Any, where: str) -> _Part:
     if not is_real(leaf) and not is_data(leaf) and not isinstance(leaf, Number):
-        raise JitadTypeError(f"{where} is a {type(leaf).__name__}, which has no Jacobian", caller(),
+        what = "a function" if callable(leaf) else f"a {type(leaf).__name__}"
+        raise JitadTypeError(f"{where} is {what}, which has no Jacobian", caller(),
                              "Leave it out, or choose other argnums.")  # fmt: skip
     return _Part(leaf, is_real(leaf))
 

@@ -43,6 +43,7 @@ def reverse(pull: Any, y: Any, likes: list[tuple[Any, str]]) -> list[Any]:
     for i in range(n):
         seed = np.zeros(n, y.dtype)
         seed[i] = 1.0
-        for a, bar in zip(out, pull(seed if y.ndim == 1 else np.reshape(seed, y.shape)), strict=True):
+        bars = pull(seed if y.ndim == 1 else np.reshape(seed, y.shape))
+        for a, bar in zip(out, bars, strict=True):
             a[i] = bar
     return out

@@ -215,29 +215,34 @@ def _twin(b: Builder, block: Block) -> Block:
 
 
 def _operator(
-    run: _Application, op: str, given: dict[int, Atom], block: Block, directions: int = 1
+    run: _Application, op: str, given: Sequence[dict[int, Atom]], block: Block
 ) -> tuple[Var, ...]:
     """Append the equation; gives the block's results, then the derivatives.
 
-    `given`: seeds by result (vjp), tangents by parameter (jvp), of one direction after the other.
+    `given`: seeds by result (vjp); tangents by parameter (jvp), for each direction.
     """
     b = run.trace.builder
     results = block.results
-    if op == "vjp":
-        like: list[Atom] = list(block.params)
-    else:
-        like = [a for a in results if is_float(a.type)]
     outs = [Var(a.type, shape_outside(a.shape, block)) for a in results]
-    outs += [
-        Var(a.type, a.shape if op == "vjp" else shape_outside(a.shape, block))
-        for _ in range(directions) for a in like
-    ]  # fmt: skip
-    params: dict[str, Any] = {"tag": next(_tags), "active": tuple(range(len(block.params)))}
+    params: dict[str, Any] = {"tag": next(_tags)}
     if op == "vjp":
-        params["seeded"] = tuple(given)
-    elif directions > 1:
-        params["directions"] = directions
-    return b.structured(op, (*run.primals, *given.values()), tuple(outs), (block,), params)
+        (seeds,) = given
+        ins = list(seeds.values())
+        outs += [Var(p.type, p.shape) for p in block.params]
+        params |= {"active": tuple(range(len(block.params))), "seeded": tuple(seeds)}
+    else:
+        moved = [k for k in range(len(block.params)) if any(k in along for along in given)]
+        ins = [
+            along[k] if k in along else zero(b, run.primals[k]) for along in given for k in moved
+        ]
+        outs += [
+            Var(a.type, shape_outside(a.shape, block))
+            for _ in given for a in results if is_float(a.type)
+        ]  # fmt: skip
+        params["active"] = tuple(moved)
+        if len(given) > 1:
+            params["directions"] = len(given)
+    return b.structured(op, (*run.primals, *ins), tuple(outs), (block,), params)
 
 
 def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -255,7 +260,7 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
     if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
         return run.value(tuple(_inline(run))), _gradients(run, argnums, None)
     seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
-    outs = _operator(run, "vjp", seeds, run.block)
+    outs = _operator(run, "vjp", [seeds], run.block)
     count = len(run.block.results)
     return run.value(outs[:count]), _gradients(run, argnums, outs[count:])
 
@@ -328,7 +333,7 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
                 of[k] = conformed(b, seed, like, "the sensitivity")
         # Traced anew by the sweep; what it shares with the value is computed once.
         block = _twin(b, run.block)
-        outs = _operator(run, "vjp", of, block)
+        outs = _operator(run, "vjp", [of], block)
         again = outs[len(block.results) :]
         return _adjoints(run, again)
 
@@ -368,10 +373,10 @@ def pushed(
 
     A twin of a run that has given the value prints, checks and writes nothing.
     """
-    given = [a for tangents in directions for a in _along(primals, tangents)]
+    given = [_along(primals, tangents) for tangents in directions]
     run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
     block = _twin(run.trace.builder, run.block) if twin else run.block
-    outs = _operator(run, "jvp", dict(enumerate(given)), block, len(directions))
+    outs = _operator(run, "jvp", given, block)
     count = len(run.block.results)
     value = None if twin else run.value(outs[:count])
     floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
@@ -390,8 +395,8 @@ def pushed(
     return value, found
 
 
-def _along(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Atom]:
-    """A tangent for each real leaf of the primals."""
+def _along(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> dict[int, Atom]:
+    """The tangents of the real leaves of the primals, but for those that are `ZERO`."""
     trace = current()
     assert trace is not None
     b = trace.builder
@@ -400,17 +405,16 @@ def _along(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> list[Atom]:
             f"jvp: {len(primals)} primals with {len(tangents)} tangents", b.pos,
             "Give one tangent a primal.",
         )  # fmt: skip
-    given: list[Atom] = []
+    given: dict[int, Atom] = {}
+    at = itertools.count()
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
         leaves, structure = flatten(opened(p, _read_inside))
         ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d in zip(leaves, ts, strict=True):
             if is_real(leaf):
-                if d is ZERO:
-                    content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
-                    given.append(zero(b, b.atom(content)))
-                else:
-                    given.append(conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
+                param = next(at)
+                if d is not ZERO:
+                    given[param] = conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}")
     return given
 
 
