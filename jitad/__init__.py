@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from jitad.api import jvp as jvp
     from jitad.api import value_and_grad as value_and_grad
     from jitad.api import vjp as vjp
+    from jitad.batching import batch as batch
     from jitad.compiled import Compiled as Compiled
     from jitad.custom import checkpoint as checkpoint
     from jitad.custom import custom_jvp as custom_jvp
@@ -48,6 +49,7 @@ _PUBLIC = {
     "FallbackWarning": "jitad.errors",
     "JitadError": "jitad.errors",
     "argmin": "jitad.solutions",
+    "batch": "jitad.batching",
     "check_grads": "jitad.debug.check_grads",
     "checkpoint": "jitad.custom",
     "custom_jvp": "jitad.custom",

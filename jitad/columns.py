@@ -47,3 +47,12 @@ def reverse(pull: Any, y: Any, likes: list[tuple[Any, str]]) -> list[Any]:
         for a, bar in zip(out, bars, strict=True):
             a[i] = bar
     return out
+
+
+def along(f: Any, n: Any, likes: list[tuple[Any, str]]) -> list[Any]:
+    """The results of f(0), ..., f(n - 1), each kind stacked along a first axis."""
+    out = [np.empty((n, *shape), dtype) for shape, dtype in likes]
+    for i in range(n):
+        for a, value in zip(out, f(i), strict=True):
+            a[i] = value
+    return out
