@@ -37,6 +37,7 @@ class Batch(Derivative):
             raise JitadTypeError(f"batch: in_axes={in_axes!r} is not an axis for each argument",
                                  None, "Give an int, or a tuple of ints and None.")  # fmt: skip
         self.in_axes = in_axes
+        self.manner = f"batch along {in_axes}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         traced = context.current() is not None

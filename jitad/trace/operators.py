@@ -79,7 +79,10 @@ def inner(differentiated: Any) -> Function:
     assert trace is not None
     path = trace.captures.path_of(differentiated)
     f = differentiated.f
-    return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
+    if path is None:
+        return f
+    trace.captures.read(path.then("attr", "manner"), differentiated.manner)
+    return trace.captures.read(path.then("attr", "f"), f)
 
 
 def _read_inside(thing: Any, name: str, content: Any) -> Any:
