@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from jitad.solutions import argmin as argmin
     from jitad.solutions import fixed_point as fixed_point
     from jitad.solutions import root as root
+    from jitad.sparse import sparse_hessian as sparse_hessian
+    from jitad.sparse import sparse_jacobian as sparse_jacobian
     from jitad.structures import register_structure as register_structure
     from jitad.unknown import opaque as opaque
     from jitad.unknown import primitive as primitive
@@ -76,6 +78,8 @@ _PUBLIC = {
     "register_structure": "jitad.structures",
     "root": "jitad.solutions",
     "set_fallback": "jitad.fallback",
+    "sparse_hessian": "jitad.sparse",
+    "sparse_jacobian": "jitad.sparse",
     "stop_gradient": "jitad.custom",
     "unknown_policy": "jitad.unknown",
     "value_and_grad": "jitad.api",

@@ -56,3 +56,25 @@ def along(f: Any, n: Any, likes: list[tuple[Any, str]]) -> list[Any]:
         for a, value in zip(out, f(i), strict=True):
             a[i] = value
     return out
+
+
+def compressed(
+    push: Any, colours: list[Any], frame: Any, of: Any, at: Any, width: int, dtype: str
+) -> Any:
+    """The entries of a sparse matrix from its products with sums of unit vectors.
+
+    Direction c is the sum over the elements with `colours` c; entry e of the matrix is element
+    `at[e]` of the product with direction `of[e]`.  `frame` has the shape of all products, or is
+    their number, where one sweep gives them all.
+    """
+    if isinstance(frame, int):
+        return np.stack(push(units(colours, 0, frame)))[of, at]
+    table = np.empty(frame.shape, dtype)
+    for c in range(0, len(table), width):
+        for k, product in enumerate(push(units(colours, c, width))):
+            table[c + k] = product
+    return table[of, at]
+
+
+def units(colours: list[Any], first: Any, width: int) -> list[list[Any]]:
+    return [[np.where(c == first + k, 1.0, 0.0) for c in colours] for k in range(width)]
