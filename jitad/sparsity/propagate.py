@@ -159,6 +159,8 @@ class _Run:
         lanes = self.lanes
         sure = all(isinstance(i, Known) for i in index)
         level = max(a.level, v.level, *(i.level for i in index))
+        if isinstance(a, Sets) and a.shared:  # it is each of the present lanes that writes
+            level = lanes.level
         if isinstance(a, Known):
             if not sure or not isinstance(v, Known) or not replaces:
                 return Sets(None, _shape(a))

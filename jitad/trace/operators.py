@@ -326,7 +326,7 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
     run = _apply(f, args, {}, "vjp", tuple(range(len(args))), all_data=True)
     b = run.trace.builder
     value = run.value(tuple(_inline(run)))
-    template = run.results
+    template = flatten(value)[0]  # whose extents are known out here
 
     def pullback(sensitivity: Any) -> tuple[Any, ...]:
         seeds = conform(sensitivity, run.structure, "the sensitivity", "the output")

@@ -150,7 +150,7 @@ def until(x: Any) -> Any:
     for i in range(len(x)):
         y = x[i]
         while y < 10.0:
-            y = 2.0 * y + 1.0
+            y = 2.0 * y * y + 1.0
         out[i] = y
     return out
 

@@ -62,7 +62,7 @@ def test_star_colouring_by_its_definition(seed: int) -> None:
 
 def test_bands_and_arrows_take_few_colours() -> None:
     n = 200
-    band = sparse.csr_array(sparse.diags_array([1, 1, 1], offsets=[-1, 0, 1], shape=(n, n)) != 0)
+    band = sparse.csr_array(np.eye(n) + np.eye(n, k=1) + np.eye(n, k=-1) != 0.0)
     assert int(greedy(band).max()) + 1 == 3
     arrow = np.eye(n, dtype=bool)
     arrow[0] = arrow[:, 0] = True
@@ -84,7 +84,7 @@ def test_rosenbrock_in_three_sweeps() -> None:
 
 
 def test_bundle_adjustment_by_blocks() -> None:
-    args = ba.inputs({"n": 3, "m": 6, "p": 14})
+    args = ba.inputs({"n": 2, "m": 3, "p": 5})
     j = sparse_jacobian(ba.residuals, (0, 1, 2))
     found = j(*args)
     blocks = jacfwd(ba.residuals, (0, 1, 2))(*args)
@@ -94,8 +94,9 @@ def test_bundle_adjustment_by_blocks() -> None:
     ])  # fmt: skip
     np.testing.assert_allclose(found.toarray(), dense, rtol=1e-9, atol=1e-9)
     p = len(args[4])
-    # 11 of a camera, 3 of a point, a weight; and a weight alone
-    assert j.pattern(*args).nnz == 2 * p * 15 + p
+    # 10 of a camera's 11 (the offset of the other axis is none), 3 of a point, a weight; and
+    # the weight alone
+    assert j.pattern(*args).nnz == 2 * p * 14 + p
     assert j.sweeps(*args) <= 20
 
 
