@@ -115,12 +115,13 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
             plain = preaccumulate(plain, e.params["active"], library)
             swept = vjp_block(plain, e.params["active"], tuple(k for k, _ in known), library)
         else:
-            active = e.params["active"]
-            rows = [given[at : at + len(active)] for at in range(0, len(given), len(active) or 1)]
-            moved = [k for k in range(len(active)) if not all(_is_zero(row[k]) for row in rows)]
-            given = [row[k] for row in rows for k in moved]
-            chosen = tuple(active[k] for k in moved)
-            swept = jvp_block(plain, chosen, library, e.params.get("directions", 1))
+            moved: list[list[int]] = []
+            supply, given = iter(given), []
+            for active in e.params.get("directions") or (e.params["active"],):
+                known = [(k, a) for k, a in zip(active, supply, strict=False) if not _is_zero(a)]
+                moved.append([k for k, _ in known])
+                given += [a for _, a in known]
+            swept = jvp_block(plain, moved[0], library, *moved[1:])
     swept = simplify_block(swept)
     args = (*primals, *given)
     inner: Env = dict(zip(swept.params, args, strict=True))

@@ -29,29 +29,33 @@ Tangents = dict[Var, Tangent]
 
 @in_rules  # a literal times an array of the tape is a content, not a user's handle
 def jvp_block(
-    block: Block, active: Sequence[int], library: Library | None = None, directions: int = 1
-) -> Block:
+    block: Block, active: Sequence[int], library: Library | None = None,
+    *others: Sequence[int],
+) -> Block:  # fmt: skip
     """(params..., tangents of the active params) -> (results..., tangents of the float results).
 
-    With more directions than one the tangents of the first come first.
+    `others`: the active params of further directions, whose tangents come after those of the first.
     """
     b = Builder()
     env = begin(b, block)
     new = b.blocks[0]
-    twins: dict[Var, list[Atom]] = {block.params[k]: [] for k in active}
-    for _ in range(directions):
-        for p, its in twins.items():
-            its.append(Var(p.type, env[p].shape, f"d{p.name}" if p.name else ""))
-            new.params.append(its[-1])  # type: ignore[arg-type]
+    directions = (active, *others)
+    twins: dict[Var, list[Atom | None]] = {}
+    for d, those in enumerate(directions):
+        for k in those:
+            p = block.params[k]
+            twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
+            twins.setdefault(p, [None] * len(directions))[d] = twin
+            new.params.append(twin)
     tangents: Tangents = {p: tuple(its) for p, its in twins.items()}
     varied = _varied(block, list(twins))
     refuse(block, varied)
-    sweep = Forward(b, varied, library or Library(), directions)
+    sweep = Forward(b, varied, library or Library(), len(directions))
     sweep.run(block, env, tangents)
     floats = [a for a in block.results if is_float(a.type)]
     new.results = [read(a, env) for a in block.results] + [
         sweep.read(a, tangents)[d] or zero(b, read(a, env))
-        for d in range(directions) for a in floats
+        for d in range(len(directions)) for a in floats
     ]  # fmt: skip
     return new
 

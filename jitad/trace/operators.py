@@ -234,17 +234,15 @@ def _operator(
         outs += [Var(p.type, p.shape) for p in block.params]
         params |= {"active": tuple(range(len(block.params))), "seeded": tuple(seeds)}
     else:
-        moved = [k for k in range(len(block.params)) if any(k in along for along in given)]
-        ins = [
-            along[k] if k in along else zero(b, run.primals[k]) for along in given for k in moved
-        ]
+        ins = [a for along in given for a in along.values()]
         outs += [
             Var(a.type, shape_outside(a.shape, block))
             for _ in given for a in results if is_float(a.type)
         ]  # fmt: skip
-        params["active"] = tuple(moved)
+        moved = tuple(map(tuple, given))
+        params["active"] = tuple(sorted({k for active in moved for k in active}))
         if len(given) > 1:
-            params["directions"] = len(given)
+            params["directions"] = moved
     return b.structured(op, (*run.primals, *ins), tuple(outs), (block,), params)
 
 
