@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from jitad.jacobians import jit_jacobian as jit_jacobian
     from jitad.jacobians import jit_jvp as jit_jvp
     from jitad.jacobians import jit_vjp as jit_vjp
+    from jitad.jets import jet as jet
     from jitad.solutions import argmin as argmin
     from jitad.solutions import fixed_point as fixed_point
     from jitad.solutions import root as root
@@ -64,6 +65,7 @@ _PUBLIC = {
     "jacfwd": "jitad.jacobians",
     "jacobian": "jitad.jacobians",
     "jacrev": "jitad.jacobians",
+    "jet": "jitad.jets",
     "jit": "jitad.api",
     "jit_grad": "jitad.api",
     "jit_hessian": "jitad.jacobians",
