@@ -384,6 +384,13 @@ def _abstract(leaf: Any) -> Any:
     return leaf
 
 
+def abstracts(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What stands for arguments in a trace."""
+    leaves, structure = flatten((args, {}))
+    out: tuple[Any, ...] = unflatten(structure, _abstracts(f, leaves, structure))[0]
+    return out
+
+
 _DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
 
 

@@ -140,7 +140,7 @@ class Unifier:
                 return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.handles(a, b)
-            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) is _kind(b.value):
+            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
                 out = self.pairs[pair] = Record(a, ())
                 shared = _shared_cells(a.value, b.value)
                 out.parts = tuple(
