@@ -27,6 +27,7 @@ from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.rewrite import is_library
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
@@ -202,6 +203,7 @@ class Captures:
     _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
     _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
+    _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
@@ -252,7 +254,7 @@ class Captures:
         if not whole and type(value) is list and path not in self._known:
             self.register(value, path)
             return value
-        if isinstance(value, (Number, ArrayHandle, Perhaps)) or value is UNSET:
+        if isinstance(value, (Number, ArrayHandle, Complex, Perhaps)) or value is UNSET:
             return value
         if path in self._known:
             return self._known[path]
@@ -261,6 +263,11 @@ class Captures:
 
     def _read(self, path: Path, value: Any) -> Any:
         match value:
+            case complex() | np.complexfloating():
+                self.guards.append(Guard(path, "type", type(value)))
+                return self._complex(path, value)
+            case np.ndarray() if value.ndim and value.dtype.kind == "c":
+                return self._complex_array(path, value)
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
@@ -269,7 +276,7 @@ class Captures:
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
                 return self._input(path, type_of_constant(value), value=value)
-            case bool() | int() | np.generic() | complex() | str() | bytes() | None:
+            case bool() | int() | np.generic() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case FunctionType():
@@ -419,6 +426,29 @@ class Captures:
         self._handles[id(handle)] = (path, value)
         self.register(handle, path)
         return handle
+
+    def _complex(self, path: Path, value: Any) -> Complex:
+        real, imag = path.then("attr", "real"), path.then("attr", "imag")
+        return self.of_one_shape(
+            Complex(self.read(real, value.real), self.read(imag, value.imag)))
+
+    def of_one_shape(self, z: Complex) -> Complex:
+        """The parts of an array that is an input have the same extents."""
+        if isinstance(z.re, ArrayHandle) and isinstance(z.im, ArrayHandle):
+            z.im.peek().atom.shape = z.re.peek().atom.shape
+        return z
+
+    def _complex_array(self, path: Path, value: np.ndarray) -> Complex:
+        known = self._complexes.get(id(value))
+        if known is not None:
+            here, _, out = known
+            if here != path:  # the two names must go on to mean one array
+                self.guards.append(Guard(path, "is", value))
+            return out
+        self.guards.append(Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim)))
+        out = self._complex(path, value)
+        self._complexes[id(value)] = (path, value, out)
+        return out
 
     # -- inputs -------------------------------------------------------------------------------
 
