@@ -24,8 +24,7 @@ from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import bind
 from jitad.values.reductions import axes_of, part, with_part
-from jitad.values.registry import any_complex, call, is_complex, of_complex
-from jitad.values.shaping import size
+from jitad.values.registry import call, is_complex, of_complex
 
 _e = elementwise
 
@@ -314,6 +313,3 @@ def norm(z: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 @of_complex(np.linalg.vector_norm)
 def vector_norm(z: Any, **kwargs: Any) -> Any:
     return call(np.linalg.vector_norm, absolute(z), **kwargs)
-
-
-__all__ = ["any_complex", "size"]

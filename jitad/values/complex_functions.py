@@ -10,7 +10,6 @@ Sources: Kahan 1987, "Branch cuts for complex elementary functions"; Smith 1962 
 from __future__ import annotations
 
 import cmath
-import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +20,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complex_lifts import finished, times_i
-from jitad.values.complexes import Complex, minus, over, pair, parts, plus, times
+from jitad.values.complexes import Complex, over, pair, parts, plus, times, weak
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.python_functions import to_float, to_python
@@ -238,9 +237,10 @@ def power(a: Any, b: Any) -> Any:
     c, d = _filled(b)
     nothing = _e("logical_and", _e("eq", c, 0.0), _e("eq", d, 0.0))
     bad = _e("logical_or", _e("lt", c, 0.0), _e("logical_and", _e("eq", c, 0.0), _e("ne", d, 0.0)))
-    at_zero = _e("where", nothing, 1.0, _e("where", bad, math.nan, 0.0))
-    return pair(_e("where", zero, at_zero, re),
-                _e("where", zero, _e("where", bad, math.nan, 0.0), im))  # fmt: skip
+    none, one, nan = (weak(v, re) for v in (0.0, 1.0, math.nan))
+    limit = _e("where", bad, nan, none)
+    return pair(_e("where", zero, _e("where", nothing, one, limit), re),
+                _e("where", zero, limit, im))  # fmt: skip
 
 
 def _whole(b: Any) -> int | None:
@@ -361,7 +361,11 @@ def _imag_of_real(x: Any) -> Any:
 
 @replaces(np.angle)
 def angle(z: Any, deg: bool = False) -> Real:
-    x, y = _filled(z) if is_complex(z) else (z, _e("mul", call(np.array, z), 0.0))
+    if is_complex(z):
+        x, y = _filled(z)
+    else:
+        x = call(np.array, z) if isinstance(z, (list, tuple)) else z
+        y = call(np.zeros_like, x) if shape_of(x) else 0.0
     out = _angle(x, y)
     return _e("mul", out, 180.0 / math.pi) if deg else out
 
@@ -369,9 +373,10 @@ def angle(z: Any, deg: bool = False) -> Real:
 of_complex(np.angle)(angle)
 
 
+@replaces(np.iscomplexobj)
 @of_complex(np.iscomplexobj)
 def iscomplexobj(z: Any) -> bool:
-    return True
+    return is_complex(z)
 
 
 @of_complex(np.isrealobj)
@@ -489,6 +494,3 @@ def rect(r: Any, phi: Any) -> Any:
 @of_complex(abs)
 def _abs(z: Any) -> Real:
     return z.__abs__()
-
-
-__all__ = ["functools", "minus"]

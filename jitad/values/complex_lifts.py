@@ -16,7 +16,7 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import shape_of
-from jitad.values.complexes import Complex, minus, pair, parts, plus
+from jitad.values.complexes import Complex, pair, parts, plus
 from jitad.values.kind import fail
 from jitad.values.registry import call, is_complex, of_complex, write_out
 
@@ -30,13 +30,14 @@ LINEAR: dict[Any, Places] = {
         np.rollaxis, np.squeeze, np.expand_dims, np.broadcast_to, np.flip, np.fliplr, np.flipud,
         np.rot90, np.roll, np.repeat, np.tile, np.split, np.array_split, np.hsplit, np.vsplit,
         np.dsplit, np.unstack, np.tril, np.triu, np.diag, np.diagonal, np.diagflat, np.trace,
-        np.take, np.take_along_axis, np.delete, np.resize, np.sum, np.mean, np.cumsum,
+        np.take, np.take_along_axis, np.delete, np.resize, np.mean, np.cumsum,
         np.cumulative_sum, np.ediff1d, np.gradient, np.copy, np.asarray,
         np.ascontiguousarray, np.asanyarray, np.asfortranarray, np.negative, np.positive,
         np.linalg.trace, np.linalg.diagonal, np.linalg.matrix_transpose, np.permute_dims,
-        np.round, np.around, np.rint, np.nan_to_num, np.nansum, np.zeros_like, np.fft.fftshift,
+        np.round, np.around, np.rint, np.nan_to_num, np.nansum, np.fft.fftshift,
         np.fft.ifftshift,
     ), _FIRST),
+    np.sum: (*_FIRST, "initial"),
     **dict.fromkeys((np.concatenate, np.concat, np.stack, np.hstack, np.vstack, np.dstack,
                      np.column_stack, np.block), (0, "arrays", "tup")),
     **dict.fromkeys((np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays,
@@ -167,10 +168,15 @@ def _conjugating(original: Any, which: int) -> Callable[..., Any]:
     product = _products(original, (0, 1))
 
     def replacement(*args: Any, **kwargs: Any) -> Any:
-        """The real function conjugates nothing: its product is plain in both operands."""
-        turned = call(np.conj, args[which])
-        given = (*args[:which], turned, *args[which + 1 :])
-        return product(*given, **kwargs)
+        """The operand that is conjugated comes first, so that the products are of a real one."""
+        if not is_complex(args[which]):
+            return product(*args, **kwargs)
+        re, im = parts(call(np.conj, args[which]))
+        done = [None if p is None else replacement(*args[:which], p, *args[which + 1 :], **kwargs)
+                if is_complex(args[1 - which]) else
+                call(original, *args[:which], p, *args[which + 1 :], **kwargs) for p in (re, im)]
+        return times_i(done[1]) if done[0] is None else (
+            done[0] if done[1] is None else combined(*done))  # fmt: skip
 
     return replacement
 
@@ -199,5 +205,3 @@ for _f, _places in PRODUCTS.items():
     of_complex(_f)(_products(_f, _places))
 for _f, _k in CONJUGATING.items():
     of_complex(_f)(_conjugating(_f, _k))
-
-__all__ = ["combined", "imaginary_part", "minus", "real_part", "times_i"]

@@ -169,12 +169,18 @@ def over(x: Any, y: Any) -> Any:
     p, q = where(c, d), where(d, c)
     ratio = elementwise("div", q, p)
     total = elementwise("add", p, elementwise("mul", q, ratio))
-    a = 0.0 if a is None else a
-    b = 0.0 if b is None else b
+    a, b = (0.0 if p is None else p for p in (a, b))
+    a, b = (weak(p, c) for p in (a, b))
     re = elementwise("add", where(a, b), elementwise("mul", where(b, a), ratio))
     im = where(elementwise("sub", b, elementwise("mul", a, ratio)),
                elementwise("sub", elementwise("mul", b, ratio), a))  # fmt: skip
     return pair(elementwise("div", re, total), elementwise("div", im, total))
+
+
+def weak(x: Any, like: Any) -> Any:
+    """A Python float beside a NumPy one takes its dtype, also where it meets another Python one."""
+    dtype = type_of(like).dtype
+    return np.dtype(dtype).type(x) if type(x) is float and not is_python(like) else x
 
 
 def _chooser(condition: Any) -> Callable[[Any, Any], Any]:

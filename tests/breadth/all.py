@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.breadth import (  # noqa: F401  modules add their cases
     arrays,
     basics,
+    complexes,
     distributions,
     matrices,
     numbers,
