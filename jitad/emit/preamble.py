@@ -19,6 +19,7 @@ import scipy.special as sp
 
 from jitad.emit import scalars
 from jitad.emit.depth import deep, handed, room
+from jitad.emit.fourier import dft
 from jitad.emit.lapack import (
     cholesky,
     cofactors,
@@ -148,7 +149,7 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
+__all__ += ["argsort", "cholesky", "cofactors", "determinant", "dft", "eigh", "expm", "line"]
 __all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
 __all__ += ["solve", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]

@@ -6,6 +6,7 @@ from jitad.primitives import (
     custom,
     effects,
     elementwise,
+    fourier,
     matrices,
     orders,
     records,
@@ -15,4 +16,4 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["matrices", "orders", "records", "special", "spectra"]
+__all__ += ["fourier", "matrices", "orders", "records", "special", "spectra"]

@@ -28,6 +28,8 @@ from jitad.values.registry import call, is_complex, of_complex
 
 _e = elementwise
 
+_f: Any  # a function of NumPy's, in the loops below
+
 # -- truth ----------------------------------------------------------------------------------------
 
 
@@ -150,7 +152,7 @@ def _one(content: Any) -> tuple[Any, Any]:
     shape, dtype = shape_of(content)[1:], ArrayHandle(content).dtype
     if not shape:
         return dtype.type(1), dtype.type(0)
-    return tuple(bind("full", v, *shape, dtype=dtype.str[1:]) for v in (1.0, 0.0))  # type: ignore[return-value]
+    return tuple(bind("full", v, *shape, dtype=dtype.str[1:]) for v in (1.0, 0.0))
 
 
 def _multiplied(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:

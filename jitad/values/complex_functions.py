@@ -244,11 +244,11 @@ def power(a: Any, b: Any) -> Any:
 
 
 def _whole(b: Any) -> int | None:
+    """The exponent as a whole number, if it is a known and small one."""
     if isinstance(b, (complex, np.complexfloating)) and b.imag == 0.0:
         b = b.real
-    if isinstance(b, (int, np.integer, float, np.floating)) and float(b).is_integer():
-        return int(b) if abs(b) <= MOST else None
-    return None
+    known = isinstance(b, (int, np.integer, float, np.floating)) and float(b).is_integer()
+    return int(b) if known and abs(int(b)) <= MOST else None
 
 
 def _powered(a: Any, n: int) -> Any:
@@ -325,7 +325,7 @@ def _operand(x: Any) -> Any:
 
 def _python(x: Any) -> bool:
     """True of Python's numbers, which operators of Python leave Python's."""
-    return isinstance(x, (int, float, complex)) and not isinstance(x, np.generic) or (
+    return (isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)) or (
         isinstance(x, (Number, Complex)) and not shape_of(x) and getattr(type_of(x), "py", False))
 
 

@@ -132,7 +132,8 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> A
     kind = None if dtype is None else kind_of(dtype)
     if kind is not None and kind.kind == "c" and is_traced(value):
         like = array(value, kind.type(0).real.dtype, **other)
-        return of_parts(lambda v, part: like if v is like else call(np.zeros_like, like), like, kind)
+        zeros = call(np.zeros_like, like)
+        return of_parts(lambda v, part: like if v is like else zeros, like, kind)
     ndmin = other.pop("ndmin", 0)
     if isinstance(value, (list, tuple)) and is_traced(value):
         out = _from_list(value)
@@ -206,7 +207,7 @@ def astype(a: Any, dtype: Any) -> Any:
 # -- ranges ---------------------------------------------------------------------------------------
 
 
-def _iota(n: Int, dtype: str) -> ArrayHandle:
+def iota(n: Int, dtype: str) -> ArrayHandle:
     builder = present_builder()
     if builder is not None:
         return ArrayHandle(builder.leaf(builder.emit("iota", builder.atom(n), dtype=dtype)))
@@ -227,7 +228,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
     else:
         ratio = elementwise("ceil", elementwise("div", distance, step))
         count = bind("cast", ratio, dtype="i8", py=True)
-    out = _iota(extents.largest(count, 0), "i8")
+    out = iota(extents.largest(count, 0), "i8")
     if not (not isinstance(step, Number) and step == 1):
         out = elementwise("mul", out, step)
     if not (not isinstance(start, Number) and start == 0):
@@ -243,7 +244,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     parts = extents.sub(num, 1) if endpoint else num
     one_or_more = extents.largest(parts, 1)
     step = elementwise("div", elementwise("sub", stop, start), one_or_more)
-    k = _iota(num, "f8")
+    k = iota(num, "f8")
     out = elementwise("add", elementwise("mul", k, step), start)
     if endpoint:
         # NumPy sets the last element, so that rounding doesn't show there.
@@ -276,8 +277,8 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
     n, m = shape_tuple((N, N if M is None else M))
     if present_builder() is None and not any(isinstance(x, Number) for x in (n, m)):
         return made(np.eye(n, m, k, dtype))
-    rows = call(np.reshape, _iota(n, "i8"), (n, 1))
-    columns = call(np.reshape, _iota(m, "i8"), (1, m))
+    rows = call(np.reshape, iota(n, "i8"), (n, 1))
+    columns = call(np.reshape, iota(m, "i8"), (1, m))
     return astype(elementwise("eq", elementwise("add", rows, k), columns), dtype)
 
 

@@ -11,6 +11,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     numbers,
     orders,
     special,
+    waves,
 )
 from tests.breadth.case import CASES
 
