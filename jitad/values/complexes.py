@@ -400,7 +400,7 @@ class Complex:
         raise fail(JitadTypeError, "a complex number can't become a float",
                    "Take its real part, or its absolute value.")  # fmt: skip
 
-    __int__ = __float__  # type: ignore[assignment]
+    __int__ = __float__
 
     def __bool__(self) -> bool:
         return bool(self != 0)
