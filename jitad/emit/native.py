@@ -35,7 +35,8 @@ __all__ = ["address", "compile"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
-              "native", "depth", "sorting", "lapack", "fourier", "addresses")  # fmt: skip
+              "native", "depth", "sorting", "lapack", "fourier", "banded", "eigen",
+              "addresses")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 

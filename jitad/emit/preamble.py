@@ -18,7 +18,9 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.banded import banded
 from jitad.emit.depth import deep, handed, room
+from jitad.emit.eigen import eig
 from jitad.emit.fourier import dft
 from jitad.emit.lapack import (
     cholesky,
@@ -35,6 +37,7 @@ from jitad.emit.lapack import (
     pinv,
     qr,
     solve,
+    sqrtm,
     svd,
     trisolve,
 )
@@ -150,8 +153,8 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["argsort", "cholesky", "cofactors", "determinant", "dft", "eigh", "expm", "line"]
-__all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
+__all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", "eig", "eigh"]
+__all__ += ["expm", "line", "log_size", "sqrtm", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
 __all__ += ["solve", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
 __all__ += ["show", "store", "zeros"]

@@ -2,9 +2,11 @@
 
 from jitad.primitives import (
     array,
+    banded,
     calls,
     custom,
     effects,
+    eigen,
     elementwise,
     fourier,
     matrices,
@@ -16,4 +18,4 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["fourier", "matrices", "orders", "records", "special", "spectra"]
+__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "special", "spectra"]

@@ -12,6 +12,7 @@ from jitad.values import (
     complex_lifts,
     contractions,
     creation,
+    eigen,
     fourier,
     grids,
     linalg,
@@ -37,6 +38,6 @@ from jitad.values.registry import implementation
 MODULES = (python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products,
            picking, rearranging, contractions, orders, linalg, norms, grids,
            special, signals, statistics, scipy_linalg, ufunc_methods,
-           complex_lifts, complex_functions, complex_arrays, fourier)
+           complex_lifts, complex_functions, complex_arrays, fourier, eigen)
 
 __all__ = ["MODULES", "implementation"]

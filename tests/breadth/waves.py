@@ -1,8 +1,9 @@
-"""Uses of numpy.fft: every axis, length and norm; odd, prime and composite lengths."""
+"""Uses of numpy.fft and of what has complex results: every axis, length and norm; eigenvalues."""
 
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg as sl
 
 from tests.breadth.case import add, draws
 
@@ -57,3 +58,26 @@ def heat(u, rate):
 
 add("numpy.fft.fftfreq", spectral_slope, X, narrow=False, native=True)
 add("numpy.fft.rfftfreq", heat, n(8), r(1), narrow=False, native=True)
+
+# -- eigenvalues, roots, banded systems ------------------------------------------------------------
+
+G = n(4, 4)
+POSITIVE = 0.3 * n(4, 4) + 2.0 * np.eye(4)
+ROTATING = n(2, 3, 3) + 3.0 * np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+
+add("numpy.linalg.eig", lambda a: np.linalg.eig(a), ROTATING[0], native=True)
+add("numpy.linalg.eig", lambda a: np.linalg.eig(a).eigenvectors, ROTATING, narrow=False)
+add("numpy.linalg.eigvals", lambda a: np.linalg.eigvals(a), ROTATING[1], native=True)
+add("numpy.linalg.eigvals", lambda a: np.sum(np.linalg.eigvals(a) ** 2), ROTATING[0] - 1.0)
+add("scipy.linalg.eig", lambda a: sl.eig(a)[1] * 1.0, ROTATING[0])
+add("scipy.linalg.eigvals", lambda a: sl.eigvals(a), POSITIVE)
+add("numpy.roots", lambda p: np.roots(p), np.array([1.0, 0.3, 2.0, -0.7]))
+add("scipy.linalg.sqrtm", lambda a: sl.sqrtm(a), POSITIVE, native=True)
+add("scipy.linalg.sqrtm", lambda a: sl.sqrtm(a @ a.T), POSITIVE)
+for below, above in ((1, 1), (2, 1), (0, 2), (1, 0)):
+    add("scipy.linalg.solve_banded",
+        lambda ab, b, lu=(below, above): sl.solve_banded(lu, ab, b),
+        r(below + above + 1, 5) + 3.0 * (np.arange(below + above + 1) == above)[:, None],
+        n(5) if above == 1 else n(5, 2), native=below == 2)
+add("scipy.linalg.solve_banded", lambda ab, b: sl.solve_banded((1, 1), ab, b),
+    np.array([[0.0, 3.0, 2.0], [0.1, 1.0, 4.0], [2.0, 1.5, 0.0]]), n(3, 2))  # rows change places
