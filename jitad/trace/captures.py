@@ -10,7 +10,6 @@ kernel.  Lists and dicts from outside have their elements replaced by inputs whi
 from __future__ import annotations
 
 import copy
-import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.libraries import is_library_thing
 from jitad.trace.rewrite import is_library
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
@@ -264,8 +264,7 @@ class Captures:
     def _read(self, path: Path, value: Any) -> Any:
         match value:
             case complex() | np.complexfloating():
-                self.guards.append(Guard(path, "type", type(value)))
-                return self._complex(path, value)
+                return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
                 return self._complex_array(path, value)
             case float() | np.floating():
@@ -427,10 +426,10 @@ class Captures:
         self.register(handle, path)
         return handle
 
-    def _complex(self, path: Path, value: Any) -> Complex:
-        real, imag = path.then("attr", "real"), path.then("attr", "imag")
-        return self.of_one_shape(
-            Complex(self.read(real, value.real), self.read(imag, value.imag)))
+    def _complex(self, path: Path, value: Any, guard: Guard) -> Complex:
+        self.guards.append(guard)
+        real, imag = (path.then("attr", name) for name in ("real", "imag"))
+        return self.of_one_shape(Complex(self.read(real, value.real), self.read(imag, value.imag)))
 
     def of_one_shape(self, z: Complex) -> Complex:
         """The parts of an array that is an input have the same extents."""
@@ -439,15 +438,12 @@ class Captures:
         return z
 
     def _complex_array(self, path: Path, value: np.ndarray) -> Complex:
-        known = self._complexes.get(id(value))
-        if known is not None:
-            here, _, out = known
-            if here != path:  # the two names must go on to mean one array
-                self.guards.append(Guard(path, "is", value))
-            return out
-        self.guards.append(Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim)))
-        out = self._complex(path, value)
-        self._complexes[id(value)] = (path, value, out)
+        if id(value) not in self._complexes:
+            guard = Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim))
+            self._complexes[id(value)] = (path, value, self._complex(path, value, guard))
+        here, _, out = self._complexes[id(value)]
+        if here != path:  # the two names must go on to mean one array
+            self.guards.append(Guard(path, "is", value))
         return out
 
     # -- inputs -------------------------------------------------------------------------------
@@ -500,24 +496,7 @@ _CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "
 _IMMUTABLE = (range, slice, np.dtype)
 
 
-def is_library_thing(thing: type | ModuleType) -> bool:
-    """True of modules, and of classes defined in them, that are not the user's."""
-    if isinstance(thing, ModuleType):
-        return is_library_module(thing)
-    module = sys.modules.get(thing.__module__)
-    return module is not None and is_library_module(module)
-
-
 def _is_frozen(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_frozen, value))
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
-
-
-def is_library_module(module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return module.__name__ != "__main__"
-    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
-
-

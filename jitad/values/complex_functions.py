@@ -20,7 +20,8 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complex_lifts import finished, times_i
-from jitad.values.complexes import Complex, over, pair, parts, plus, times, weak
+from jitad.values.complex_parts import weak
+from jitad.values.complexes import Complex, over, pair, parts, plus, times
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.python_functions import to_float, to_python

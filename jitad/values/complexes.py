@@ -19,25 +19,37 @@ from jitad.errors import JitadAttributeError, JitadTypeError, JitadZeroDivisionE
 from jitad.structures import traced_complex
 from jitad.tape.types import Array, Scalar
 from jitad.values.array import ArrayHandle
-from jitad.values.broadcast import common_shape, elementwise, shape_of, stretch
+from jitad.values.broadcast import elementwise, shape_of
+from jitad.values.complex_parts import (
+    Part,
+    add,
+    alike,
+    chooser,
+    div,
+    handled,
+    mul,
+    neg,
+    scalar,
+    sub,
+    weak,
+    zero,
+)
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.registry import call, is_traced
-
-Part = Any  # a real number or handle; None: zero
 
 
 def pair(re: Part, im: Part) -> Any:
     """The complex value with these parts: a plain number where both are, else a `Complex`."""
     if re is None and im is None:
         return 0j
-    re, im = _zero(im) if re is None else re, _zero(re) if im is None else im
+    re, im = zero(im) if re is None else re, zero(re) if im is None else im
     if not shape_of(re) and not shape_of(im):
-        re, im = _scalar(re), _scalar(im)
+        re, im = scalar(re), scalar(im)
         if not isinstance(re, Number) and not isinstance(im, Number):
             return plain(re, im)
     else:
-        re, im = _alike(_handle(re), _handle(im))
+        re, im = alike(handled(re), handled(im))
     return Complex(re, im)
 
 
@@ -81,66 +93,7 @@ def split(value: np.ndarray[Any, Any]) -> Any:
     return Complex(_lone(value.real), _lone(value.imag)) if value.ndim else value[()]
 
 
-def _zero(like: Any) -> Any:
-    if shape_of(like):
-        return call(np.zeros_like, like)
-    dtype = type_of(like).dtype
-    return 0.0 if is_python(like) or dtype[0] != "f" else np.dtype(dtype).type(0)
-
-
-def _scalar(x: Any) -> Any:
-    """A real part as a float; what a handle without axes holds."""
-    if isinstance(x, ArrayHandle):
-        x = x.content
-    if isinstance(x, np.ndarray):
-        x = x[()]
-    return x if type_of(x).dtype[0] == "f" else elementwise("mul", x, 1.0)
-
-
-def _handle(x: Any) -> Any:
-    x = x if isinstance(x, ArrayHandle) else call(np.array, x)
-    return x if x.dtype.kind == "f" else call(np.multiply, x, 1.0)
-
-
-def _alike(re: ArrayHandle, im: ArrayHandle) -> tuple[ArrayHandle, ArrayHandle]:
-    """Both with the extents and the dtype that they have in common."""
-    if re.dtype != im.dtype:
-        wide = np.promote_types(re.dtype, im.dtype)
-        re, im = (h if h.dtype == wide else h.astype(wide) for h in (re, im))
-    shapes = re.shape, im.shape
-    if shapes[0] is not shapes[1] and shapes[0] != shapes[1]:
-        common = common_shape(shapes)
-        re, im = (
-            h if len(h.shape) == len(common) and all(n is m for n, m in zip(
-                h.shape, common, strict=True)) else ArrayHandle(stretch(h.content, common))
-            for h in (re, im)
-        )  # fmt: skip
-    return re, im
-
-
-# -- arithmetic on parts --------------------------------------------------------------------------
-
-
-def add(a: Part, b: Part) -> Part:
-    if a is None or b is None:
-        return b if a is None else a
-    return elementwise("add", a, b)
-
-
-def sub(a: Part, b: Part) -> Part:
-    return a if b is None else neg(b) if a is None else elementwise("sub", a, b)
-
-
-def mul(a: Part, b: Part) -> Part:
-    return None if a is None or b is None else elementwise("mul", a, b)
-
-
-def neg(a: Part) -> Part:
-    return None if a is None else elementwise("neg", a)
-
-
-def _div(a: Part, b: Part) -> Part:
-    return None if a is None else elementwise("div", a, b)
+# -- arithmetic ----------------------------------------------------------------------------------
 
 
 def times(x: Any, y: Any) -> Any:
@@ -162,10 +115,10 @@ def over(x: Any, y: Any) -> Any:
     """Smith 1962: the larger part of the divisor is divided by, so nothing overflows midway."""
     (a, b), (c, d) = parts(x), parts(y)
     if d is None:
-        return pair(_div(a, c), _div(b, c))
+        return pair(div(a, c), div(b, c))
     if c is None:
-        return pair(_div(b, d), neg(_div(a, d)))
-    where = _chooser(elementwise("ge", elementwise("abs", c), elementwise("abs", d)))
+        return pair(div(b, d), neg(div(a, d)))
+    where = chooser(elementwise("ge", elementwise("abs", c), elementwise("abs", d)))
     p, q = where(c, d), where(d, c)
     ratio = elementwise("div", q, p)
     total = elementwise("add", p, elementwise("mul", q, ratio))
@@ -175,16 +128,6 @@ def over(x: Any, y: Any) -> Any:
     im = where(elementwise("sub", b, elementwise("mul", a, ratio)),
                elementwise("sub", elementwise("mul", b, ratio), a))  # fmt: skip
     return pair(elementwise("div", re, total), elementwise("div", im, total))
-
-
-def weak(x: Any, like: Any) -> Any:
-    """A Python float beside a NumPy one takes its dtype, also where it meets another Python one."""
-    dtype = type_of(like).dtype
-    return np.dtype(dtype).type(x) if type(x) is float and not is_python(like) else x
-
-
-def _chooser(condition: Any) -> Callable[[Any, Any], Any]:
-    return lambda x, y: elementwise("where", condition, x, y)
 
 
 # -- what user code holds -------------------------------------------------------------------------

@@ -191,7 +191,8 @@ def copy(a: Any, *_: Any, **__: Any) -> Any:
     return array(a)
 
 
-def astype(a: Any, dtype: Any) -> Any:
+@replaces(np.astype, plain=False)
+def astype(a: Any, dtype: Any, /, *, copy: bool = True, **_: Any) -> Any:
     """A copy with another dtype (scalars: a NumPy number)."""
     kind = kind_of(dtype)
     a = as_operand(a)

@@ -78,6 +78,7 @@ def roots(p: Any) -> Any:
             "Leave it out: how many roots there are must not depend on numbers.")  # fmt: skip
     if n < 2:
         return call(np.zeros, 0, complex)
-    companion = call(np.diag, call(np.ones, n - 2), -1)
+    p = p if p.dtype.kind == "f" else p.astype(float)
+    companion = call(np.diag, call(np.ones, n - 2, p.dtype), -1)
     companion[0, :] = call(np.true_divide, call(np.negative, p[1:]), p[0])
     return eigvals(companion)

@@ -338,7 +338,8 @@ def sinc(x: Any) -> Any:
     u = elementwise("where", small, elementwise("mul", t, t), 0.0)
     near: Any = 0.0
     for k in reversed(range(10)):
-        near = elementwise("add", elementwise("mul", near, u), (-1) ** k / math.factorial(2 * k + 1))
+        term = (-1) ** k / math.factorial(2 * k + 1)
+        near = elementwise("add", elementwise("mul", near, u), term)
     safe = elementwise("where", small, 1.0, t)
     return elementwise("where", small, near, elementwise("div", elementwise("sin", safe), safe))
 
