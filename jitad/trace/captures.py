@@ -1,10 +1,10 @@
 """What does a function read besides its arguments, and where is it found at the next call?
 
 Floats and arrays that are read from globals, closure cells, attributes and containers become
-inputs of the tape: nothing is baked in.  Everything else (ints, strings, functions, the length of
-a list) is static, and guarded.  Both are found again by a `Path` from the function that is called
-or from its arguments, so that two functions that differ only in what they close over share a
-kernel.  Lists and dicts from outside have their elements replaced by inputs while the trace runs.
+inputs of the tape: nothing is baked in.  Everything else (ints, texts, functions, lengths of lists)
+is static, and guarded.  Both are found again by a `Path` from the function or its arguments, so
+that functions that differ only in what they close over share a kernel.  Lists and dicts from
+outside have their elements replaced by inputs while the trace runs.
 """
 
 from __future__ import annotations
@@ -326,7 +326,7 @@ class Captures:
                 f"{path} is a {kind.__name__} from outside, which a call would advance",
                 self.builder.pos, "Make it a list, or make it anew inside the function.",
             )  # fmt: skip
-        methods = [getattr(kind, name) for name in _CONTENT if hasattr(kind, name)]
+        methods = (getattr(kind, name) for name in _CONTENT if hasattr(kind, name))
         seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
         if not seen and not isinstance(value, _IMMUTABLE):
             raise JitadTypeError(
@@ -357,8 +357,7 @@ class Captures:
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
-        kind: Any = type(value)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
     def _container(self, path: Path, value: Any) -> Any:
         known = self.path_of(value)
@@ -428,12 +427,12 @@ class Captures:
 
     def _complex(self, path: Path, value: Any, guard: Guard) -> Complex:
         self.guards.append(guard)
-        real, imag = (path.then("attr", name) for name in ("real", "imag"))
-        return self.of_one_shape(Complex(self.read(real, value.real), self.read(imag, value.imag)))
+        parts = (self.read(path.then("attr", k), getattr(value, k)) for k in ("real", "imag"))
+        return self.of_one_shape(Complex(*parts))
 
     def of_one_shape(self, z: Complex) -> Complex:
         """The parts of an array that is an input have the same extents."""
-        if isinstance(z.re, ArrayHandle) and isinstance(z.im, ArrayHandle):
+        if isinstance(z.re, ArrayHandle):
             z.im.peek().atom.shape = z.re.peek().atom.shape
         return z
 
@@ -441,10 +440,9 @@ class Captures:
         if id(value) not in self._complexes:
             guard = Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim))
             self._complexes[id(value)] = (path, value, self._complex(path, value, guard))
-        here, _, out = self._complexes[id(value)]
-        if here != path:  # the two names must go on to mean one array
+        if self._complexes[id(value)][0] != path:  # the two names must go on to mean one array
             self.guards.append(Guard(path, "is", value))
-        return out
+        return self._complexes[id(value)][2]
 
     # -- inputs -------------------------------------------------------------------------------
 

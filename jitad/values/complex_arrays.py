@@ -108,14 +108,15 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **_: 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, **other: Any) -> Any:
     like = a if not is_complex(a) else real_part(a)
     wide = dtype if dtype is not None else getattr(a, "dtype", complex)
-    if np.dtype(wide).kind != "c":
-        raise fail(JitadTypeError, f"a complex value can't be stored in an array of {wide}")
     return _filled_with(lambda p, k: call(np.full_like, like, p, dtype=k, **other),
                         fill_value, wide)  # fmt: skip
 
 
 def _filled_with(make: Callable[[Any, Any], Any], value: Any, dtype: Any) -> Any:
-    kind = _kind(getattr(value, "dtype", complex) if dtype is None else dtype)
+    wide = np.dtype(getattr(value, "dtype", complex) if dtype is None else dtype)
+    if wide.kind != "c":
+        raise fail(JitadTypeError, f"a complex value can't be stored in an array of {wide}")
+    kind = _kind(wide)
     re, im = parts(value)
     return Complex(make(0.0 if re is None else re, kind), make(0.0 if im is None else im, kind))
 

@@ -21,7 +21,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complex_lifts import finished, times_i
 from jitad.values.complex_parts import weak
-from jitad.values.complexes import Complex, over, pair, parts, plus, times
+from jitad.values.complexes import Complex, minus, over, pair, parts, plus, times
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.python_functions import to_float, to_python
@@ -286,7 +286,7 @@ def _either(row: str, join: str) -> Callable[[Any], Any]:
 tan, arctan, arcsinh = _around(tanh), _around(arctanh), _around(arcsin)
 
 ELEMENTWISE: dict[Any, Callable[..., Any]] = {
-    np.multiply: times, np.true_divide: over, np.power: power, np.float_power: power,
+    np.add: plus, np.subtract: minus, np.multiply: times, np.true_divide: over, np.power: power, np.float_power: power,
     np.square: lambda z: times(z, z), np.reciprocal: lambda z: over(1.0, z),
     np.absolute: absolute, np.conjugate: conjugate, np.sign: sign,
     np.exp: exp, np.exp2: lambda z: exp(times(z, math.log(2.0))), np.expm1: expm1,

@@ -43,7 +43,6 @@ LINEAR: dict[Any, Places] = {
     **dict.fromkeys((np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays,
                      np.meshgrid), ("*",)),
     np.diff: (0, "a", "prepend", "append"),
-    np.add: (0, 1), np.subtract: (0, 1),
     np.add.reduce: (0,), np.add.accumulate: (0,), np.add.outer: (0, 1), np.subtract.outer: (0, 1),
     np.append: (0, 1), np.where: (1, 2), np.select: (1, 2, "default"), np.choose: (1,),
     np.compress: (1, "a"), np.extract: (1,), np.insert: (0, 2), np.pad: (0, "constant_values"),

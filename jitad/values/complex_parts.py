@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import common_shape, elementwise, shape_of, stretch
 from jitad.values.kind import is_python, type_of
@@ -44,15 +45,15 @@ def alike(re: ArrayHandle, im: ArrayHandle) -> tuple[ArrayHandle, ArrayHandle]:
     if re.dtype != im.dtype:
         wide = np.promote_types(re.dtype, im.dtype)
         re, im = (h if h.dtype == wide else h.astype(wide) for h in (re, im))
-    shapes = re.shape, im.shape
-    if shapes[0] is not shapes[1] and shapes[0] != shapes[1]:
-        common = common_shape(shapes)
-        re, im = (
-            h if len(h.shape) == len(common) and all(n is m for n, m in zip(
-                h.shape, common, strict=True)) else ArrayHandle(stretch(h.content, common))
-            for h in (re, im)
-        )  # fmt: skip
+    if not _same(re.shape, im.shape):
+        common = common_shape((re.shape, im.shape))
+        re, im = (h if _same(h.shape, common) else ArrayHandle(stretch(h.content, common))
+                  for h in (re, im))  # fmt: skip
     return re, im
+
+
+def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return len(a) == len(b) and all(map(extents.same, a, b))
 
 
 def add(a: Part, b: Part) -> Part:

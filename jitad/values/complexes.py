@@ -72,7 +72,8 @@ def parts(value: Any) -> tuple[Part, Part]:
         kind = np.float32 if isinstance(value, np.complex64) else (
             np.float64 if isinstance(value, np.generic) else float)  # fmt: skip
         re, im = kind(value.real), kind(value.imag)
-        return (re, im) if re != 0.0 or im == 0.0 else (None, im)
+        exact = re == 0.0 and im != 0.0 and not np.signbit(re)
+        return (None, im) if exact else (re, im)
     if isinstance(value, np.ndarray):
         if value.dtype.kind != "c":
             return value, None

@@ -80,8 +80,8 @@ def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if any_complex(args) or (kwargs and any_complex(kwargs.values())):
-            found = _complex.get(original, function)
-            if found is not function or any_traced(args) or any_traced(kwargs.values()):
+            own = original in _complex and not isinstance(original, np.ufunc)
+            if own or any_traced(args) or any_traced(kwargs.values()):
                 return _complex_case(original)(*args, **kwargs)
         return function(*args, **kwargs)
 
