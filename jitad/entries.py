@@ -25,6 +25,7 @@ from jitad.trace.join import Form, Handle, Keep, Number, Record
 from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
 from jitad.trace.trace import Traced
+from jitad.values.complexes import Complex, plain
 
 _serial = itertools.count()
 _ABSENT = object()
@@ -170,6 +171,10 @@ class Source:
         if s.kind is None:
             self._match_leaf(first, name, next(leaves), path, tests)
             return
+        if s.kind is complex:
+            self._match_complex(first, name, next(leaves), tests)
+            next(leaves)
+            return
         tests.append(f"type({first}) is {self.name('kind', s.kind)}")
         node = registered(s.kind)
         if node is not None:
@@ -221,6 +226,18 @@ class Source:
             (self.later if late else tests).append(_IN_64_BITS.format(name))
         elif isinstance(leaf, str):
             tests.append(f"{name} == {self.name('text', leaf)}")
+
+    def _match_complex(self, first: str, name: str, part: Any, tests: list[str]) -> None:
+        """Tests of a complex value whose parts are like `part`."""
+        if not isinstance(part, np.ndarray):
+            kind = complex if type(part) is float else np.result_type(part, np.complex64).type
+            tests.append(f"type({first}) is {self.name('kind', kind)}")
+            return
+        dtype = self.name("dtype", np.result_type(part, np.complex64))
+        tests.append(f"type({first}) is {self.name('kind', type(part))}")
+        tests.append(f"{name}.dtype is {dtype} and {name}.ndim == {part.ndim}")
+        if self.no_ones:
+            tests.append(f"1 not in {name}.shape")
 
     def of_type(self, guard: Guard) -> str:
         """A test of a captured value, which has a name from there on."""
@@ -353,6 +370,11 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 kind = type(of.value)
                 if any(p is None for p in parts):
                     return None
+                if kind is Complex:
+                    if s is not None:
+                        return f"{s.name('plain', plain)}({parts[0]}, {parts[1]})"
+                    scalar = all(isinstance(p, Number) for p in f.parts)
+                    return f"complex({parts[0]}, {parts[1]})" if scalar else None
                 if kind is tuple:
                     return f"({''.join(f'{p}, ' for p in parts)})"
                 if s is None:

@@ -49,6 +49,7 @@ STRANGERS = (
 # Imports that point up all the same, made inside a function.
 UPWARDS = {
     ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
+    ("jitad.values.number", "jitad.values.complexes"): "a real number meets a complex one",
 }
 
 LONGEST = 500

@@ -38,7 +38,8 @@ __all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
-              "native", "depth", "sorting", "lapack", "blas", "addresses")  # fmt: skip
+              "native", "depth", "sorting", "lapack", "blas", "fourier", "banded", "eigen",
+              "addresses")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 

@@ -103,6 +103,12 @@ def _expit(s: Site, x: Value) -> Value:
     return s.b.fdiv(top, s.b.fadd(s.const(1.0), z))
 
 
+def _sech2(s: Site, x: Value) -> Value:
+    t = s.libm("exp", s.b.fmul(s.const(-2.0), s.intrinsic("fabs", x)))
+    below = s.b.fadd(s.const(1.0), t)
+    return s.b.fdiv(s.b.fmul(s.const(4.0), t), s.b.fmul(below, below))
+
+
 def _logaddexp(s: Site, x: Value, y: Value) -> Value:
     gap = s.b.fneg(s.intrinsic("fabs", s.b.fsub(x, y)))
     high = s.b.select(s.less(">", x, y), x, y)
@@ -305,6 +311,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
     "polygamma": (_float, None, _wide(_polygamma)),
     "expit": (_float, None, _expit),
+    "sech2": (_float, None, _sech2),
     "logaddexp": (_float, None, _logaddexp),
     "square": (_number, None, _square),
     "reciprocal": (_float, None, _reciprocal),

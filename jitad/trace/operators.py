@@ -18,7 +18,15 @@ from jitad.closures import is_function
 from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.operators import Argnums, place, positions_of
-from jitad.structures import ZERO, Structure, conform, flatten, is_node, unflatten
+from jitad.structures import (
+    ZERO,
+    Structure,
+    conform,
+    flatten,
+    is_node,
+    sensitivities,
+    unflatten,
+)
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
@@ -253,7 +261,8 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
     run = _apply(f, args, kwargs, "grad", positions)
     b = run.trace.builder
     if is_node(unflatten(run.structure, run.results)) or len(run.results) != 1:
-        raise _not_scalar(f, "a structure", b)
+        what = "a complex value" if run.structure.kind is complex else "a structure"
+        raise _not_scalar(f, what, b)
     (result,) = run.results
     if not isinstance(result, (Leaf, bool, int, float)) and getattr(result, "shape", None) != ():
         what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
@@ -305,7 +314,7 @@ def _adjoints(run: _Application, adjoints: tuple[Var, ...] | None) -> tuple[Any,
                 got.append(_zero_of_data(leaf))
             else:
                 got.append(dress(b, of[var] if of else zero(b, var), leaf))
-        out.append(unflatten(structure, got))
+        out.append(unflatten(sensitivities(structure), got))
     return tuple(out)
 
 
@@ -327,7 +336,8 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
     template = flatten(value)[0]  # whose extents are known out here
 
     def pullback(sensitivity: Any) -> tuple[Any, ...]:
-        seeds = conform(sensitivity, run.structure, "the sensitivity", "the output")
+        structure = sensitivities(run.structure)
+        seeds = conform(sensitivity, structure, "the sensitivity", "the output")
         of: dict[int, Atom] = {}
         for seed, like, k in zip(seeds, template, run.places, strict=True):
             if seed is not ZERO and k is not None and is_float(run.block.results[k].type):

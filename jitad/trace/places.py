@@ -20,13 +20,15 @@ from jitad.errors import (
 from jitad.tape.build import Leaf
 from jitad.trace import outside
 from jitad.trace.calls import WHILE_TRACING, call, special
-from jitad.trace.captures import Guard, is_library_module
+from jitad.trace.captures import Guard
 from jitad.trace.containers import note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
 from jitad.values.journal import MISSING, record
 from jitad.values.journal import made as note_made
@@ -170,7 +172,7 @@ METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
     owner = present(owner)
-    if isinstance(owner, (Number, ArrayHandle)):
+    if isinstance(owner, (Number, ArrayHandle, Complex)):
         if trace is not None:
             trace.step(sys._getframe(1))
             if name in METHODS and isinstance(owner, Leaf):
@@ -211,6 +213,9 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
     owner = present(owner)
+    if isinstance(owner, Complex):
+        setattr(owner, name, present(value))  # a write to the array that the part is
+        return
     trace = current()
     if trace is None:
         _note_attr(owner, name)
@@ -307,7 +312,7 @@ def get_item(owner: Any, index: Any) -> Any:
     trace.step(sys._getframe(1))
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
-    if type(owner) not in (list, tuple, dict, ArrayHandle):
+    if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
         if found is not None:
             return call(found, owner, index)
@@ -326,14 +331,14 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
 
 def set_item(value: Any, owner: Any, index: Any) -> None:
     owner, index = present(owner), present(index)
-    if isinstance(owner, ArrayHandle):
+    if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
         if type(owner) in (list, dict):
             note(owner)
-        else:
+        elif not isinstance(owner, Complex):
             found = special(owner, "__setitem__")
             if found is not None:
                 call(found, owner, index, value)
@@ -357,7 +362,7 @@ def del_item(owner: Any, index: Any) -> None:
 
 def unpack(value: Any, count: int | None) -> Any:
     """The parts of a value that is assigned to several targets."""
-    if isinstance(value, ArrayHandle) and count is not None:
+    if isinstance(value, (ArrayHandle, Complex)) and count is not None:
         n = value.shape[0]
         if isinstance(n, Leaf):
             require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")

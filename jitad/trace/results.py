@@ -20,6 +20,7 @@ from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex, plain
 from jitad.values.ranges import Range
 
 
@@ -100,6 +101,8 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
         return seen[id(s)]
     out: Form
     match s:
+        case Num(complex() | np.complexfloating()):
+            out = Keep(s)
         case Num(value) if isinstance(value, (Leaf, float)) or hasattr(value, "ndim"):
             out = Unifier().alone(s, "")
         case Arr():
@@ -135,6 +138,8 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
+            if type(out) is Complex:
+                out = plain(out.re, out.im)
             if type(out) is Text:
                 out = str(out)
         case Maybe(part, _, none):

@@ -1,13 +1,12 @@
 """What do index arrays and masks select?
 
-One run of neighbouring index arrays (or one mask) beside basic indices, as NumPy places them.
-The axes it indexes are merged into one, the indices into flat ones; `take` reads and `store_take`
-writes along that axis.  A mask stands for the indices at which it is true.
+The axes that they index are merged into one, the indices into flat ones; `take` reads and
+`store_take` writes along that axis.  Where slices separate them, the selected axis comes first.  A
+mask stands for the indices at which it is true.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -83,14 +82,8 @@ _Selection = tuple[ArrayHandle, int, int, Any, Shape]
 
 def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
     """(view by the basic entries, axis and number of axes picked, flat indices, their shape)."""
-    places = [k for k, e in enumerate(entries) if isinstance(e, Pick)]
     advanced = [k for k, e in enumerate(entries) if isinstance(e, (Pick, At))]
-    together = all(j - i == 1 for i, j in pairwise(places))
-    plain_before = not any(isinstance(e, (Pick, At)) is False for e in entries[: places[0]])
-    neighbours = advanced[-1] - advanced[0] + 1 == len(advanced)
-    if not together or not (neighbours or plain_before):
-        raise fail(JitadTypeError, "index arrays that are separated by slices are not supported",
-                   "Index one axis after the other, or loop over the elements.")  # fmt: skip
+    first = next(k for k, e in enumerate(entries) if isinstance(e, Pick))
     basic: list[Entry] = []
     axis = 0
     picked: list[tuple[Any, Shape]] = []
@@ -103,11 +96,38 @@ def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
         else:
             basic.append(e)
             axis += isinstance(e, (At, Range))
-    at = sum(not isinstance(e, (Pick, At)) for e in entries[: places[0]])
+    at = sum(not isinstance(e, (Pick, At)) for e in entries[:first])
     view = a._window(tuple(basic))
     axes = sum(len(extent) for _, extent in picked)
+    if advanced[-1] - advanced[0] + 1 > len(advanced):  # they come first, as NumPy has it
+        at, view = 0, view.permuted(_picked_first(entries))
     index, shape = _flat_index(picked)
     return view, at, axes, index, shape
+
+
+def selected(a: ArrayHandle, entries: list[Entry | Pick]) -> tuple[Any, ...]:
+    """What index arrays select, in front: for writing slice by slice.
+
+    (the content with one axis in front for all that are selected; flat indices of it; a view to
+    write the content back to; the result's shape, and where in it the indices' axes are)
+    """
+    view, at, axes, index, picked = _select(a, entries)
+    shape = _result_shape(view.shape, at, axes, picked)
+    perm = (*range(at, at + axes), *range(at), *range(at + axes, view.ndim))
+    view = view.permuted(perm)
+    return _merged(view.content, 0, axes), index, view, shape, (at, len(picked))
+
+
+def _picked_first(entries: list[Entry | Pick]) -> tuple[int, ...]:
+    """The axes of a view by the basic entries: those that index arrays select, then the others."""
+    of_arrays: list[int] = []
+    others: list[int] = []
+    axis = 0
+    for e in entries:
+        count = e.axes if isinstance(e, Pick) else 0 if isinstance(e, At) else 1
+        (of_arrays if isinstance(e, Pick) else others).extend(range(axis, axis + count))
+        axis += count
+    return (*of_arrays, *others)
 
 
 def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:

@@ -157,7 +157,7 @@ def f(a, b):
         assert all(isinstance(v, int) for v in (*got[:7], got[9]))
 
 
-_FLAGS = ("right", "turned", "lower", "unit")  # parameters that emitted code shows
+_FLAGS = ("right", "turned", "lower", "unit", "inverse", "below", "above")  # which code shows
 
 
 def test_every_name_that_rows_emit_is_known():
