@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +90,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     for p in block.params:
         out.home[p] = block
     weights = _weights(block)
+    overwritten = _overwritten(block)
 
     def undisturbed(since: int, until: int) -> bool:
         return writes[until] == writes[since + 1]
@@ -167,7 +169,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 if not d.memory:
                     out.virtual.add(e.outs[0])
                 need(base, k, local=True)
-            elif d.memory:
+            elif d.memory or (e.op == "slice" and overwritten(base, k, d.last)):
                 need(base, k, own, aligned=False, repeated=_repeats(e))
             else:
                 out.virtual.add(e.outs[0])
@@ -219,6 +221,40 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     out.last[block] = {v: d.last for v, d in demands.items()}
     out.members.update((nest, found[::-1]) for nest, found in members.items())
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
+
+
+def _overwritten(block: Block) -> Callable[[Atom, int, int], bool]:
+    """Of an array and two places: is its memory written between them, if it is not copied before?
+
+    A slice that is read after that is better kept apart, element by element, than the whole array.
+    """
+    family: dict[Atom, Atom] = {}
+    written: dict[Atom, list[tuple[int, bool]]] = {}  # by family: where, and by a block?
+
+    def of(a: Atom) -> Atom:
+        return family.get(a, a)
+
+    for k, e in enumerate(block.equations):
+        if e.op in VIEWS:
+            family[e.outs[0]] = of(e.ins[0])
+        elif e.op in STORES:
+            family[e.outs[0]] = of(e.ins[0])
+            written.setdefault(of(e.ins[0]), []).append((k, False))
+        elif e.op in ("for", "while"):
+            init = e.ins[3 if e.op == "for" else 0 :]
+            body = e.blocks[-1]
+            params = body.params[1 if e.op == "for" else 0 :]
+            for a, p, r, v in zip(init, params, body.results, e.outs, strict=True):
+                if is_array(v):
+                    family[v] = of(a)
+                    if p is not r:
+                        written.setdefault(of(a), []).append((k, True))
+
+    def between(a: Atom, since: int, until: int) -> bool:
+        return any(since < k < until or (k == until and inside)
+                   for k, inside in written.get(of(a), ()))  # fmt: skip
+
+    return between
 
 
 def _weights(block: Block) -> dict[Atom, float]:

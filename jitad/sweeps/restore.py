@@ -249,7 +249,7 @@ def _cut(block: Block, wanted: set[Var], nest: _Nest, restored: Var | None) -> s
     inputs: dict[Var, list[Var]] = {}
     cost: dict[Var, int] = {}
     fixed: set[Var] = set()
-    needed = [v for v in owned if v in wanted and not isinstance(v.type, Array)]
+    needed = [v for v in owned if v in wanted and nest.find(v) not in changing]
     todo = list(needed)
     while todo:
         v = todo.pop()

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 
 from benchmarks.c import c_gradient, compiler, has_vector_math, time_c
-from kernels import KERNELS, NAMES, ba, gmm, logsumexp
+from kernels import ALL, KERNELS, NAMES, ba, gmm, logsumexp
 from tests.kernels.multiprecision import truth
 
 DATA = Path(__file__).parents[1] / "gradbench_data"
 RTOL = 1e-12
 
 needs_gcc = pytest.mark.skipif(compiler() is None, reason="no gcc on the path")
-every_kernel = pytest.mark.parametrize("name", NAMES)
+every_kernel = pytest.mark.parametrize("name", ALL)
+in_c = pytest.mark.parametrize("name", NAMES)
 
 
 def as_list(grads: Any) -> list[Any]:
@@ -93,7 +94,7 @@ def test_inputs_repeat_and_take_a_size_itself(name: str) -> None:
 
 
 @needs_gcc
-@every_kernel
+@in_c
 @pytest.mark.parametrize("size", ["small", "medium"])
 def test_c_equals_numba(name: str, size: str) -> None:
     kernel = KERNELS[name]
