@@ -17,6 +17,7 @@ from jitad.specialise.layout import lay_out
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
+from jitad.specialise.reshapes import reshapes
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
@@ -35,6 +36,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("resolve", resolve),
     ("scalarise", scalarise),
     ("privatise", privatise),
+    ("reshapes", reshapes),
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),
