@@ -15,6 +15,7 @@ from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.masks import masks
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
 from jitad.specialise.reshapes import reshapes
@@ -32,6 +33,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("guards", apply_guards),
     ("simplify", simplify),
     ("ranges", ranges),
+    ("masks", masks),
     ("decided", simplify),
     ("resolve", resolve),
     ("scalarise", scalarise),
