@@ -49,7 +49,8 @@ class Demand:
     shared: bool = False  # ... or several do, or something that isn't a nest
     aligned: bool = True  # read at the nest's own index, not through a view
     repeated: bool = False  # each element is read several times
-    memory: bool = False  # must be in a buffer of its own
+    memory: bool = False  # must be in a buffer of its own ...
+    whole: bool = False  # ... and be all of it
     local: bool = False  # a scalar that must have a name
     last: int = -1
 
@@ -67,6 +68,7 @@ class Analysis:
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
     pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
     rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
+    whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
 
 
 def analyse(body: Block) -> Analysis:
@@ -96,7 +98,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         return writes[until] == writes[since + 1]
 
     def need(atom: Atom, when: int, nest: Nest | None = None, *, aligned: bool = True,
-             repeated: bool = False, memory: bool = False,
+             repeated: bool = False, memory: bool = False, whole: bool | None = None,
              local: bool = False) -> None:  # fmt: skip
         if isinstance(atom, Lit):
             return
@@ -110,6 +112,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         d.aligned &= aligned
         d.repeated |= repeated
         d.memory |= memory
+        d.whole |= memory if whole is None else whole
         d.local |= local
         d.last = max(d.last, when)
 
@@ -151,7 +154,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():
-                    need(v, k, memory=d.memory, local=True)
+                    need(v, k, memory=d.memory, whole=d.whole, local=True)
             _structured(out, e, k, need)
             continue
         row = TABLE[e.op]
@@ -219,6 +222,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 out.virtual.add(e.outs[1])
             _statement(e, k, need, operand, locals_)
     out.last[block] = {v: d.last for v, d in demands.items()}
+    out.whole.update(v for v, d in demands.items() if d.whole)
     out.members.update((nest, found[::-1]) for nest, found in members.items())
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
 
@@ -298,8 +302,9 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             operand(e.ins[1], k, (e, 0))
             locals_(e.ins[2:], k)
         case "store_take" | "accum_take":
-            for a in e.ins:  # the value and the index stay what they are while a is written
-                need(a, k, memory=is_array(a), local=not is_array(a))
+            need(e.ins[0], k, memory=True)
+            for a in e.ins[1:]:  # they stay what they are while the array is written
+                need(a, k, memory=is_array(a), whole=False, local=not is_array(a))
         case "concatenate":
             for j, a in enumerate(e.ins[:-1]):
                 operand(a, k, (e, j))

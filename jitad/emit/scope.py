@@ -190,10 +190,24 @@ class Scope:
     def new_array(self, v: Var, extents: Extents, how: str = "empty") -> str:
         """Memory for a value, bound to it."""
         name = self.new_name(v)
+        if self.loops and how == "empty" and len(extents) == 1 and v not in self.analysis.whole:
+            if self.depth(extents) == len(self.loops):
+                self._scratch(name, v, extents)
+                return name
         root = self.allocate_as(name, v.type.dtype, extents, how)  # type: ignore[union-attr]
         self.bind(v, Access(name, identity(len(extents))), extents)
         self.buffers.place(v, frozenset([root]))
         return name
+
+
+    def _scratch(self, name: str, v: Var, extents: Extents) -> None:
+        """A vector whose length the loop decides: in one buffer for all iterations, which grows."""
+        dtype = dtype_name(v.type.dtype)  # type: ignore[union-attr]
+        self.loops[0].before.write(f"{name} = empty({dtype}, 0)")
+        with self.page.block(f"if {extents[0].text} > len({name}):"):
+            self.page.write(f"{name} = grown({name}, {extents[0].text})")
+        self.bind(v, Access(name, identity(1), partial=True), extents)
+        self.buffers.place(v, frozenset([Root(True, 0, len(self.loops))]))
 
 
 def product(extents: Extents) -> Expr:
