@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,7 +91,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     for p in block.params:
         out.home[p] = block
     weights = _weights(block)
-    overwritten = _overwritten(block)
+    written = _Writes(block)
 
     def undisturbed(since: int, until: int) -> bool:
         return writes[until] == writes[since + 1]
@@ -172,7 +171,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 if not d.memory:
                     out.virtual.add(e.outs[0])
                 need(base, k, local=True)
-            elif d.memory or (e.op == "slice" and overwritten(base, k, d.last)):
+            elif d.memory or (
+                e.op == "slice" and written.between(written.families(base), k, d.last)
+            ):
                 need(base, k, own, aligned=False, repeated=_repeats(e))
             else:
                 out.virtual.add(e.outs[0])
@@ -190,12 +191,13 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 not (d.shared or d.memory or d.local)
                 and (d.count == 1 or d.aligned)
                 and not (d.repeated and row.dear)
-                and undisturbed(k, d.last)
+                and not written.between(written.families(e.outs[0]), k, d.last)
             )
             again = (
                 d.shared and d.aligned and not (d.memory or d.local or d.repeated)
                 and None not in d.nests and len(d.nests) <= _OFTEN
-                and weights[e.outs[0]] <= _LIGHT and undisturbed(k, d.last)
+                and weights[e.outs[0]] <= _LIGHT
+                and not written.between(written.families(e.outs[0]), k, d.last)
                 and e.outs[0] not in recorded
             )  # fmt: skip
             inside = again or (inside and d.nest is not None)
@@ -227,38 +229,49 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
 
 
-def _overwritten(block: Block) -> Callable[[Atom, int, int], bool]:
-    """Of an array and two places: is its memory written between them, if it is not copied before?
+class _Writes:
+    """Where in a block is the memory of arrays written, unless they are copied before?
 
-    A slice that is read after that is better kept apart, element by element, than the whole array.
+    Versions of an array and views of them are one *family*: what is written in place in one of
+    them, between two uses of another, would have to be written to a copy of it all.
     """
-    family: dict[Atom, Atom] = {}
-    written: dict[Atom, list[tuple[int, bool]]] = {}  # by family: where, and by a block?
 
-    def of(a: Atom) -> Atom:
-        return family.get(a, a)
+    def __init__(self, block: Block) -> None:
+        self._family: dict[Atom, Atom] = {}
+        self._reads: dict[Atom, frozenset[Atom]] = {}  # families that an element is computed from
+        self._written: dict[Atom, list[tuple[int, bool]]] = {}  # where, and by a block?
+        for k, e in enumerate(block.equations):
+            if e.op in VIEWS:
+                self._family[e.outs[0]] = self._of(e.ins[0])
+            elif e.op in STORES:
+                self._write(e.ins[0], k, e.outs[0], False)
+            elif e.op in ("for", "while"):
+                body = e.blocks[-1]
+                init = e.ins[3 if e.op == "for" else 0 :]
+                params = body.params[1 if e.op == "for" else 0 :]
+                for a, p, r, v in zip(init, params, body.results, e.outs, strict=True):
+                    if is_array(v) and p is not r:
+                        self._write(a, k, v, True)
+            elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise:
+                reads = [self.families(a) for a in e.ins if is_array(a)]
+                own = [frozenset(e.outs)] if reads else []
+                self._reads[e.outs[0]] = frozenset().union(*reads, *own)
 
-    for k, e in enumerate(block.equations):
-        if e.op in VIEWS:
-            family[e.outs[0]] = of(e.ins[0])
-        elif e.op in STORES:
-            family[e.outs[0]] = of(e.ins[0])
-            written.setdefault(of(e.ins[0]), []).append((k, False))
-        elif e.op in ("for", "while"):
-            init = e.ins[3 if e.op == "for" else 0 :]
-            body = e.blocks[-1]
-            params = body.params[1 if e.op == "for" else 0 :]
-            for a, p, r, v in zip(init, params, body.results, e.outs, strict=True):
-                if is_array(v):
-                    family[v] = of(a)
-                    if p is not r:
-                        written.setdefault(of(a), []).append((k, True))
+    def _of(self, a: Atom) -> Atom:
+        return self._family.get(a, a)
 
-    def between(a: Atom, since: int, until: int) -> bool:
+    def _write(self, a: Atom, k: int, new: Var, by_block: bool) -> None:
+        self._family[new] = self._of(a)
+        self._written.setdefault(self._of(a), []).append((k, by_block))
+
+    def families(self, a: Atom) -> frozenset[Atom]:
+        """Of all memory that computing an element of this may read."""
+        return self._reads.get(a) or frozenset([self._of(a)])
+
+    def between(self, families: frozenset[Atom], since: int, until: int) -> bool:
+        """Is any of them written after one equation and before another, or inside of that?"""
         return any(since < k < until or (k == until and inside)
-                   for k, inside in written.get(of(a), ()))  # fmt: skip
-
-    return between
+                   for f in families for k, inside in self._written.get(f, ()))  # fmt: skip
 
 
 def _weights(block: Block) -> dict[Atom, float]:

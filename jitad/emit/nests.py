@@ -17,6 +17,7 @@ from jitad.emit.access import (
     Access,
     Affine,
     Map,
+    apart,
     assignment,
     compose,
     deepest,
@@ -197,7 +198,7 @@ def whole_nest(
 
 def _reads(s: Scope, inside: Inside) -> list[Touch]:
     roots = s.buffers.roots
-    return [Touch(s.access[a].name, roots[a], at) for a, at in inside.reads]
+    return [Touch(s.access[a].name, roots[a], s.resolved(at)) for a, at in inside.reads]
 
 
 def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
@@ -208,7 +209,8 @@ def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
     """
     touched = None
     if roots is not None:
-        touched = [*_reads(s, inside), Touch(target.name, roots, target.map, write=True)]
+        at = s.resolved(target.map)
+        touched = [*_reads(s, inside), Touch(target.name, roots, at, write=True)]
     counters = s.counters(len(extents))
     with whole_nest(s, extents, inside, touched):
         write(s, v, target, identity(len(extents)), counters, inside.value, add)
@@ -284,16 +286,19 @@ def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
     here = compose(target.map, at)
     assert isinstance(base, Var)
     written = s.buffers.roots[base]
+    place = s.resolved(here)
     clash = not copied and any(
-        not written.isdisjoint(s.buffers.roots[a]) and read != here for a, read in inside.reads
-    )
+        not written.isdisjoint(s.buffers.roots[a]) and read != here
+        and not (s.access[a].name == target.name and apart(s.resolved(read), place))
+        for a, read in inside.reads
+    )  # fmt: skip
     if clash:
         name = s.names.new("", "a")
         s.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
         straight = identity(len(extents))
-        apart = Access(name, straight)
-        fill(s, v, apart, extents, inside, None)
-        inside = Inside(element(apart, straight, counters, s.counting))
+        aside = Access(name, straight)
+        fill(s, v, aside, extents, inside, None)
+        inside = Inside(element(aside, straight, counters, s.counting))
     known = None if clash else written
     fill(s, base, Access(target.name, here), extents, inside, known, e.op == "accum_slice")
 

@@ -119,6 +119,19 @@ class Scope:
         base, more = self.sums.get(name, (name, 0))
         return base, number + more
 
+    def resolved(self, at: Map) -> Map:
+        """The map with names of `name + number` seen through, so that maps can be compared."""
+        out = []
+        for x in at:
+            constant, names = x.constant, []
+            for name, c in x.names:
+                base, number = self.expanded(Expr(name)) if isinstance(c, int) else (name, 0)
+                constant += number * c if isinstance(c, int) else 0
+                if base:
+                    names.append((base, c))
+            out.append(Affine(constant, tuple(names), x.terms))
+        return tuple(out)
+
     def new_name(self, v: Var, otherwise: str = "") -> str:
         kind = v.type.dtype[0] if isinstance(v.type, Scalar) else "a"
         standard = {"f": "t", "i": "k", "u": "k", "b": "p", "c": "z"}.get(kind, "a")

@@ -14,8 +14,8 @@ from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
-from jitad.specialise.overwrite import privatise
 from jitad.specialise.masks import masks
+from jitad.specialise.overwrite import privatise
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
 from jitad.specialise.reshapes import reshapes
