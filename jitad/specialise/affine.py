@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitad.specialise.linear import Forms, Linear
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.build import Builder
 from jitad.tape.fold import as_element
 from jitad.tape.ir import Atom, Var, lit

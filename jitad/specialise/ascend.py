@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jitad.primitives import TABLE
-from jitad.specialise.linear import Forms, Linear
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Scalar, Stack
 

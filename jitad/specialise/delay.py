@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitad.specialise.linear import Forms, Linear
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit
 from jitad.tape.types import BOOL, INT, Array, Scalar

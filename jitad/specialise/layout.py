@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
-from jitad.specialise.linear import Forms, Linear
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, walk
 from jitad.tape.types import Array, Stack
 

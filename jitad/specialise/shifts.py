@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jitad.specialise.linear import Forms
+from jitad.tape.linear import Forms
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit
 from jitad.tape.types import BOOL, INT, Array
 

@@ -25,7 +25,7 @@ from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import finish, independent
 from jitad.sweeps.implicit import inlined, opened, solved
 from jitad.sweeps.records import settle
-from jitad.sweeps.restore import Unwinding, before, plan
+from jitad.sweeps.restore import Unwinding, before, lasting, plan
 from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -365,7 +365,8 @@ class _Reverse:
         )
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
-        restored = [] if rerun else plan(e, self.active, scope)
+        kept = {} if rerun else lasting(e, scope)
+        restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
         k_var = Var(INT, (), _counter(e))
         inner = Scope(scope, body, visible=rerun, owner=e)
@@ -384,6 +385,8 @@ class _Reverse:
                 inner.index(e, k_var, b)
                 forward, results = list(body.equations), list(body.results)
                 params_now = list(params)
+            for k, versions in kept.items():
+                inner.versions.settle(versions, scope.value(e.outs[k]))
             last: list[Var] = []  # versions of restored arrays that an iteration ended with
             for k in restored:
                 p = params[k]

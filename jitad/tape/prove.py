@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from jitad.specialise.linear import Linear
+from jitad.tape.linear import Linear
 from jitad.tape.ir import Var
 
 _DEPTH = 10
