@@ -68,12 +68,16 @@ class Analysis:
     pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
     rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
     whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
+    equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks make sure of
 
 
 def analyse(body: Block) -> Analysis:
     out = Analysis()
     _visit(out, body)
     out.rounded = rounded(body)
+    made = {v: e for e in body.equations if e.op == "eq" for v in e.outs}
+    out.equal = {e: made[e.ins[0]].ins for e in body.equations  # type: ignore[index]
+                 if e.op == "check" and e.ins[0] in made}  # fmt: skip
     return out
 
 

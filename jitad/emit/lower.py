@@ -455,6 +455,8 @@ def _check(s: Scope, e: Equation) -> None:
         whole = issubclass(cls, JitadError) and cls is not GuardMiss
         finished = f", {FINISHED!r}" if whole else ""
         s.page.write(f"raise {name}({message!r}{finished})")
+    if e in s.analysis.equal:
+        s.equate(*s.analysis.equal[e])
 
 
 def _handed(s: Scope, a: Atom) -> str:

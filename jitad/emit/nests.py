@@ -136,6 +136,7 @@ def loops(
     s: Scope, counters: list[str], extents: Extents, lines: dict[int, list[str]], start: int = 0
 ) -> Iterator[None]:
     """The loops of a nest (from the one numbered `start` on), each with its lines."""
+    extents = s.same(extents)
     with ExitStack() as stack:
         for k in range(start, len(extents)):
             stack.enter_context(s.page.block(f"for {counters[k]} in range({extents[k].text}):"))
@@ -169,6 +170,7 @@ def whole_nest(
     that sets a name which it sums up in.
     """
     counters, page, n = s.counters(len(extents)), s.page, len(extents)
+    extents = s.same(extents)
     names = tuple(x.text for x in extents)
     first = [*([total] if total else ()), *inside.lines.get(0, ())]
     texts = [inside.value.text, *(line for ls in inside.lines.values() for line in ls)]
@@ -230,11 +232,11 @@ def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Ex
 
 def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
     """Element by element, an operand that is read for the last time can be overwritten."""
-    straight = identity(len(extents))
+    straight, wanted = identity(len(extents)), s.same(extents)
     seen: set[Var] = set()
     home = s.places.get(v)
     for a, at in sorted(inside.reads, key=lambda read: read[0] is not home):
-        if a in seen or at != straight or a.type != v.type or s.extents[a] != extents:
+        if a in seen or at != straight or a.type != v.type or s.same(s.extents[a]) != wanted:
             continue
         seen.add(a)
         roots = s.buffers.roots[a]

@@ -18,7 +18,7 @@ from jitad.emit.joining import Written
 from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
-from jitad.tape.types import Scalar
+from jitad.tape.types import INT, Scalar
 
 Extents = tuple[Expr, ...]
 Step = Callable[["Scope", Equation], None]
@@ -62,6 +62,7 @@ class Scope:
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
+        self.equal: dict[str, str] = {}  # names of extents that are known to be those of others
         self.places: dict[Var, Var] = {}  # where a loop carried what this is the next value of
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
@@ -162,6 +163,29 @@ class Scope:
         self.access[v] = access
         self.extents[v] = extents
         self.pinned.update(names_in(access.map))
+
+    def equate(self, a: Atom, b: Atom) -> None:
+        """From here on the two are one number: loops that go so far can be joined."""
+        if a.type != INT or b.type != INT:
+            return
+        one, other = self.local(a), self.local(b)
+        if not all(x.is_name or x.text.isdecimal() for x in (one, other)):
+            return
+        (x,), (y,) = self.same((one,)), self.same((other,))
+        if y.text.isdecimal() or (y.text in self.natural and not x.text.isdecimal()):
+            x, y = y, x
+        if not y.text.isdecimal() and x.text != y.text:
+            self.equal[y.text] = x.text
+
+    def same(self, extents: Extents) -> Extents:
+        """The extents by the names that speak for all equal ones."""
+        out = []
+        for x in extents:
+            text = x.text
+            while text in self.equal:
+                text = self.equal[text]
+            out.append(x if text == x.text else Expr(text))
+        return tuple(out)
 
     def whole(self, v: Var) -> bool:
         """Is the value all of its memory, in order?"""
