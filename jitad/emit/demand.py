@@ -68,7 +68,7 @@ class Analysis:
     pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
     rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
     whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
-    equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks make sure of
+    equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks compared
 
 
 def analyse(body: Block) -> Analysis:

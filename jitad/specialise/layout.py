@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
-from jitad.tape.linear import Forms, Linear
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, walk
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import Array, Stack
 
 Perm = tuple[int, ...]  # axis k of a turned array is axis perm[k] of what it stands for

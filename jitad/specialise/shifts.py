@@ -17,8 +17,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jitad.tape.linear import Forms
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit
+from jitad.tape.linear import Forms
 from jitad.tape.types import BOOL, INT, Array
 
 _FARTHEST = 4  # elements between two windows along an axis
