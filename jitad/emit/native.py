@@ -34,8 +34,8 @@ from jitad.emit.capi import address
 __all__ = ["address", "compile"]
 
 # What a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma", "numba_private",
-              "native", "depth", "sorting", "lapack", "addresses")  # fmt: skip
+_MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
+              "numba_private", "native", "depth", "sorting", "lapack", "addresses")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 

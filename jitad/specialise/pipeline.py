@@ -16,6 +16,7 @@ from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
 from jitad.specialise.reshapes import reshapes
@@ -39,6 +40,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("reshapes", reshapes),
+    ("products", products),
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),
