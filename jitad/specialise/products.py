@@ -96,7 +96,7 @@ def _turned(e: Equation, made: dict[Atom, Equation], uses: Counter[Atom]) -> lis
         if source is not None and source.op == "transpose" and source.params == _TURN:
             factors.append(source.ins[0])
             continue
-        v = Var(a.type, (a.shape[1], a.shape[0]))  # type: ignore[arg-type]
+        v = Var(a.type, (a.shape[1], a.shape[0]))
         out.append(Equation("transpose", (a,), (v,), dict(_TURN), (), e.pos))
         factors.append(v)
     return [*out, Equation("matmul", tuple(factors), e.outs, {}, (), e.pos)]
@@ -109,7 +109,7 @@ def _factored(e: Equation, made: dict[Atom, Equation], uses: Counter[Atom]) -> l
     for k in (0, 1):
         x, y = one.ins[1 - k], other.ins[1 - k]
         if one.ins[k] is other.ins[k] and x.type == y.type == e.outs[0].type:
-            total = Var(x.type, x.shape)  # type: ignore[arg-type]
+            total = Var(x.type, x.shape)
             factors = (one.ins[k], total) if k == 0 else (total, one.ins[k])
             return [Equation("add", (x, y), (total,), {}, (), e.pos),
                     Equation("matmul", factors, e.outs, {}, (), e.pos)]  # fmt: skip
