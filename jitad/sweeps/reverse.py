@@ -26,7 +26,7 @@ from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import apart, finish, independent
 from jitad.sweeps.implicit import pulled
 from jitad.sweeps.records import settle
-from jitad.sweeps.restore import Unwinding, before, plan
+from jitad.sweeps.restore import Unwinding, before, lasting, plan
 from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -367,7 +367,8 @@ class Reverse:
         )  # fmt: skip
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
-        restored = [] if rerun else plan(e, self.active, scope)
+        kept = {} if rerun else lasting(e, scope)
+        restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
         k_var = Var(INT, (), _counter(e))
         inner = Scope(scope, body, visible=rerun, owner=e)
@@ -386,6 +387,8 @@ class Reverse:
                 inner.index(e, k_var, b)
                 forward, results = list(body.equations), list(body.results)
                 params_now = list(params)
+            for k, versions in kept.items():
+                inner.versions.settle(versions, scope.value(e.outs[k]))
             last: list[Var] = []  # versions of restored arrays that an iteration ended with
             for k in restored:
                 p = params[k]
