@@ -27,6 +27,7 @@ from jitad.errors import (
     JitadError,
     JitadOverflowError,
     JitadTypeError,
+    RoomMiss,
     UnknownDepthError,
 )
 from jitad.fallback import Unknown, is_allowed, warn
@@ -211,7 +212,17 @@ class Compiled:
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        flat = s.kernel(*values)
+        while True:
+            try:
+                flat = s.kernel(*values)
+                break
+            except RoomMiss as error:
+                short = [r for r in s.traced.rooms if r.message == error.case]
+                if not short:
+                    raise
+                for room in short:
+                    room.grow()
+                values = s.traced.arguments(self.f, args, kwargs)
         out = finish(s.traced, flat, self.f, args, kwargs)
         self._enter(s, args, kwargs)
         return out

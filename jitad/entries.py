@@ -23,6 +23,7 @@ from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Keep, Number, Record
 from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
+from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
 
 _serial = itertools.count()
@@ -330,7 +331,7 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 return arrays[id(f)]
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)
-            case Record(of) if id(f) not in nodes:
+            case Record(of) if id(f) not in nodes and type(of.value) is not Stretch:
                 nodes.add(id(f))
                 parts = [build(p) for p in f.parts]
                 kind = type(of.value)

@@ -45,6 +45,12 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         trace.step(sys._getframe(1))
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
+    if trace is not None and trace.stretched:
+        from jitad.trace import lists  # which calls through this hook
+
+        special_case = lists.function(f, (*args, *kwargs.values()))
+        if special_case is not None:
+            return special_case(*all_present(args), **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
         return replacement(*all_present(args), **kwargs)

@@ -23,7 +23,7 @@ from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import INT, Array, Scalar, type_of_constant
 from jitad.trace.rewrite import is_library
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
@@ -431,6 +431,12 @@ class Captures:
         self.guards.append(Guard(path, "dtype", type))
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
+        return Leaf(self.builder, var)
+
+    def hidden(self, thing: Any, name: str) -> Leaf:
+        """An int that is no input of the user's: the size of a thing of the kernel's own."""
+        var = self.add_input(INT, name)
+        self.inputs.append(Input(Path(Root(thing), (("attr", "size"),)), INT, var))
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:

@@ -12,7 +12,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.trace import outside
-from jitad.values.journal import active, record
+from jitad.values.journal import active, check_free, record
 from jitad.values.kind import fail
 
 # methods that change the container
@@ -54,6 +54,7 @@ def note(container: Any) -> None:
     if journal is None:
         outside.note_container(container)
         return
+    check_free(container)
     if journal.noted(container, "items"):
         return
     if type(container) not in WRITING:

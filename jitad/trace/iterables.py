@@ -13,6 +13,7 @@ from typing import Any
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
+from jitad.trace.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import active, made
@@ -54,6 +55,10 @@ def sequence(x: Any) -> Counted | None:
             if not x.shape:
                 raise TypeError("iteration over a 0-d array")
             return Counted(x.shape[0], x.row, (0, x.shape[0], 1))
+        case list() if (stretch := stretched(x)) is not None:
+            from jitad.trace import lists  # which loops
+
+            return Counted(stretch.count, lists.item_of(x), (0, stretch.count, 1))
     return None
 
 

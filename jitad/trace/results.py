@@ -16,7 +16,9 @@ from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
 from jitad.trace.iterables import Counted
 from jitad.trace.join import Form, Handle, Keep, Maybe, Number, Record, Unifier, _container, extract
+from jitad.trace.grown import expanded
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
+from jitad.trace.stretch import stretched
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
@@ -135,6 +137,9 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
+            stretch = stretched(out)
+            if stretch is not None:
+                out[:] = expanded(stretch)
             if type(out) is Text:
                 out = str(out)
         case Maybe(part, _, none):

@@ -22,6 +22,7 @@ from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
     Form,
+    Grown,
     Handle,
     Keep,
     Maybe,
@@ -36,12 +37,14 @@ from jitad.trace.join import (
     kinds,
     signature,
 )
-from jitad.trace.snapshot import Num, Snapshot, snapshot
+from jitad.trace.grown import hold
+from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24
+LISTED = 64  # iterations of known number that are written out where lists get longer in them
 State = tuple[Any, ...]
 
 
@@ -83,6 +86,7 @@ class Rolled:
     def passes(self) -> Iterator[tuple[Any, State]]:
         for _ in range(MAX_PASSES):
             self.event = ""
+            self.held = self._held()
             yield self._begin()
             if self.event == "failed":
                 return
@@ -137,6 +141,9 @@ class Rolled:
             for w in self.lost.values():
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
             values = self._built(self._values)
+            for f, s in zip(self.forms, chain(self.entry, self._places_before()), strict=True):
+                if isinstance(f, Grown) and stretch_of(s) is None:
+                    hold(s)  # whose elements are copied before the loop
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
             item = self._item(self._own)  # reads what the body has written before
@@ -144,6 +151,17 @@ class Rolled:
         except BaseException:
             self.region.drop()
             raise
+
+    def _places_before(self) -> list[Snapshot]:
+        return [w.value for w in self.places.values()]
+
+    def _held(self) -> list[bool]:
+        """Which of the carried arrays and containers may have become elements of a list?"""
+        journal = self.trace.journal
+        if not journal.holding:
+            return []
+        carried = [any(map(journal.is_held, _of(f))) for f in self.forms]
+        return carried + [journal.is_held(w.write.target) for w in self.places.values()]
 
     def _flag_inside(self, k: int, value: Any) -> Any:
         return value
@@ -192,7 +210,7 @@ class Rolled:
 
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
-        unifier = Unifier()
+        unifier = Unifier(self._room)
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
@@ -230,7 +248,19 @@ class Rolled:
             forms.append(self._next_form(unifier, Keep(entry), entry, w.value,
                                          _place_name(w.write)))  # fmt: skip
         self.forms = forms
-        return before == (len(self.lost), self._signature())
+        settled = before == (len(self.lost), self._signature())
+        return settled and (not self.trace.journal.holding or self.held == self._held())
+
+    def _room(self) -> Atom:
+        """For lists that grow; a short loop is rather written out, and their lengths are known."""
+        if self.may_fail and (self._is_short() or self.site.pos in self.trace.insight.written_out):
+            raise Mismatch("a list of one or of another length")
+        if self.may_fail:
+            self.trace.needless.add(self.site.pos)
+        return self.trace.room(self.site.pos).atom
+
+    def _is_short(self) -> bool:
+        return False
 
     def _replaced(self) -> set[int]:
         return {id(h) for f in self.forms for h in _entries(f)}
@@ -373,6 +403,9 @@ class RolledFor(Rolled):
     def _flag_inside(self, k: int, value: Any) -> Any:
         return False  # the body only runs while no flag is set
 
+    def _is_short(self) -> bool:
+        return not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
+
     def _runs(self) -> Any:
         runs = bind("gt", self.counted.count, 0)
         return runs
@@ -421,6 +454,9 @@ class RolledWhile(Rolled):
     def _own_params(self) -> list[Var]:
         return []
 
+    def _is_short(self) -> bool:
+        return True  # its condition was known so far
+
     def _item(self, own: list[Var]) -> Any:
         return None
 
@@ -454,6 +490,18 @@ def _entries(f: Form) -> list[Any]:
         case Maybe(part):
             return _entries(part)
     return []
+
+
+def _of(f: Form) -> Iterator[Any]:
+    """All handles whose place a form takes."""
+    match f:
+        case Handle(of=of):
+            yield from (h.root for h in of)
+        case Record():
+            for p in f.parts:
+                yield from _of(p)
+        case Maybe(part):
+            yield from _of(part)
 
 
 def _is(value: Any, number: int) -> bool:

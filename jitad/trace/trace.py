@@ -28,6 +28,7 @@ from jitad.trace.observe import Decisions
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
+from jitad.trace.stretch import Room
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
@@ -114,6 +115,7 @@ class Traced:
     commits: tuple[Commit, ...]
     guessed: dict[Any, str]  # opaque functions that are taken to give a float
     relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
+    rooms: tuple[Room, ...] = ()  # of the lists that grow
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
@@ -191,6 +193,11 @@ def _trace(
             f"{_name(f)} prints on a path that depends on numbers", None,
             "A kernel that finds itself on another path can't take back what it printed.",
         )  # fmt: skip
+    if running.rooms and any(e.op == "print" for e in walk(body)):
+        raise JitadError(
+            f"{_name(f)} prints, and lists get longer in it that a kernel may have no room for",
+            None, "It can't take back what it printed: return it, or use arrays.",
+        )  # fmt: skip
     pos = None
     if python is not None:
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
@@ -199,6 +206,7 @@ def _trace(
         tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
         running.guessed,
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
+        tuple(room for _, room in running.rooms.values()),
     )  # fmt: skip
 
 

@@ -1,0 +1,533 @@
+"""What can a list do whose length only the kernel knows?
+
+The hooks ask here when they meet one (`stretched`).  It is indexed, sliced, iterated, appended to,
+popped from, counted, added up, compared and made an array of, as Python's lists are; functions of
+NumPy take it for an array.  The rest is refused, or rather: where the loops that made the list
+could be written out, so that its length is known, the trace starts anew and does so.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from types import BuiltinMethodType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError, RoomMiss
+from jitad.tape.build import Leaf
+from jitad.trace.containers import note
+from jitad.trace.context import Again, Trace, current
+from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
+from jitad.trace.join import Grown, Mismatch, Number, Record, signature
+from jitad.trace.snapshot import Rec, snapshot
+from jitad.trace.stretch import Stretch, stretched
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.indexing import parse
+from jitad.values.journal import made
+from jitad.values.kind import fail, require
+from jitad.values.number import bind
+from jitad.values.registry import implementation
+from jitad.values.views import Range, all_of
+
+
+MORE = 8  # elements that a list gets room for where it is full
+
+
+def refused(what: str) -> Exception:
+    """For `raise`: what the list can't do; or the trace starts anew with loops written out."""
+    trace = current()
+    assert trace is not None
+    insight = trace.insight
+    new = trace.needless - insight.written_out
+    if new:
+        raise Again(replace(insight, written_out=insight.written_out | new))
+    return fail(
+        JitadError, f"a list whose length depends on traced values can't be {what}",
+        "Make it an array (np.array), or loop over it.",
+    )
+
+
+def _trace() -> Trace:
+    trace = current()
+    if trace is None:
+        raise JitadError("a traced list is used after its trace has ended")
+    return trace
+
+
+def _of(target: list[Any]) -> Stretch:
+    out = stretched(target)
+    assert out is not None
+    return out
+
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def place(stretch: Stretch, index: Any, doing: str = "list index") -> Any:
+    """An index of the user's as one that is there."""
+    n = stretch.count
+    k = extents.as_int(index, "the index of a list")
+    if isinstance(k, Leaf):
+        k = bind("where", bind("lt", k, 0), extents.add(k, n), k)
+        inside = bind("logical_and", bind("ge", k, 0), bind("lt", k, n))
+    elif k < 0:
+        inside = bind("ge", n, -k)
+        k = extents.add(n, k)
+    else:
+        inside = bind("gt", n, k)
+    require(inside, JitadIndexError, f"{doing} out of range")
+    return k
+
+
+def get(target: list[Any], index: Any) -> Any:
+    stretch = _of(target)
+    if isinstance(index, slice):
+        return sliced(target, index)
+    return read_row(_trace().builder, stretch, place(stretch, index))
+
+
+def item_of(target: list[Any]) -> Callable[[Any], Any]:
+    """The element of an iteration; the list must stay as long as it was at its beginning."""
+    count = _of(target).count
+
+    def item(k: Any) -> Any:
+        stretch = stretched(target)
+        if stretch is None or not extents.same(stretch.count, count):
+            raise fail(JitadError, "a list gets longer or shorter while it is iterated over",
+                       "Loop over a copy: for x in list(xs).")  # fmt: skip
+        return read_row(_trace().builder, stretch, k)
+
+    return item
+
+
+def put(target: list[Any], index: Any, value: Any) -> None:
+    """target[index] = value"""
+    stretch = _of(target)
+    if isinstance(index, slice):
+        raise refused("assigned to in slices")
+    k = place(stretch, index, "list assignment index")
+    stretch = _fitting(target, value)
+    note(target)
+    write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k)
+
+
+def _fitting(target: list[Any], value: Any) -> Stretch:
+    """The list's content, after it was made such that it can hold the value, too."""
+    stretch, b = _of(target), _trace().builder
+    try:
+        form = cover(stretch.element, element(snapshot(value)))
+    except Mismatch as e:
+        raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
+    if signature(form, {}) == signature(stretch.element, {}):
+        return stretch
+    return _remade(target, form, b.atom(stretch.room), stretch.spare)
+
+
+def _remade(target: list[Any], form: Any, room: Any, spare: int | None) -> Stretch:
+    stretch, b = _of(target), _trace().builder
+    stores = empty(b, Grown(Rec(target, (), ()), form, room, spare))
+    contents = [s.content for s in stretch.stores]
+    for h, c in zip(stores, converted(stretch.element, form, contents), strict=True):
+        if c is not None:
+            fill(h, c, stretch.count)
+    note(target)
+    target[0] = Stretch(stretch.count, tuple(stores), form, spare)
+    return target[0]
+
+
+def append(target: list[Any], value: Any) -> None:
+    stretch, trace = _fitting(target, value), _trace()
+    b = trace.builder
+    spare = stretch.spare
+    if spare is None:
+        text = trace.room_message(b.atom(stretch.room))
+        if text is not None:
+            require(bind("lt", stretch.count, stretch.room), RoomMiss, text)
+    elif spare == 0:
+        spare = MORE
+        room = b.atom(extents.add(stretch.room, MORE))
+        stretch = _remade(target, stretch.element, room, spare)
+    note(target)
+    write_row(b, stretch.element, snapshot(value), stretch.stores, stretch.count)
+    left = None if spare is None else spare - 1
+    target[0] = Stretch(extents.add(stretch.count, 1), stretch.stores, stretch.element, left)
+
+
+def pop(target: list[Any], index: Any = -1) -> Any:
+    stretch, b = _of(target), _trace().builder
+    if not stretch.stores or not isinstance(index, Leaf):
+        require(bind("gt", stretch.count, 0), JitadIndexError, "pop from empty list")
+    k = place(stretch, index, "pop index")
+    out = read_row(b, stretch, k)
+    note(target)
+    if isinstance(index, Leaf) or index != -1:
+        rest = extents.sub(extents.sub(stretch.count, k), 1)
+        for s in stretch.stores:
+            all_but_first = all_of(s.shape).entries[1:]
+            later = s._window((Range(extents.add(k, 1), 1, rest), *all_but_first))
+            s._window((Range(k, 1, rest), *all_but_first)).assign(ArrayHandle(later.content))
+    target[0] = Stretch(
+        extents.sub(stretch.count, 1), stretch.stores, stretch.element, stretch.spare
+    )
+    return out
+
+
+def extend(target: list[Any], values: Any) -> None:
+    from jitad.trace import hooks
+
+    items = copied(values) if values is target else values
+    hooks.call(_extended, target, items)
+
+
+def _extended(target: list[Any], values: Any) -> None:
+    for v in values:
+        target.append(v)
+
+
+def clear(target: list[Any]) -> None:
+    note(target)
+    target.clear()
+
+
+# -- whole lists ----------------------------------------------------------------------------------
+
+
+def copied(target: list[Any]) -> list[Any]:
+    stretch = _of(target)
+    return _new(stretch, lambda s: ArrayHandle(s.content), stretch.count, stretch.spare)
+
+
+def _new(
+    stretch: Stretch, part: Callable[[Any], Any], count: Any, spare: int | None
+) -> list[Any]:
+    out = [Stretch(count, tuple(map(part, stretch.stores)), stretch.element, spare)]
+    made(out)
+    return out
+
+
+def sliced(target: list[Any], index: slice) -> list[Any]:
+    """target[a:b:c], a new list."""
+    stretch = _of(target)
+    if not stretch.stores:
+        raise refused("sliced, holding no numbers")
+    (entry,) = parse(index, (stretch.count,))[0]  # type: ignore[index]
+    assert isinstance(entry, Range)
+
+    def part(s: ArrayHandle) -> ArrayHandle:
+        return ArrayHandle(s._window((entry, *all_of(s.shape).entries[1:])).content)
+
+    return _new(stretch, part, entry.count, 0)
+
+
+def as_array(target: list[Any]) -> ArrayHandle:
+    """What np.array makes of it."""
+    stretch = _of(target)
+    rows = [_rows(s, stretch.count) for s in stretch.stores]
+    form = stretch.element
+    if isinstance(form, Record) and isinstance(form.of.value, (tuple, list)):
+        if not all(isinstance(p, Number) for p in form.parts) or not rows:
+            raise refused("made an array: its elements are not all numbers")
+        stack = implementation(np.stack)
+        assert stack is not None
+        out: ArrayHandle = stack(rows, axis=1)
+        return out
+    if len(rows) != 1 or isinstance(form, Record):
+        raise refused("made an array: its elements are neither numbers nor arrays")
+    return rows[0]
+
+
+def _rows(store: ArrayHandle, count: Any) -> ArrayHandle:
+    part = store._window((Range(0, 1, count), *all_of(store.shape).entries[1:]))
+    return ArrayHandle(part.content)
+
+
+def binary(name: str, a: Any, b: Any) -> Any:
+    """a + b and the like, of which one at least is such a list."""
+    from jitad.trace import hooks
+
+    if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists
+        x, y = (as_array(v) if stretched(v) is not None else v for v in (a, b))
+        return {n: op for op, _, n in hooks._BINARY.values()}[name](x, y)
+    both = isinstance(a, list) and isinstance(b, list)
+    if name == "add" and both:
+        return hooks.call(_joined, a, b)
+    if name in ("eq", "ne") and both:
+        equal = hooks.call(_equal, a, b)
+        return equal if name == "eq" else hooks.Not(equal)
+    if name in ("eq", "ne"):
+        return name == "ne"
+    raise refused(f"an operand of {name}")
+
+
+def in_place(name: str, a: Any, b: Any) -> Any:
+    """a += b for such lists."""
+    if name != "add" or not isinstance(a, list):
+        raise refused(f"an operand of {name}")
+    extend(a, b)
+    return a
+
+
+def _equal(a: list[Any], b: list[Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for k in range(len(a)):
+        if a[k] != b[k]:
+            return False
+    return True
+
+
+def _joined(a: list[Any], b: list[Any]) -> list[Any]:
+    out = []
+    for v in a:
+        out.append(v)
+    for v in b:
+        out.append(v)
+    return out
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "append": append, "pop": pop, "extend": extend, "clear": clear, "copy": copied,
+    "__getitem__": get, "__setitem__": put,
+    "__len__": lambda target: _of(target).count,
+}  # fmt: skip
+
+
+def method(target: list[Any], name: str) -> Callable[..., Any]:
+    """A method of the list, bound."""
+    found = _METHODS.get(name)
+    if found is not None:
+        return functools.partial(found, target)
+    twin = _WRITTEN.get(name)
+    if twin is None:
+        raise refused(f"asked for .{name}")
+    from jitad.trace import hooks
+
+    return lambda *args: hooks.call(twin, target, *args)
+
+
+def _count(target: list[Any], value: Any) -> int:
+    n = 0
+    for v in target:
+        if v == value:
+            n += 1
+    return n
+
+
+def _contains(target: list[Any], value: Any) -> bool:
+    for v in target:
+        if v == value:
+            return True
+    return False
+
+
+def _index(target: list[Any], value: Any) -> int:
+    k = 0
+    while k < len(target):
+        if target[k] == value:
+            return k
+        k += 1
+    raise ValueError("the value is not in list")
+
+
+def _insert(target: list[Any], index: Any, value: Any) -> None:
+    n = len(target)
+    k = min(max(index + n, 0), n) if index < 0 else min(index, n)
+    target.append(value)
+    while n > k:
+        target[n] = target[n - 1]
+        n -= 1
+    target[k] = value
+
+
+def _reverse(target: list[Any]) -> None:
+    i, j = 0, len(target) - 1
+    while i < j:
+        target[i], target[j] = target[j], target[i]
+        i += 1
+        j -= 1
+
+
+# methods as one would write them
+_WRITTEN: dict[str, Callable[..., Any]] = {
+    "count": _count, "index": _index, "insert": _insert, "reverse": _reverse,
+    "__contains__": _contains,
+}  # fmt: skip
+
+
+def length(target: list[Any]) -> Any:
+    return _of(target).count
+
+
+def delete(target: list[Any], index: Any) -> None:
+    if isinstance(index, slice):
+        raise refused("shortened by a slice")
+    pop(target, index)
+
+
+def contains(target: list[Any], value: Any) -> Any:
+    from jitad.trace import hooks
+
+    return hooks.call(_contains, target, value)
+
+
+def _listed(values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        out.append(v)
+    return out
+
+
+def _sorted(values: Any, key: Any = None, reverse: Any = False) -> Any:
+    target = values
+    if key is not None or not isinstance(_of(target).element, Number):
+        raise refused("sorted, unless by its numbers")
+    sort = implementation(np.sort)
+    assert sort is not None
+    stretch = _of(target)
+    array = sort(as_array(target))
+    if reverse:
+        array = array[::-1]
+    return _new(stretch, lambda _: ArrayHandle(array.content), stretch.count, 0)
+
+
+def _extreme(row: str) -> Callable[..., Any]:
+    def function(values: Any, key: Any = None) -> Any:
+        stretch = _of(values)
+        if key is None and isinstance(stretch.element, Number):
+            name = {"min": np.min, "max": np.max}[row]
+            text = f"{row}() arg is an empty sequence"
+            require(bind("gt", stretch.count, 0), JitadValueError, text)
+            found = implementation(name)
+            assert found is not None
+            return bind("cast", found(as_array(values)), dtype=stretch.element.type.dtype,
+                        py=stretch.element.type.py)  # type: ignore[union-attr]  # fmt: skip
+        from jitad.trace import hooks
+
+        return hooks.call(_least if row == "min" else _greatest, values,
+                          key if key is not None else _itself)  # fmt: skip
+
+    return function
+
+
+def _itself(v: Any) -> Any:
+    return v
+
+
+def _least(values: Any, key: Any) -> Any:
+    best = values[0]
+    low = key(best)
+    for v in values:
+        at = key(v)
+        if at < low:
+            best, low = v, at
+    return best
+
+
+def _greatest(values: Any, key: Any) -> Any:
+    best = values[0]
+    high = key(best)
+    for v in values:
+        at = key(v)
+        if at > high:
+            best, high = v, at
+    return best
+
+
+def _any(values: Any) -> bool:
+    for v in values:
+        if v:
+            return True
+    return False
+
+
+def _all(values: Any) -> bool:
+    for v in values:
+        if not v:
+            return False
+    return True
+
+
+def _mapped(f: Any, values: Any) -> Any:
+    out = []
+    for v in values:
+        out.append(f(v))
+    return out
+
+
+# what is called with such lists: as one would write it, or by a function of the list
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    len: lambda target: _of(target).count,
+    sorted: _sorted,
+    min: _extreme("min"),
+    max: _extreme("max"),
+    bool: lambda target: bind("gt", _of(target).count, 0),
+}
+_AS_WRITTEN: dict[Any, Callable[..., Any]] = {
+    list: _listed, any: _any, all: _all, map: _mapped, operator.contains: _contains,
+}  # fmt: skip
+_FINE = frozenset({sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable, print,
+                   operator.getitem, operator.setitem})  # fmt: skip
+
+
+def function(f: Any, args: tuple[Any, ...]) -> Any:
+    """What stands in for a library function that is called with such a list; None: itself."""
+    if isinstance(f, BuiltinMethodType) and stretched(f.__self__) is not None:
+        return method(f.__self__, f.__name__)
+    if not any(map(_is_stretched, args)):
+        return None
+    hashable = isinstance(f, (type, BuiltinMethodType, np.ufunc)) or callable(f)
+    if hashable:
+        try:
+            known = _FUNCTIONS.get(f)
+            written = _AS_WRITTEN.get(f)
+        except TypeError:
+            return None
+        if known is not None:
+            return known
+        if written is not None:
+            from jitad.trace import hooks
+
+            return functools.partial(hooks.call, written)
+        if f in _FINE:
+            return None
+    if implementation(f) is not None:
+        return lambda *a, **k: implementation(f)(  # type: ignore[misc]
+            *map(_lent, a), **{n: _lent(v) for n, v in k.items()}
+        )
+    if isinstance(f, BuiltinMethodType) and isinstance(f.__self__, (list, dict)):
+        return _into(f)
+    if f in (itertools.chain, itertools.islice, itertools.accumulate, tuple, set, dict, iter, next,
+             filter, frozenset, builtins.str, builtins.repr):  # fmt: skip
+        raise refused(f"given to {f.__name__}")
+    return None
+
+
+def _into(f: Any) -> Any:
+    """A method of another list: extend with such a list, append of one."""
+    if f.__name__ == "extend" and isinstance(f.__self__, list):
+        return functools.partial(extend, f.__self__)
+    return None
+
+
+def _is_stretched(value: Any) -> bool:
+    if stretched(value) is not None:
+        return True
+    return type(value) in (tuple, list) and any(stretched(v) is not None for v in value)
+
+
+def _lent(value: Any) -> Any:
+    if stretched(value) is not None:
+        return as_array(value)
+    if type(value) in (tuple, list) and any(stretched(v) is not None for v in value):
+        return type(value)(map(_lent, value))
+    return value
