@@ -274,6 +274,11 @@ def _hashable(f: Any) -> bool:
     return isinstance(f, (type, BuiltinMethodType, WrapperDescriptorType))
 
 
+def native(f: Any, *args: Any) -> Any:
+    """Library code, run as it is, although something stands in for it."""
+    return _native(current(), f, args, {})
+
+
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:

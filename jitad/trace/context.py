@@ -19,7 +19,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Var
 from jitad.trace.functions import Functions
 from jitad.trace.observe import Decisions
-from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import Room
 from jitad.trace.unset import UNSET
@@ -192,7 +192,7 @@ def position(frame: FrameType) -> Pos | None:
     known = _positions.get(id(code))
     if known is None:
         places = None
-        if is_rewritten_code(code):
+        if is_rewritten_code(code) and code.co_filename != AS_WRITTEN:
             places = [
                 Pos(code.co_filename, p[0] or code.co_firstlineno, p[2] or 0)
                 for p in code.co_positions()

@@ -15,17 +15,20 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import replace
-from types import BuiltinMethodType
+from types import BuiltinMethodType, CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError, RoomMiss
 from jitad.tape.build import Leaf
+from jitad.trace import as_written
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
+from jitad.trace.iterables import sequence
 from jitad.trace.join import Grown, Mismatch, Number, Record, signature
+from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
 from jitad.trace.stretch import Stretch, stretched
 from jitad.values import extents
@@ -53,6 +56,22 @@ def refused(what: str) -> Exception:
         JitadError, f"a list whose length depends on traced values can't be {what}",
         "Make it an array (np.array), or loop over it.",
     )
+
+
+def call_native(f: Any, *args: Any) -> Any:
+    from jitad.trace.calls import native  # which asks here first
+
+    return native(f, *args)
+
+
+def run(f: Callable[..., Any], *args: Any) -> Any:
+    """One of the functions of `as_written`, traced as if it stood where the user's code is."""
+    twin, pos = rewrite(f), _trace().builder.pos
+    at = twin.__code__.co_freevars.index("_jS")
+    assert twin.__closure__ is not None and pos is not None
+    sites = CellType([replace(s, pos=pos) for s in twin.__closure__[at].cell_contents])
+    closure = (*twin.__closure__[:at], sites, *twin.__closure__[at + 1 :])
+    return (FunctionType(twin.__code__, twin.__globals__, f.__name__, None, closure)(*args))
 
 
 def _trace() -> Trace:
@@ -181,15 +200,7 @@ def pop(target: list[Any], index: Any = -1) -> Any:
 
 
 def extend(target: list[Any], values: Any) -> None:
-    from jitad.trace import hooks
-
-    items = copied(values) if values is target else values
-    hooks.call(_extended, target, items)
-
-
-def _extended(target: list[Any], values: Any) -> None:
-    for v in values:
-        target.append(v)
+    run(as_written.extend, target, copied(values) if values is target else values)
 
 
 def clear(target: list[Any]) -> None:
@@ -218,7 +229,7 @@ def sliced(target: list[Any], index: slice) -> list[Any]:
     stretch = _of(target)
     if not stretch.stores:
         raise refused("sliced, holding no numbers")
-    (entry,) = parse(index, (stretch.count,))[0]  # type: ignore[index]
+    (entry,) = parse(index, (stretch.count,))
     assert isinstance(entry, Range)
 
     def part(s: ArrayHandle) -> ArrayHandle:
@@ -251,17 +262,17 @@ def _rows(store: ArrayHandle, count: Any) -> ArrayHandle:
 
 def binary(name: str, a: Any, b: Any) -> Any:
     """a + b and the like, of which one at least is such a list."""
-    from jitad.trace import hooks
-
     if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists
         x, y = (as_array(v) if stretched(v) is not None else v for v in (a, b))
-        return {n: op for op, _, n in hooks._BINARY.values()}[name](x, y)
+        return ARITHMETIC[name](x, y)
     both = isinstance(a, list) and isinstance(b, list)
     if name == "add" and both:
-        return hooks.call(_joined, a, b)
+        return run(as_written.joined, a, b)
     if name in ("eq", "ne") and both:
-        equal = hooks.call(_equal, a, b)
-        return equal if name == "eq" else hooks.Not(equal)
+        equal = run(as_written.equal, a, b)
+        if name == "eq":
+            return equal
+        return bind("logical_not", equal) if isinstance(equal, Leaf) else not equal
     if name in ("eq", "ne"):
         return name == "ne"
     raise refused(f"an operand of {name}")
@@ -273,24 +284,6 @@ def in_place(name: str, a: Any, b: Any) -> Any:
         raise refused(f"an operand of {name}")
     extend(a, b)
     return a
-
-
-def _equal(a: list[Any], b: list[Any]) -> bool:
-    if len(a) != len(b):
-        return False
-    for k in range(len(a)):
-        if a[k] != b[k]:
-            return False
-    return True
-
-
-def _joined(a: list[Any], b: list[Any]) -> list[Any]:
-    out = []
-    for v in a:
-        out.append(v)
-    for v in b:
-        out.append(v)
-    return out
 
 
 # -- calls ----------------------------------------------------------------------------------------
@@ -310,57 +303,58 @@ def method(target: list[Any], name: str) -> Callable[..., Any]:
     twin = _WRITTEN.get(name)
     if twin is None:
         raise refused(f"asked for .{name}")
-    from jitad.trace import hooks
-
-    return lambda *args: hooks.call(twin, target, *args)
+    return lambda *args: run(twin, target, *args)
 
 
-def _count(target: list[Any], value: Any) -> int:
-    n = 0
-    for v in target:
-        if v == value:
-            n += 1
-    return n
+def _lazily(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
+    """filter and the like: of what can be looked at twice, the list of what comes out."""
+
+    def replacement(f: Any, values: Any) -> Any:
+        if current() is None or hasattr(values, "__next__"):
+            return call_native(original, f, values)
+        out = run(written, f, values)
+        if stretched(out) is not None:
+            return out
+        made_one = iter(out)
+        made(made_one)
+        return made_one
+
+    return replacement
 
 
-def _contains(target: list[Any], value: Any) -> bool:
-    for v in target:
-        if v == value:
-            return True
-    return False
+def _next(values: Any, *default: Any) -> Any:
+    """The next of what is left of it."""
+    if stretched(values) is None:
+        return call_native(next, values, *default)
+    return run(as_written.first_or if default else as_written.first_of, values, *default)
 
 
-def _index(target: list[Any], value: Any) -> int:
-    k = 0
-    while k < len(target):
-        if target[k] == value:
-            return k
-        k += 1
-    raise ValueError("the value is not in list")
+def _list(values: Any = ()) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None or current() is None:
+        return call_native(list, values)
+    return run(as_written.listed, values)
 
 
-def _insert(target: list[Any], index: Any, value: Any) -> None:
-    n = len(target)
-    k = min(max(index + n, 0), n) if index < 0 else min(index, n)
-    target.append(value)
-    while n > k:
-        target[n] = target[n - 1]
-        n -= 1
-    target[k] = value
+STAND_INS: dict[Any, Any] = {
+    filter: _lazily(as_written.filtered, filter),
+    itertools.filterfalse: _lazily(as_written.filtered_out, itertools.filterfalse),
+    itertools.takewhile: _lazily(as_written.taken_while, itertools.takewhile),
+    itertools.dropwhile: _lazily(as_written.dropped_while, itertools.dropwhile),
+    next: _next,
+    list: _list,
+}
 
 
-def _reverse(target: list[Any]) -> None:
-    i, j = 0, len(target) - 1
-    while i < j:
-        target[i], target[j] = target[j], target[i]
-        i += 1
-        j -= 1
+def _as(array: ArrayHandle, dtype: Any) -> Any:
+    return array if dtype is None else array.astype(dtype)
 
 
 # methods as one would write them
 _WRITTEN: dict[str, Callable[..., Any]] = {
-    "count": _count, "index": _index, "insert": _insert, "reverse": _reverse,
-    "__contains__": _contains,
+    "count": as_written.count, "index": as_written.index, "insert": as_written.insert,
+    "reverse": as_written.reverse, "remove": as_written.remove,
+    "__contains__": as_written.contains,
 }  # fmt: skip
 
 
@@ -375,9 +369,7 @@ def delete(target: list[Any], index: Any) -> None:
 
 
 def contains(target: list[Any], value: Any) -> Any:
-    from jitad.trace import hooks
-
-    return hooks.call(_contains, target, value)
+    return run(as_written.contains, target, value)
 
 
 def _listed(values: Any) -> list[Any]:
@@ -411,57 +403,37 @@ def _extreme(row: str) -> Callable[..., Any]:
             assert found is not None
             return bind("cast", found(as_array(values)), dtype=stretch.element.type.dtype,
                         py=stretch.element.type.py)  # type: ignore[union-attr]  # fmt: skip
-        from jitad.trace import hooks
-
-        return hooks.call(_least if row == "min" else _greatest, values,
-                          key if key is not None else _itself)  # fmt: skip
+        search = as_written.least if row == "min" else as_written.greatest
+        return run(search, values, key if key is not None else lambda v: v)
 
     return function
 
 
-def _itself(v: Any) -> Any:
-    return v
+def _stack(target: Any, axis: int = 0) -> Any:
+    array = as_array(target)
+    return array if axis == 0 else implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
 
 
-def _least(values: Any, key: Any) -> Any:
-    best = values[0]
-    low = key(best)
-    for v in values:
-        at = key(v)
-        if at < low:
-            best, low = v, at
-    return best
+def _concatenate(target: Any, axis: int = 0) -> Any:
+    array = as_array(target)
+    if axis != 0 or len(array.shape) < 2:
+        raise refused("concatenated, unless its elements are arrays and along the first axis")
+    first, second, *rest = array.shape
+    return array.reshape(extents.mul(first, second), *rest)
 
 
-def _greatest(values: Any, key: Any) -> Any:
-    best = values[0]
-    high = key(best)
-    for v in values:
-        at = key(v)
-        if at > high:
-            best, high = v, at
-    return best
+def _vstack(target: Any) -> Any:
+    array = as_array(target)
+    return array if len(array.shape) == 2 else _concatenate(target)
 
 
-def _any(values: Any) -> bool:
-    for v in values:
-        if v:
-            return True
-    return False
+def _hstack(target: Any) -> Any:
+    array = as_array(target)
+    return _concatenate(target) if len(array.shape) == 2 else _refuse_hstack()
 
 
-def _all(values: Any) -> bool:
-    for v in values:
-        if not v:
-            return False
-    return True
-
-
-def _mapped(f: Any, values: Any) -> Any:
-    out = []
-    for v in values:
-        out.append(f(v))
-    return out
+def _refuse_hstack() -> Any:
+    raise refused("stacked horizontally, unless its elements have one axis")
 
 
 # what is called with such lists: as one would write it, or by a function of the list
@@ -471,9 +443,13 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     min: _extreme("min"),
     max: _extreme("max"),
     bool: lambda target: bind("gt", _of(target).count, 0),
+    np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
+    np.array: lambda target, dtype=None: _as(as_array(target), dtype),
+    np.asarray: lambda target, dtype=None: _as(as_array(target), dtype),
 }
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
-    list: _listed, any: _any, all: _all, map: _mapped, operator.contains: _contains,
+    list: as_written.listed, any: as_written.any_of, all: as_written.all_of,
+    map: as_written.mapped, operator.contains: as_written.contains,
 }  # fmt: skip
 _FINE = frozenset({sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable, print,
                    operator.getitem, operator.setitem})  # fmt: skip
@@ -495,9 +471,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         if known is not None:
             return known
         if written is not None:
-            from jitad.trace import hooks
-
-            return functools.partial(hooks.call, written)
+            return functools.partial(run, written)
         if f in _FINE:
             return None
     if implementation(f) is not None:

@@ -449,7 +449,10 @@ class RolledWhile(Rolled):
 
     def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
         self.flags = (0, *site.stops)
-        super().__init__(trace, state, site, may_fail)
+        super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
+
+    def leave(self, state: State) -> None:
+        super().leave((truth(state[0]), *state[1:]))  # as it is now: a list may change later
 
     def _own_params(self) -> list[Var]:
         return []
