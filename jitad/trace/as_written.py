@@ -1,7 +1,7 @@
 """What do lists of unknown length, and functions of iterables, do that is a loop?
 
-Written as a user would, and traced like a user's code (`lists.run`): conditions, and lengths, may be
-traced.
+Written as a user would, and traced like a user's code (`lists.run`): conditions, and lengths, may
+be traced.
 """
 
 from __future__ import annotations
@@ -170,3 +170,78 @@ def first_or(values: list[Any], default: Any) -> Any:
     if values:
         return values.pop(0)
     return default
+
+
+def least_of(values: Any) -> Any:
+    best = values[0]
+    for v in values:
+        if v < best:
+            best = v
+    return best
+
+
+def greatest_of(values: Any) -> Any:
+    best = values[0]
+    for v in values:
+        if v > best:
+            best = v
+    return best
+
+
+def reduced(f: Any, values: list[Any]) -> Any:
+    if not values:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    so_far = values[0]
+    for k in range(1, len(values)):
+        so_far = f(so_far, values[k])
+    return so_far
+
+
+def reduced_from(f: Any, values: Any, so_far: Any) -> Any:
+    for v in values:
+        so_far = f(so_far, v)
+    return so_far
+
+
+def accumulated(values: list[Any], f: Any) -> list[Any]:
+    out: list[Any] = []
+    for v in values:
+        out.append(f(out[-1], v) if out else v)
+    return out
+
+
+def paired(values: list[Any]) -> list[Any]:
+    out = []
+    for k in range(len(values) - 1):
+        out.append((values[k], values[k + 1]))
+    return out
+
+
+def pairs_of(values: list[Any]) -> list[Any]:
+    out = []
+    for i in range(len(values)):
+        for j in range(i + 1, len(values)):
+            out.append((values[i], values[j]))
+    return out
+
+
+def bisected_left(values: Any, x: Any) -> int:
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def bisected_right(values: Any, x: Any) -> int:
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        if x < values[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -46,9 +46,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
     if trace is not None and trace.stretched:
-        from jitad.trace import lists  # which calls through this hook
+        from jitad.trace import listcalls  # which calls through this hook
 
-        special_case = lists.function(f, (*args, *kwargs.values()))
+        special_case = listcalls.function(f, (*args, *kwargs.values()))
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     replacement = _replacement(trace, f, args)
@@ -274,9 +274,9 @@ def _hashable(f: Any) -> bool:
     return isinstance(f, (type, BuiltinMethodType, WrapperDescriptorType))
 
 
-def native(f: Any, *args: Any) -> Any:
+def native(f: Any, *args: Any, **kwargs: Any) -> Any:
     """Library code, run as it is, although something stands in for it."""
-    return _native(current(), f, args, {})
+    return _native(current(), f, args, kwargs)
 
 
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

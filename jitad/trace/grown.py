@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.closures import is_function
 from jitad.errors import JitadValueError, RoomMiss
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
@@ -35,7 +36,6 @@ from jitad.trace.join import (
     _shape,
     cast,
     describe,
-    is_function,
     join_types,
     kinds,
     same,
@@ -248,8 +248,9 @@ def empty(b: Builder, f: Grown) -> list[ArrayHandle]:
     """Rows for elements, all zero."""
     out = []
     for t, shape in kinds_of(f)[1:]:
-        zero = lit(np.dtype(t.dtype).type(0))  # type: ignore[union-attr]
-        out.append(ArrayHandle(b.leaf(b.emit("full", zero, *shape, dtype=t.dtype))))  # type: ignore[union-attr]
+        assert isinstance(t, (Array, Scalar))
+        zero = lit(np.dtype(t.dtype).type(0))
+        out.append(ArrayHandle(b.leaf(b.emit("full", zero, *shape, dtype=t.dtype))))
     return out
 
 
@@ -257,8 +258,8 @@ def fill(store: ArrayHandle, content: Any, count: Any) -> None:
     """The first rows become those of another array."""
     rows = Range(0, 1, count)
     source = ArrayHandle(content)
-    taken = source._window((rows, *all_of(source.shape).entries[1:]))  # type: ignore[arg-type]
-    store._window((rows, *all_of(store.shape).entries[1:])).assign(taken)  # type: ignore[arg-type]
+    taken = source._window((rows, *all_of(source.shape).entries[1:]))
+    store._window((rows, *all_of(store.shape).entries[1:])).assign(taken)
 
 
 def converted(was: Form, now: Form, contents: list[Any]) -> list[Any]:
@@ -360,7 +361,7 @@ def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
     def part(f: Form) -> Any:
         out: Any
         match f:
-            case Number(t):
+            case Number(Scalar() as t):
                 x = next(supply).row(k)
                 out = bind("cast", x, dtype=t.dtype, py=t.py) if isinstance(x, Leaf) else x
             case Handle():
@@ -402,32 +403,3 @@ def _hold(thing: Any) -> None:
     running = active()
     if running is not None:
         running.hold(thing)
-
-
-# -- results --------------------------------------------------------------------------------------
-
-
-def expanded(stretch: Stretch) -> list[Any]:
-    """The elements, where all are plain numbers and arrays: those that a kernel gave."""
-    columns = [s[: stretch.count] for s in stretch.stores]
-    lists: list[Any] = [c.tolist() if c.ndim == 1 else list(map(np.array, c)) for c in columns]
-
-    def part(f: Form, values: Iterator[Any]) -> Any:
-        match f:
-            case Number(t):
-                x = next(values)
-                return x if t.py or t.dtype in ("f8", "i8", "b1") else np.dtype(t.dtype).type(x)  # type: ignore[union-attr]
-            case Handle():
-                return next(values)
-            case Record():
-                return _container(f, [part(p, values) for p in f.parts])
-            case Maybe(inner):
-                there = next(values)
-                value = part(inner, values)
-                return value if there else None
-            case Keep(s):
-                return s.value  # type: ignore[union-attr]
-        raise AssertionError(f)
-
-    rows: Any = zip(*lists, strict=True) if lists else ((),) * stretch.count
-    return [part(stretch.element, iter(row)) for row in rows]

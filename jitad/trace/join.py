@@ -164,6 +164,8 @@ class Unifier:
                     for k, p, q in zip(a.keys, a.parts, b.parts, strict=True)
                 )
             case Rec(value=list()), Rec(value=list()) if name == APPENDED:
+                if self.room is not None:
+                    raise Mismatch("a list from outside that gets longer")
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)

@@ -2,31 +2,28 @@
 
 The hooks ask here when they meet one (`stretched`).  It is indexed, sliced, iterated, appended to,
 popped from, counted, added up, compared and made an array of, as Python's lists are; functions of
-NumPy take it for an array.  The rest is refused, or rather: where the loops that made the list
+NumPy take it for an array.  What it is given to, see `listcalls.py`.
+The rest is refused, or rather: where the loops that made the list
 could be written out, so that its length is known, the trace starts anew and does so.
 """
 
 from __future__ import annotations
 
-import builtins
 import functools
-import itertools
-import math
 import operator
 from collections.abc import Callable
 from dataclasses import replace
-from types import BuiltinMethodType, CellType, FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError, RoomMiss
+from jitad.errors import JitadError, JitadIndexError, JitadTypeError, RoomMiss
 from jitad.tape.build import Leaf
 from jitad.trace import as_written
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
-from jitad.trace.iterables import sequence
 from jitad.trace.join import Grown, Mismatch, Number, Record, signature
 from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
@@ -39,7 +36,6 @@ from jitad.values.kind import fail, require
 from jitad.values.number import bind
 from jitad.values.registry import implementation
 from jitad.values.views import Range, all_of
-
 
 MORE = 8  # elements that a list gets room for where it is full
 
@@ -58,12 +54,6 @@ def refused(what: str) -> Exception:
     )
 
 
-def call_native(f: Any, *args: Any) -> Any:
-    from jitad.trace.calls import native  # which asks here first
-
-    return native(f, *args)
-
-
 def run(f: Callable[..., Any], *args: Any) -> Any:
     """One of the functions of `as_written`, traced as if it stood where the user's code is."""
     twin, pos = rewrite(f), _trace().builder.pos
@@ -71,7 +61,7 @@ def run(f: Callable[..., Any], *args: Any) -> Any:
     assert twin.__closure__ is not None and pos is not None
     sites = CellType([replace(s, pos=pos) for s in twin.__closure__[at].cell_contents])
     closure = (*twin.__closure__[:at], sites, *twin.__closure__[at + 1 :])
-    return (FunctionType(twin.__code__, twin.__globals__, f.__name__, None, closure)(*args))
+    return FunctionType(twin.__code__, twin.__globals__, f.__name__, None, closure)(*args)
 
 
 def _trace() -> Trace:
@@ -86,6 +76,8 @@ def _of(target: list[Any]) -> Stretch:
     assert out is not None
     return out
 
+
+_OPERATORS = {"and": "and_", "or": "or_"}  # which are named otherwise
 
 # -- elements -------------------------------------------------------------------------------------
 
@@ -264,7 +256,7 @@ def binary(name: str, a: Any, b: Any) -> Any:
     """a + b and the like, of which one at least is such a list."""
     if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists
         x, y = (as_array(v) if stretched(v) is not None else v for v in (a, b))
-        return ARITHMETIC[name](x, y)
+        return getattr(operator, _OPERATORS.get(name, name))(x, y)
     both = isinstance(a, list) and isinstance(b, list)
     if name == "add" and both:
         return run(as_written.joined, a, b)
@@ -306,50 +298,6 @@ def method(target: list[Any], name: str) -> Callable[..., Any]:
     return lambda *args: run(twin, target, *args)
 
 
-def _lazily(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
-    """filter and the like: of what can be looked at twice, the list of what comes out."""
-
-    def replacement(f: Any, values: Any) -> Any:
-        if current() is None or hasattr(values, "__next__"):
-            return call_native(original, f, values)
-        out = run(written, f, values)
-        if stretched(out) is not None:
-            return out
-        made_one = iter(out)
-        made(made_one)
-        return made_one
-
-    return replacement
-
-
-def _next(values: Any, *default: Any) -> Any:
-    """The next of what is left of it."""
-    if stretched(values) is None:
-        return call_native(next, values, *default)
-    return run(as_written.first_or if default else as_written.first_of, values, *default)
-
-
-def _list(values: Any = ()) -> Any:
-    counted = sequence(values)
-    if counted is None or counted.static is not None or current() is None:
-        return call_native(list, values)
-    return run(as_written.listed, values)
-
-
-STAND_INS: dict[Any, Any] = {
-    filter: _lazily(as_written.filtered, filter),
-    itertools.filterfalse: _lazily(as_written.filtered_out, itertools.filterfalse),
-    itertools.takewhile: _lazily(as_written.taken_while, itertools.takewhile),
-    itertools.dropwhile: _lazily(as_written.dropped_while, itertools.dropwhile),
-    next: _next,
-    list: _list,
-}
-
-
-def _as(array: ArrayHandle, dtype: Any) -> Any:
-    return array if dtype is None else array.astype(dtype)
-
-
 # methods as one would write them
 _WRITTEN: dict[str, Callable[..., Any]] = {
     "count": as_written.count, "index": as_written.index, "insert": as_written.insert,
@@ -370,138 +318,3 @@ def delete(target: list[Any], index: Any) -> None:
 
 def contains(target: list[Any], value: Any) -> Any:
     return run(as_written.contains, target, value)
-
-
-def _listed(values: Any) -> list[Any]:
-    out = []
-    for v in values:
-        out.append(v)
-    return out
-
-
-def _sorted(values: Any, key: Any = None, reverse: Any = False) -> Any:
-    target = values
-    if key is not None or not isinstance(_of(target).element, Number):
-        raise refused("sorted, unless by its numbers")
-    sort = implementation(np.sort)
-    assert sort is not None
-    stretch = _of(target)
-    array = sort(as_array(target))
-    if reverse:
-        array = array[::-1]
-    return _new(stretch, lambda _: ArrayHandle(array.content), stretch.count, 0)
-
-
-def _extreme(row: str) -> Callable[..., Any]:
-    def function(values: Any, key: Any = None) -> Any:
-        stretch = _of(values)
-        if key is None and isinstance(stretch.element, Number):
-            name = {"min": np.min, "max": np.max}[row]
-            text = f"{row}() arg is an empty sequence"
-            require(bind("gt", stretch.count, 0), JitadValueError, text)
-            found = implementation(name)
-            assert found is not None
-            return bind("cast", found(as_array(values)), dtype=stretch.element.type.dtype,
-                        py=stretch.element.type.py)  # type: ignore[union-attr]  # fmt: skip
-        search = as_written.least if row == "min" else as_written.greatest
-        return run(search, values, key if key is not None else lambda v: v)
-
-    return function
-
-
-def _stack(target: Any, axis: int = 0) -> Any:
-    array = as_array(target)
-    return array if axis == 0 else implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
-
-
-def _concatenate(target: Any, axis: int = 0) -> Any:
-    array = as_array(target)
-    if axis != 0 or len(array.shape) < 2:
-        raise refused("concatenated, unless its elements are arrays and along the first axis")
-    first, second, *rest = array.shape
-    return array.reshape(extents.mul(first, second), *rest)
-
-
-def _vstack(target: Any) -> Any:
-    array = as_array(target)
-    return array if len(array.shape) == 2 else _concatenate(target)
-
-
-def _hstack(target: Any) -> Any:
-    array = as_array(target)
-    return _concatenate(target) if len(array.shape) == 2 else _refuse_hstack()
-
-
-def _refuse_hstack() -> Any:
-    raise refused("stacked horizontally, unless its elements have one axis")
-
-
-# what is called with such lists: as one would write it, or by a function of the list
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    len: lambda target: _of(target).count,
-    sorted: _sorted,
-    min: _extreme("min"),
-    max: _extreme("max"),
-    bool: lambda target: bind("gt", _of(target).count, 0),
-    np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
-    np.array: lambda target, dtype=None: _as(as_array(target), dtype),
-    np.asarray: lambda target, dtype=None: _as(as_array(target), dtype),
-}
-_AS_WRITTEN: dict[Any, Callable[..., Any]] = {
-    list: as_written.listed, any: as_written.any_of, all: as_written.all_of,
-    map: as_written.mapped, operator.contains: as_written.contains,
-}  # fmt: skip
-_FINE = frozenset({sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable, print,
-                   operator.getitem, operator.setitem})  # fmt: skip
-
-
-def function(f: Any, args: tuple[Any, ...]) -> Any:
-    """What stands in for a library function that is called with such a list; None: itself."""
-    if isinstance(f, BuiltinMethodType) and stretched(f.__self__) is not None:
-        return method(f.__self__, f.__name__)
-    if not any(map(_is_stretched, args)):
-        return None
-    hashable = isinstance(f, (type, BuiltinMethodType, np.ufunc)) or callable(f)
-    if hashable:
-        try:
-            known = _FUNCTIONS.get(f)
-            written = _AS_WRITTEN.get(f)
-        except TypeError:
-            return None
-        if known is not None:
-            return known
-        if written is not None:
-            return functools.partial(run, written)
-        if f in _FINE:
-            return None
-    if implementation(f) is not None:
-        return lambda *a, **k: implementation(f)(  # type: ignore[misc]
-            *map(_lent, a), **{n: _lent(v) for n, v in k.items()}
-        )
-    if isinstance(f, BuiltinMethodType) and isinstance(f.__self__, (list, dict)):
-        return _into(f)
-    if f in (itertools.chain, itertools.islice, itertools.accumulate, tuple, set, dict, iter, next,
-             filter, frozenset, builtins.str, builtins.repr):  # fmt: skip
-        raise refused(f"given to {f.__name__}")
-    return None
-
-
-def _into(f: Any) -> Any:
-    """A method of another list: extend with such a list, append of one."""
-    if f.__name__ == "extend" and isinstance(f.__self__, list):
-        return functools.partial(extend, f.__self__)
-    return None
-
-
-def _is_stretched(value: Any) -> bool:
-    if stretched(value) is not None:
-        return True
-    return type(value) in (tuple, list) and any(stretched(v) is not None for v in value)
-
-
-def _lent(value: Any) -> Any:
-    if stretched(value) is not None:
-        return as_array(value)
-    if type(value) in (tuple, list) and any(stretched(v) is not None for v in value):
-        return type(value)(map(_lent, value))
-    return value

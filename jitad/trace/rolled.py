@@ -17,18 +17,18 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
 from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
+from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
     Form,
     Grown,
-    Handle,
     Keep,
     Maybe,
     Mismatch,
     Number,
-    Record,
     Unifier,
     build,
     explain,
@@ -37,7 +37,6 @@ from jitad.trace.join import (
     kinds,
     signature,
 )
-from jitad.trace.grown import hold
 from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
@@ -160,7 +159,7 @@ class Rolled:
         journal = self.trace.journal
         if not journal.holding:
             return []
-        carried = [any(map(journal.is_held, _of(f))) for f in self.forms]
+        carried = [any(map(journal.is_held, handles_of(f))) for f in self.forms]
         return carried + [journal.is_held(w.write.target) for w in self.places.values()]
 
     def _flag_inside(self, k: int, value: Any) -> Any:
@@ -224,7 +223,7 @@ class Rolled:
                 continue
             forms.append(self._next_form(unifier, self.forms[k], s, t, self.site.names[k]))
         found = {w.write.place: w for w in self.region.written if w.write.slot != "_lost"}
-        replaced = {id(h) for f in forms for h in _entries(f)}
+        replaced = {id(h) for f in forms for h in entries(f)}
         for k, (place, w) in enumerate(list(self.places.items())):
             if place[0] in replaced and place[1] == "content":
                 found.pop(place)
@@ -263,7 +262,7 @@ class Rolled:
         return False
 
     def _replaced(self) -> set[int]:
-        return {id(h) for f in self.forms for h in _entries(f)}
+        return {id(h) for f in self.forms for h in entries(f)}
 
     def _signature(self) -> list[Any]:
         numbers: dict[int, int] = {}
@@ -276,36 +275,12 @@ class Rolled:
             now = unifier.unify(entry, end, name)
             if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
-            return self._with_extents(widen(was, now), entry, end)
+            return with_extents(widen(was, now), entry, end, self._outside)
         except Mismatch as e:
             if e.functions and not self.may_fail:
                 self.trace.undecided(self.site.pos, self._runs())
             raise explain(name, e, self.site.pos, "before and after an iteration of this loop",
                           self.trace.around()) from None  # fmt: skip
-
-    def _with_extents(self, f: Form, entry: Snapshot, end: Snapshot) -> Form:
-        """Carried arrays keep their extents: those of the value before the loop."""
-        from jitad.trace.join import _shape
-        from jitad.trace.snapshot import Arr
-
-        match f:
-            case Handle(type=t, shape=shape) if t.ndim:
-                source = entry if isinstance(entry, Arr) else end
-                if not isinstance(source, Arr):
-                    return f
-                shape = _shape(source)
-                if not all(map(self._outside, shape)):
-                    raise Mismatch("an array of unknown size, or unbound,")
-                return Handle(f.type, shape, f.of)
-            case Maybe(part, name, none):
-                inner = getattr(end, "part", end)
-                before = getattr(entry, "part", entry)
-                return Maybe(self._with_extents(part, before, inner), name, none)
-            case Record() if hasattr(entry, "parts"):
-                ends = end.parts if hasattr(end, "parts") else entry.parts
-                triples = zip(f.parts, entry.parts, ends, strict=True)
-                f.parts = tuple(self._with_extents(*x) for x in triples)
-        return f
 
     def _outside(self, atom: Atom) -> bool:
         """True of what is defined before the loop; captures join the outermost block later."""
@@ -481,30 +456,6 @@ class RolledWhile(Rolled):
         with b.block(*carried) as test:
             test.results = [carried[0]]
         b.structured("while", tuple(start), outs, (test, self.region.block))
-
-
-def _entries(f: Form) -> list[Any]:
-    """The handles before the loop whose place a form takes."""
-    match f:
-        case Handle(of=(first, *_)):
-            return [first.root]
-        case Record():
-            return [h for p in f.parts for h in _entries(p)]
-        case Maybe(part):
-            return _entries(part)
-    return []
-
-
-def _of(f: Form) -> Iterator[Any]:
-    """All handles whose place a form takes."""
-    match f:
-        case Handle(of=of):
-            yield from (h.root for h in of)
-        case Record():
-            for p in f.parts:
-                yield from _of(p)
-        case Maybe(part):
-            yield from _of(part)
 
 
 def _is(value: Any, number: int) -> bool:

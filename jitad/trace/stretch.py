@@ -88,5 +88,5 @@ class Room:
 register_structure(
     Stretch,
     lambda s: (s.stores, (s.count, s.element, s.spare)),
-    lambda parts, rest: Stretch(rest[0], tuple(parts), *rest[1:]),
+    lambda parts, rest: Stretch(rest[0], tuple(parts), *rest[1:]),  # type: ignore[index]
 )

@@ -192,7 +192,7 @@ class Account:
 @program(scalar(50.0, 150.0), scalar(0.01, 0.05))
 def account_with_history(amount, rate):
     account = Account()
-    for month in range(6):
+    for _ in range(6):
         account.deposit(amount)
         account.accrue(rate / 12)
     return account.balance + 0.1 * sum(h**2 for h in account.history) / len(account.history)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numba
 import numpy as np
 
-from tests.catalogue.entry import Catalogue, array, scalar, several
+from tests.catalogue.entry import Catalogue, array, scalar
 
 catalogue = Catalogue()
 program = catalogue.add
