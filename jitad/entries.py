@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError
+from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
@@ -125,6 +126,8 @@ class Source:
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
+                case "floats":
+                    text = f"{self.name('floats', as_array)}({owner})"
                 case "part":
                     text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
@@ -202,6 +205,9 @@ class Source:
         return f"len({name}) == {len(keys)}"
 
     def _match_leaf(self, first: str, name: str, leaf: Any, tests: list[str]) -> None:
+        if isinstance(leaf, Floats):
+            tests.append(f"{self.name('is_long', is_long)}({first})")
+            return
         tests.append(f"type({first}) is {self.name('kind', type(leaf))}")
         if isinstance(leaf, np.ndarray):
             dtype = self.name("dtype", leaf.dtype)

@@ -45,7 +45,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         trace.step(sys._getframe(1))
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
-    if trace is not None and trace.stretched:
+    if trace is not None:
         from jitad.trace import listcalls  # which calls through this hook
 
         special_case = listcalls.function(f, (*args, *kwargs.values()))

@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import INT, Array, Scalar, type_of_constant
 from jitad.trace.rewrite import is_library
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING, found
@@ -103,6 +105,8 @@ def _step(at: Any, kind: str, key: Any) -> Any:
             return at.__kwdefaults__[key]
         case "part":
             return part_of(at, key)
+        case "floats":
+            return as_array(at)
     raise AssertionError(kind)
 
 
@@ -132,7 +136,8 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    kind: str  # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing"
+    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats"
+    kind: str
     expected: Any  # "same" and "apart": the path of the other thing
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
@@ -156,6 +161,8 @@ class Guard:
                 return (now is other) == (self.kind == "same")
             case "keys":
                 return _shape_of(now) == self.expected
+            case "floats":
+                return is_long(now)
         return False
 
 
@@ -205,6 +212,8 @@ class Captures:
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
+    came_apart: frozenset[Any] = frozenset()  # where lists of floats are that come apart
+    needless: set[Any] = field(default_factory=set)  # those that might
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -359,13 +368,20 @@ class Captures:
         if known is not None and (id(value) in self._looked_into or known != path):
             if known != path:
                 self.guards.append(Guard(path, "same", known))
-            self.guards.append(Guard(path, "keys", _shape_of(value)))
+            if stretched(value) is None:
+                self.guards.append(Guard(path, "keys", _shape_of(value)))
             return value
         if id(value) in self._lengths:
             raise JitadError(
                 f"{path} is read after it was appended to", self.builder.pos,
                 "Read it before, or append to a list of your own and return it.",
             )  # fmt: skip
+        if is_long(value) and path not in self.came_apart:
+            self.register(value, path)
+            self._looked_into.add(id(value))
+            self.guards.append(Guard(path, "floats", None))
+            self._restores.append(_restorer(value))
+            return self.float_list(value, len(value), path, self.inputs)
         if len(value) > MAX_ELEMENTS:
             raise JitadError(
                 f"{path} has {len(value)} elements, too many to trace one by one",
@@ -432,6 +448,29 @@ class Captures:
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
         return Leaf(self.builder, var)
+
+    def float_list(self, out: list[Any], count: int, path: Path, inputs: list[Input]) -> list[Any]:
+        """A long list of floats from outside, held as one array; or else number by number."""
+        from jitad.trace.grown import of_floats  # made of handles
+
+        if path in self.came_apart:
+            self.guards.append(Guard(path, "keys", (list, count)))
+            number = type_of_constant(0.0)
+            for k in range(count):
+                inputs.append(Input(path.then("item", k), number, self.add_input(number, "")))
+                out.append(Leaf(self.builder, inputs[-1].var))
+        else:
+            self.needless.add(path)
+            name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
+            if not name and isinstance(path.root, tuple):
+                where = path.root[1]
+                name = where if isinstance(where, str) else self.name_of(where)
+            t = Array("f8", 1)
+            var = self.add_input(t, name, (count,))
+            inputs.append(Input(path.then("floats", None), t, var))
+            out[:] = [of_floats(Leaf(self.builder, var))]
+        self.register(out, path)
+        return out
 
     def hidden(self, thing: Any, name: str) -> Leaf:
         """An int that is no input of the user's: the size of a thing of the kernel's own."""

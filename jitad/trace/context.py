@@ -41,7 +41,8 @@ class Insight:
     """What earlier attempts at a trace have found out."""
 
     relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
-    written_out: frozenset[Pos] = frozenset()  # loops whose lists must have a known length
+    # loops whose lists must have a known length, and where lists of floats are that must
+    written_out: frozenset[Any] = frozenset()
     recursive: frozenset[CodeType] = frozenset()  # functions that become functions of the tape
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
@@ -92,9 +93,9 @@ class Trace:
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
-        self.stretched = False  # are there lists of unknown length?
         self.rooms: dict[Pos, tuple[Leaf, Room]] = {}  # by the loops that they grow in
-        self.needless: set[Pos] = set()  # such loops, if they could be written out as well
+        # such loops, if they could be written out as well, and lists of floats from outside
+        self.needless: set[Any] = set()
 
     def room(self, pos: Pos) -> Leaf:
         """How many elements lists may have that grow here: an argument of the kernel."""

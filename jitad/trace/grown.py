@@ -194,11 +194,6 @@ def kinds_of(f: Grown) -> list[tuple[Type, tuple[Atom, ...]]]:
 
 def build(b: Builder, f: Grown, atoms: Iterator[Atom], join: Any) -> list[Any]:
     """A list of this form."""
-    from jitad.trace.context import current
-
-    trace = current()
-    assert trace is not None
-    trace.stretched = True
     count = b.leaf(next(atoms))
     stores = []
     for _ in variables(f.element):
@@ -302,6 +297,12 @@ def enough(b: Builder, room: Any, needed: Any) -> None:
     text = trace.room_message(b.atom(room))
     if text is not None:  # others are made for as many as there can be
         require(bind("ge", room, needed), RoomMiss, text)
+
+
+def of_floats(content: Any) -> Stretch:
+    """The floats of an array as the elements of a list."""
+    store = ArrayHandle(content)
+    return Stretch(store.shape[0], (store,), Number(Scalar("f8", py=True)), 0)
 
 
 # -- elements -------------------------------------------------------------------------------------

@@ -158,6 +158,10 @@ def expanded(stretch: Stretch) -> list[Any]:
     columns = [s[: stretch.count] for s in stretch.stores]
     lists: list[Any] = [c.tolist() if c.ndim == 1 else list(map(np.array, c)) for c in columns]
 
+    if isinstance(stretch.element, Number) and scalar_class(stretch.element) is None:
+        out: list[Any] = lists[0]
+        return out
+
     def part(f: Form, values: Iterator[Any]) -> Any:
         match f:
             case Number():

@@ -85,8 +85,26 @@ class Room:
         self.size *= 8
 
 
+class _Rest:
+    """What else than its arrays a list needs; lists of one form are of one structure."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch = stretch
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Rest) and self._kind() == other._kind()
+
+    def __hash__(self) -> int:
+        return hash(self._kind())
+
+    def _kind(self) -> str:
+        return str([s.type for s in self.stretch.stores])
+
+    def filled(self, stores: tuple[Any, ...]) -> Stretch:
+        s = self.stretch
+        return Stretch(s.count, tuple(stores), s.element, s.spare)
+
+
 register_structure(
-    Stretch,
-    lambda s: (s.stores, (s.count, s.element, s.spare)),
-    lambda parts, rest: Stretch(rest[0], tuple(parts), *rest[1:]),  # type: ignore[index]
+    Stretch, lambda s: (s.stores, _Rest(s)), lambda stores, rest: rest.filled(stores)  # type: ignore[attr-defined]
 )

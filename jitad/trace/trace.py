@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from jitad.errors import Guessed, JitadError, UnknownDepthError
+from jitad.floatlists import Floats
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
@@ -158,6 +159,7 @@ def _trace(
     builder._constant = captures.constant
     running = Trace(builder, captures)
     running.insight, running.decisions = insight, decisions
+    captures.came_apart, captures.needless = insight.written_out, running.needless
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
@@ -233,6 +235,8 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     """An argument with its abstract leaves as inputs."""
     if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
+    if isinstance(a, Floats):
+        return captures.float_list([], a.count, path, inputs)
     kind: Any = type(a)
     if a is None or not is_node(a):
         return a if isinstance(a, (str, type(None))) else captures.read(path, a)
