@@ -83,8 +83,9 @@ class Tagged(Number):
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None:
             return round(float(self.base))
-        scale = 10.0**digits
-        return bind("rint", self * scale) / scale
+        from jitad.values.python_functions import round_  # numbers are below functions of them
+
+        return round_(self, digits)
 
     def __floor__(self) -> int:
         return math.floor(self.base)

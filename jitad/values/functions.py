@@ -11,6 +11,7 @@ from jitad.values import (
     creation,
     grids,
     linalg,
+    mathematics,
     norms,
     orders,
     picking,
@@ -29,8 +30,8 @@ from jitad.values import (
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, ranges, ufuncs, creation, reductions, shaping, products, picking,
-           rearranging, contractions, orders, linalg, norms, grids,
+MODULES = (python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products,
+           picking, rearranging, contractions, orders, linalg, norms, grids,
            special, signals, statistics, scipy_linalg, ufunc_methods)
 
 __all__ = ["MODULES", "implementation"]

@@ -189,6 +189,9 @@ class Number:
     def __pos__(self) -> Any:
         return self
 
+    def is_integer(self) -> Any:
+        return bind("eq", self - bind("trunc", self), 0.0)  # an infinity is none
+
     def outlived(self) -> Any:
         """The number without tags whose application has returned."""
         return self

@@ -1,7 +1,6 @@
-"""What become Python's `math` functions and builtins of traced and differentiated numbers?
+"""What become Python's builtins of traced and differentiated numbers?
 
-They compute by the primitives; where Python raises (a `math` domain error, an overflow) a check
-says so.  `min` and `max` take the operand that Python takes, also at ties.
+`min` and `max` take the operand that Python takes, also at ties.
 """
 
 from __future__ import annotations
@@ -42,148 +41,6 @@ def to_float(x: Any) -> Any:
     if type_of(x).dtype == "f8" and is_python(x):
         return x
     return bind("cast", x, dtype="f8", py=True)
-
-
-# -- math -----------------------------------------------------------------------------------------
-
-_Test = Callable[..., Any]
-
-
-def _math(
-    original: Any, row: str, inside: _Test | None = None, overflow: bool = False
-) -> None:
-    """math.f as the row's primitive; `inside` holds in its domain, `overflow`: it may exceed it."""
-
-    @replaces(original)
-    def replacement(*args: Any) -> Any:
-        given = tuple(map(to_float, args))
-        if inside is not None:
-            require(inside(*given), JitadValueError, "math domain error")
-        y = bind(row, *given)
-        if overflow:
-            operators.finite(y, given, "math range error")
-        return to_python(y)
-
-
-def _not(x: Any) -> Any:
-    return bind("logical_not", x)
-
-
-def _or(a: Any, b: Any) -> Any:
-    return bind("logical_or", a, b)
-
-
-def _outside(test: _Test) -> _Test:
-    """The domain, given what lies outside it (nan is always inside)."""
-    return lambda *args: _not(test(*args))
-
-
-for _name in ("tanh", "atan", "asinh", "erf", "erfc"):
-    _math(getattr(math, _name), _name)
-for _name in ("exp", "expm1", "sinh", "cosh", "exp2"):
-    _math(getattr(math, _name), _name, overflow=True)
-for _name in ("sin", "cos", "tan"):
-    _math(getattr(math, _name), _name, _outside(lambda x: bind("isinf", x)))
-for _name in ("log2", "log10"):
-    _math(getattr(math, _name), _name, _outside(lambda x: bind("le", x, 0.0)))
-_math(math.log1p, "log1p", _outside(lambda x: bind("le", x, -1.0)))
-_math(math.sqrt, "sqrt", _outside(lambda x: bind("lt", x, 0.0)))
-_math(math.cbrt, "cbrt")
-for _name in ("asin", "acos"):
-    _math(getattr(math, _name), _name, _outside(lambda x: bind("gt", bind("abs", x), 1.0)))
-_math(math.acosh, "acosh", _outside(lambda x: bind("lt", x, 1.0)))
-_math(math.atanh, "atanh", _outside(lambda x: bind("ge", bind("abs", x), 1.0)))
-_math(math.atan2, "atan2")
-_math(math.copysign, "copysign")
-_math(math.fabs, "abs")
-
-
-def _bad_fmod(a: Any, b: Any) -> Any:
-    infinite = bind("logical_and", bind("isinf", a), _not(bind("isnan", b)))
-    return _or(infinite, bind("logical_and", bind("eq", b, 0.0), _not(bind("isnan", a))))
-
-
-def _whole_and_not_positive(x: Any) -> Any:
-    whole = bind("eq", x, bind("floor", x))
-    return bind("logical_and", bind("le", x, 0.0), whole)
-
-
-_math(math.fmod, "fmod", _outside(_bad_fmod))
-_math(math.gamma, "gamma", _outside(_whole_and_not_positive), overflow=True)
-
-
-@replaces(math.lgamma)
-def lgamma(x: Any) -> Any:
-    x = to_float(x)
-    at_pole = bind("logical_and", _whole_and_not_positive(x), _not(bind("isinf", x)))
-    require(_not(at_pole), JitadValueError, "math domain error")
-    # The row is SciPy's function, which differs from Python's in this point alone.
-    return to_python(bind("lgamma", bind("where", bind("eq", x, -math.inf), math.inf, x)))
-
-
-@replaces(math.log)
-def log(x: Any, base: Any = None) -> Any:
-    x = to_float(x)
-    require(_not(bind("le", x, 0.0)), JitadValueError, "math domain error")
-    y = to_python(bind("log", x))
-    return y if base is None else operators.div(y, call(math.log, base))
-
-
-@replaces(math.pow)
-def math_pow(a: Any, b: Any) -> Any:
-    a, b = to_float(a), to_float(b)
-    y = bind("pow", a, b)
-    # Finite operands without a real result: a negative base and a fraction, a pole at zero.
-    finite_operands = bind("logical_and", bind("isfinite", a), bind("isfinite", b))
-    pole = bind("logical_and", bind("eq", a, 0.0), bind("lt", b, 0.0))
-    bad = bind("logical_and", finite_operands, _or(bind("isnan", y), pole))
-    require(_not(bad), JitadValueError, "math domain error")
-    operators.finite(y, (a, b), "math range error")
-    return to_python(y)
-
-
-@replaces(math.hypot)
-def hypot(*args: Any) -> Any:
-    out: Any = bind("abs", to_float(args[0])) if args else 0.0
-    for x in args[1:]:
-        out = bind("hypot", out, to_float(x))
-    operators.finite(out, tuple(map(to_float, args)), "math range error")
-    return to_python(out)
-
-
-@replaces(math.dist)
-def dist(p: Any, q: Any) -> Any:
-    if len(p) != len(q):
-        raise fail(JitadValueError, "both points must have the same number of dimensions")
-    return hypot(*(a - b for a, b in zip(p, q, strict=True)))
-
-
-@replaces(math.degrees)
-def degrees(x: Any) -> Any:
-    return to_float(x) * (180.0 / math.pi)
-
-
-@replaces(math.radians)
-def radians(x: Any) -> Any:
-    return to_float(x) * (math.pi / 180.0)
-
-
-@replaces(math.prod)
-def math_prod(values: Iterable[Any], *, start: Any = 1) -> Any:
-    out = start
-    for v in values:
-        out = out * v
-    return out
-
-
-@replaces(math.fsum)
-def fsum(values: Iterable[Any]) -> Any:
-    raise fail(JitadTypeError, "math.fsum is not supported on traced or differentiated numbers",
-               "Use sum(...) or np.sum(...).")  # fmt: skip
-
-
-for _name in ("isnan", "isinf", "isfinite"):
-    _math(getattr(math, _name), _name)
 
 
 def _to_int(row: str) -> Callable[..., Any]:
@@ -237,11 +94,47 @@ def round_(x: Any, ndigits: Any = None) -> Any:
     if ndigits is None and isinstance(x, Number):
         return _to_int("rint")(x)
     if type_of(x).dtype[0] in "iub" and isinstance(x, Number):
-        raise fail(JitadTypeError, "round(int, digits) is not supported on traced numbers")
+        if isinstance(ndigits, int) and ndigits >= 0:
+            return to_python(x)
+        raise fail(JitadTypeError, "round(int, negative digits) is not supported on traced numbers")
     if isinstance(x, ArrayHandle) or not is_python(x):
         return call(np.round, x, ndigits or 0)
-    raise fail(JitadTypeError, "round(x, digits) is not supported on traced floats",
-               "np.round(x, digits) is.")  # fmt: skip
+    if not isinstance(ndigits, int) or abs(ndigits) > 22:  # where powers of ten are floats
+        raise fail(JitadTypeError, "round(x, digits) needs digits that are known, and at most 22")
+    return _round_decimal(x, ndigits)
+
+
+def _round_decimal(x: Any, digits: int) -> Any:
+    """The decimal nearest to the float x itself, where NumPy's is nearest to the rounded product.
+
+    The product is exact but for `lost` (Dekker, 1971), which decides where it seems to be a tie.
+    """
+    scale = 10.0 ** abs(digits)
+    if digits >= 0:
+        p = x * scale
+        lost = _product_error(x, scale, p)
+    else:
+        p = x / scale
+        lost = (x - p * scale) - _product_error(p, scale, p * scale)
+    down, nearest = bind("floor", p), bind("rint", p)
+    above = bind("where", bind("gt", lost, 0.0), down + 1.0, down)
+    tie = bind("logical_and", bind("eq", p - down, 0.5), bind("ne", lost, 0.0))
+    n = bind("where", tie, above, nearest)
+    y = n / scale if digits >= 0 else n * scale
+    sensible = bind("lt", bind("abs", p), 2.0**52)  # else x has no digits to lose, or p overflowed
+    return bind("where", sensible, y, bind("trunc", x) if digits < 0 else x)
+
+
+def _product_error(a: Any, b: float, p: Any) -> Any:
+    """a b - p, where p is a b as floats have it."""
+    a_big, b_big = _upper_half(a), _upper_half(b)
+    a_small, b_small = a - a_big, b - b_big
+    return ((a_big * b_big - p) + a_big * b_small + a_small * b_big) + a_small * b_small
+
+
+def _upper_half(x: Any) -> Any:
+    c = 134217729.0 * x  # 2**27 + 1
+    return c - (c - x)
 
 
 def _extreme(original: Any, wins: str) -> None:

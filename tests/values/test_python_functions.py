@@ -31,7 +31,7 @@ UNARY = [
     "gamma", "lgamma", "fabs", "floor", "ceil", "trunc", "degrees", "radians", "isnan", "isinf",
     "isfinite",
 ]  # fmt: skip
-BINARY = ["atan2", "copysign", "fmod", "hypot", "pow", "log"]
+BINARY = ["atan2", "copysign", "fmod", "remainder", "hypot", "pow", "log"]
 
 
 def outcome(f: Any, *args: Any) -> Any:
@@ -83,6 +83,58 @@ def test_math_of_two(name):
     for x in POINTS:
         for y in POINTS:
             assert_like_python(original, implementation(original), x, y)
+
+
+def test_math_in_parts():
+    points = [*POINTS, 5e-324, -1e-310, 2.0**-1022, 1.7e308, 2.0**60, 0.5 - 2**-54, 1 - 2**-53]
+    for original in (math.frexp, math.modf):
+        found = implementation(original)
+        for x in points:
+            for k in (0, 1):
+                assert_like_python(lambda x, k=k: original(x)[k], lambda x, k=k: found(x)[k], x)
+            part = traced(lambda x: found(x)[0], x)
+            assert math.isnan(x) or math.copysign(1.0, part) == math.copysign(1.0, original(x)[0])
+    for x in points:
+        for n in (0, 3, -5, 1100, -1100, 2100, -2100, 10**6, -(10**6)):
+            shifted = implementation(math.ldexp)
+            assert_like_python(lambda x, n=n: math.ldexp(x, n), lambda x, n=n: shifted(x, n), x)
+        assert_like_python(lambda x: x.is_integer(), lambda x: x.is_integer(), x)
+    assert derivative(lambda x: implementation(math.frexp)(x)[0])(3.0) == 0.25
+    assert derivative(lambda x: implementation(math.ldexp)(x, 3))(3.0) == 8.0
+    assert derivative(lambda x: sum(implementation(math.modf)(x)) * x)(-2.5) == -5.0
+
+
+def test_remainder_is_exact():
+    found = implementation(math.remainder)
+    for x, y in [(7.5, 5.0), (12.5, 5.0), (2.5, 5.0), (-2.5, 5.0), (1e300, 0.7), (3.0, -0.7),
+                 (1.0, math.inf)]:
+        assert traced(found, x, y) == math.remainder(x, y)
+    assert derivative(lambda x: found(x, 0.7))(2.3) == 1.0
+    assert derivative(lambda y: found(2.3, y))(0.7) == -3.0
+
+
+def test_fsum_is_exact():
+    found = implementation(math.fsum)
+    values = [1.0, 1e100, 1.0, -1e100, 0.1, 0.1, 0.1]
+    for some in (values, values[:3], [0.1] * 10, [math.inf, 1.0], [1e16, 1.0, 1.0]):
+        by_list = traced(lambda x, some=some: found([x, *some]), 0.0)
+        by_array = traced(lambda a: found(a), numpy.array(some))
+        assert by_list == by_array == math.fsum(some) or abs(math.fsum(some)) > 1e99
+    assert derivative(lambda x: found([x, 1e100, x * x, -1e100]))(3.0) == 7.0
+
+
+def test_rounding_to_digits_is_of_the_decimal():
+    rng = numpy.random.default_rng(5)
+    values = rng.normal(size=60) * 30
+    given = [(float(numpy.round(v, d + 1)), d) for v in values for d in (0, 1, 2, 5)]
+    given += [(2.675, 2), (1.115, 2), (0.5, 0), (25.0, -1), (35.0, -1), (-14999.5, -4),
+              (1e300, 3), (0.285, 2)]
+    for x, d in [*given, (math.inf, 1), (math.nan, 1), (12345.678, -2), (5e-324, 3), (1.5e22, -22)]:
+        want = round(x, d)
+        found = traced(lambda x, d=d: implementation(round)(x, d), x)
+        assert found == want or (math.isnan(found) and math.isnan(want)), (x, d)
+    assert derivative(lambda x: round(x, 2) * x)(1.239) == 1.24
+    assert traced(lambda n: implementation(round)(n, 2), 7) == 7
 
 
 def test_math_of_ints_and_more():
