@@ -329,7 +329,11 @@ class Captures:
                 f"{path} is a {kind.__name__} from outside, which a call would advance",
                 self.builder.pos, "Make it a list, or make it anew inside the function.",
             )  # fmt: skip
-        methods = [getattr(kind, name) for name in _CONTENT if hasattr(kind, name)]
+        # not those of the class itself, which an Enum has
+        methods = [
+            getattr(kind, name) for name in _CONTENT
+            if any(name in vars(c) for c in kind.__mro__)
+        ]  # fmt: skip
         seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
         if not seen and not isinstance(value, _IMMUTABLE):
             raise JitadTypeError(

@@ -43,7 +43,7 @@ from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24
-LISTED = 64  # iterations of known number that are written out where lists get longer in them
+LISTED = 8  # iterations of known number that are written out where lists get longer in them
 State = tuple[Any, ...]
 
 
@@ -86,7 +86,13 @@ class Rolled:
         for _ in range(MAX_PASSES):
             self.event = ""
             self.held = self._held()
-            yield self._begin()
+            try:
+                begun = self._begin()
+            except (JitadError, TypeError):  # an item that a traced number can't choose
+                if self.may_fail:
+                    return
+                raise
+            yield begun
             if self.event == "failed":
                 return
             if self.event == "raised":

@@ -147,7 +147,7 @@ def drawdown(returns):
     return wealth - 2.0 * worst
 
 
-@program(array(4), array(6, 4, low=-0.1, high=0.1))
+@program(array(4), array(6, 4, low=-0.1, high=0.1), truth="differences")
 def sharpe_ratio(logits, returns):
     w = np.exp(logits - np.max(logits))
     w /= w.sum()
@@ -155,7 +155,7 @@ def sharpe_ratio(logits, returns):
     return portfolio.mean() / portfolio.std(ddof=1)
 
 
-@program(scalar(0.01, 0.05), scalar(0.1, 0.4), truth="differences")
+@program(scalar(0.01, 0.05), scalar(0.1, 0.4))
 def binomial_american_put(rate, sigma):
     steps, spot, strike, dt = 12, 100.0, 105.0, 1.0 / 12
     up = math.exp(sigma * math.sqrt(dt))
