@@ -21,6 +21,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
+from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
@@ -142,23 +143,32 @@ def trace(
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
     """
     insight = Insight() if decisions is None else Insight(relied=decisions.places)
+    start, first = insight, None
     while True:
+        found: set[Any] = set()  # loops and lists that could do with known lengths
         try:
-            return _trace(f, args, kwargs or {}, dynamic, insight, decisions)
+            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found)
         except Again as again:
             insight = again.insight
+        except JitadError as error:
+            if first is not None:
+                raise first from None
+            if found <= insight.written_out or raises_for_the_user(error):
+                raise
+            first = error
+            insight = dataclasses.replace(start, written_out=insight.written_out | found)
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None,
+    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None, found: set[Any],
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
-    running.insight, running.decisions = insight, decisions
+    running.insight, running.decisions, running.needless = insight, decisions, found
     captures.came_apart, captures.needless = insight.written_out, running.needless
     inputs: list[Input] = []
     captures.register(f, Path("function"))

@@ -272,7 +272,7 @@ def early_stopping(a, b):
     a = a @ a.T + np.eye(3)
     x = np.zeros(3)
     history = []
-    for it in range(200):
+    for _ in range(200):
         r = b - a @ x
         norm = np.sqrt(r @ r)
         history.append(norm)
