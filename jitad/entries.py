@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
@@ -349,6 +350,8 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                     return None
                 if kind is list:
                     return f"[{', '.join(map(str, parts))}]"
+                if issubclass(kind, defaultdict):
+                    return None
                 if issubclass(kind, dict):
                     keys = (s.name("key", k) for k in of.keys)
                     items = zip(keys, parts, strict=True)

@@ -28,7 +28,7 @@ from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
-from jitad.values.journal import made
+from jitad.values.journal import made, made_if_new
 from jitad.values.ranges import Range
 
 # methods of containers that compare elements
@@ -71,7 +71,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
                 f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
                 return None
-            return f(*args, **kwargs)
+            given = f(*args, **kwargs)
+            return made_if_new(given)
     if type(f) in COMPILED:
         return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
@@ -320,6 +321,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         return ArrayHandle(out)
     if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
         made(out)
+    made_if_new(out)
     return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 

@@ -57,16 +57,19 @@ def note(container: Any) -> None:
     check_free(container)
     if journal.noted(container, "items"):
         return
-    if type(container) not in WRITING:
-        if isinstance(container, OTHERS) and not journal.is_fresh(container):
-            kind = type(container).__name__
-            what = f"a {kind} made elsewhere is written here, which can't be traced"
-            raise fail(JitadError, what, "Use a list or a dict.")
+    if type(container) not in (*WRITING, *OTHERS):
         return
+    if isinstance(container, OTHERS) and not journal.is_made(container):
+        kind = type(container).__name__
+        what = f"a {kind} made elsewhere is written here, which can't be traced"
+        raise fail(JitadError, what, "Use a list or a dict.")
 
     def assign(content: Any) -> None:
-        if isinstance(container, list):
+        if isinstance(container, (list, bytearray)):
             container[:] = content
+        elif isinstance(container, deque):
+            container.clear()
+            container.extend(content)
         else:
             container.clear()
             container.update(content)

@@ -45,6 +45,7 @@ from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
@@ -110,6 +111,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                     out = call(found, x, other)
                     if out is not NotImplemented:
                         return out
+            out = plain(a, b)
+            return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
 
     return hook

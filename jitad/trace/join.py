@@ -10,6 +10,7 @@ containers are unified element by element.  `extract` gives the atoms of a snaps
 from __future__ import annotations
 
 import itertools
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType, MethodType, SimpleNamespace
@@ -456,8 +457,14 @@ def _container(f: Record, parts: list[Any]) -> Any:
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     if isinstance(value, list):
         return kind(parts)
+    if isinstance(value, deque):
+        return kind(parts, value.maxlen)
     if isinstance(value, Stretch):
         return value.with_parts(parts)
+    if isinstance(value, defaultdict):
+        return kind(value.default_factory, zip(f.of.keys, parts, strict=True))
+    if isinstance(value, Counter):
+        return kind(dict(zip(f.of.keys, parts, strict=True)))
     if isinstance(value, dict):
         return kind(zip(f.of.keys, parts, strict=True))
     if is_function(value):

@@ -29,7 +29,7 @@ from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.extents import as_int
-from jitad.values.journal import MISSING, check_free, record
+from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
@@ -320,7 +320,7 @@ def get_item(owner: Any, index: Any) -> Any:
             return call(found, owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
-    return owner[index]
+    return made_if_new(owner[index]) if isinstance(index, slice) else owner[index]
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:

@@ -108,7 +108,8 @@ class Rolled:
                 self._finish()
                 self.done = True
                 return
-        raise JitadError("the types of this loop's variables do not settle", self.site.pos)
+        if not self.may_fail:
+            raise JitadError("the types of this loop's variables do not settle", self.site.pos)
 
     def _params(self) -> tuple[list[Var], list[Var]]:
         """Variables of the kind of loop, and one each for what is carried."""

@@ -8,7 +8,7 @@ undone before the next one is traced.
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -104,11 +104,11 @@ def stretch_of(s: Snapshot | None) -> Stretch | None:
 
 def _keys(value: Any) -> tuple[Any, ...] | None:
     """The keys of a container's parts; None for what is not taken apart."""
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list)) or type(value) is deque:
         return tuple(range(len(value)))
     if type(value) is Stretch:
         return value.keys()
-    if type(value) in (dict, OrderedDict):
+    if type(value) in (dict, OrderedDict, defaultdict, Counter):
         return tuple(value)
     if isinstance(value, (dict, set, frozenset, deque)):
         return None
@@ -137,4 +137,4 @@ def _part(value: Any, key: Any) -> Any:
         return closures.content(value, key)
     if type(value) is Stretch:
         return value.part(key)
-    return value[key] if isinstance(value, (tuple, list, dict)) else getattr(value, key)
+    return value[key] if isinstance(value, (tuple, list, dict, deque)) else getattr(value, key)

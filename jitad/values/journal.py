@@ -10,7 +10,9 @@ keeps the first write to each place: `written` tells the region's owner what to 
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -174,6 +176,10 @@ class Journal:
         """Note that an object, made just now, stands for one that was there before."""
         self.fresh[-1].pop(id(thing), None)
 
+    def is_made(self, thing: object) -> bool:
+        """True where the trace has made the thing."""
+        return any(id(thing) in fresh for fresh in self.fresh)
+
     def is_fresh(self, thing: object) -> bool:
         """True where the thing was made in the innermost frame."""
         return id(thing) in self.fresh[-1]
@@ -227,6 +233,17 @@ def made(thing: object) -> None:
     """Note a mutable object that was made just now."""
     if _here.journals:
         _here.journals[-1].made(thing)
+
+
+def made_if_new(thing: Any) -> Any:
+    """Note what library code gave, if it is a container that nobody else holds."""
+    if _here.journals and isinstance(thing, CONTAINERS) and sys.getrefcount(thing) <= _ALONE:
+        _here.journals[-1].made(thing)
+    return thing
+
+
+CONTAINERS = (list, dict, set, deque, bytearray)
+_ALONE = 3  # references: the caller's, the parameter, and that of the question
 
 
 def found(thing: object) -> None:
