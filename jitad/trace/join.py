@@ -316,7 +316,7 @@ def extract(
 ) -> list[Atom]:
     """The atoms of a snapshot in this form, in order; placeholders where s is None."""
     seen = set() if seen is None else seen
-    if isinstance(f, (Handle, Record)):
+    if isinstance(f, (Handle, Record, Grown)):
         if id(f) in seen:
             return out
         seen.add(id(f))
@@ -369,7 +369,7 @@ def cast(b: Builder, atom: Atom, t: Any) -> Atom:
 
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
     """Type and extents of every variable that the form needs."""
-    if isinstance(f, (Handle, Record)):
+    if isinstance(f, (Handle, Record, Grown)):
         if id(f) in seen:
             return out
         seen.add(id(f))
@@ -403,11 +403,11 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
             return t
         case Maybe(part):
             return ("maybe", signature(part, numbers))
-        case Grown():
-            return ("grown", f.room, f.spare is None, signature(f.element, {}))
     if id(f) in numbers:
         return numbers[id(f)]
     numbers[id(f)] = len(numbers)
+    if isinstance(f, Grown):
+        return ("grown", f.room, f.spare is None, signature(f.element, {}))
     if isinstance(f, Handle):
         return (f.type, f.shape)
     return (type(f.of.value), *(signature(p, numbers) for p in f.parts))

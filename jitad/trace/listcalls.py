@@ -74,9 +74,9 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _is_users(f: Any) -> bool:
-    """Will its code be traced, or is it jitad's own?"""
+    """Will its code be traced, or is it an operator of jitad's?"""
     if isinstance(f, FunctionType):
-        return not is_library(f) or f.__module__.startswith("jitad.")
+        return not is_library(f) or f.__module__ == "jitad.api"
     if isinstance(f, MethodType):
         return _is_users(f.__func__)
     if isinstance(f, functools.partial):
@@ -84,7 +84,7 @@ def _is_users(f: Any) -> bool:
     if isinstance(f, type):
         return f.__module__ != "builtins" and not f.__module__.startswith(("itertools", "coll"))
     kind = type(f)
-    if kind.__module__.startswith("jitad.") or hasattr(f, "py_func"):
+    if kind.__module__ in ("jitad.api", "jitad.compiled") or hasattr(f, "py_func"):
         return True
     return isinstance(vars(kind).get("__call__"), FunctionType)
 

@@ -370,6 +370,27 @@ def filtered(x):
     return sum(e * e for e in filter(lambda e: e > 0.6, x)) + sum(filter(lambda e: e < 1.0, x))
 
 
+def one_list_in_two_places(x):
+    pair = {"a": [x[0]], "b": None}
+    pair["b"] = pair["a"]
+    v = x[0]
+    while v < 6.0:
+        new = pair["a"] + [v]
+        pair = {"a": new, "b": new}
+        v += x[1] + 0.5
+    pair["b"].append(x[2])
+    return sum(pair["a"]) * len(pair["b"])
+
+
+def sent_around(x):
+    xs, ys, v = [x[0]], [x[0]], x[1]
+    while v < 4.0:
+        xs, ys = [e * 0.9 for e in xs], xs
+        xs.append(v + ys[-1])
+        v += 0.7
+    return sum(xs) + xs[0] * ys[0]
+
+
 PROGRAMS = [f for f in list(globals().values()) if callable(f) and hasattr(f, "__code__")
             and f.__module__ == __name__]  # fmt: skip
 OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])
@@ -499,6 +520,24 @@ def test_what_copies_would_show_is_refused(f, why):
     with pytest.raises(JitadError, match=why):
         jitad.jit_grad(f, fallback=False)(X.copy())
     jitad.grad(f)(X.copy())  # the eager engine has Python's lists
+
+
+def test_a_list_as_what_a_derivative_is_taken_of():
+    def f(x):
+        def powers(y):
+            out, v = [], y
+            while v < 9.0:
+                out.append(v)
+                v = v * y
+            return out
+
+        return jitad.jvp(powers, (x,), (1.0,))[1]
+
+    with pytest.raises(JitadError, match="can't be differentiated"):
+        jitad.jit(f, fallback=False)(2.0)
+    assert jitad.jit(lambda x: jitad.vjp(lambda y: [e * e for e in y], x)[1]([1.0, 2.0]))(
+        np.ones(2)
+    )[0].tolist() == [2.0, 4.0]
 
 
 def test_lists_as_results():

@@ -1,4 +1,4 @@
-"""Are the derivatives of the programs in `machinelearning.py` right, in both engines and both modes?"""
+"""Are the derivatives of the programs in `machinelearning.py` right, both engines, both modes?"""
 
 from tests.users import machinelearning
 from tests.users.running import cases, check
