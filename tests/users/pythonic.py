@@ -524,3 +524,56 @@ def string_keyed_units(x):
 
     text = f"{'k'}m/cm"
     return convert(x[0], "km") / 1e3 + convert(x[1], text) / 1e5
+
+
+@program(array(3, low=1.0, high=2.0))
+def heaviest_by_name(x):
+    weight = dict(zip("abc", x))
+    name = max(weight, key=weight.get)
+    return weight[name] ** 2 + len(name)
+
+
+@program(scalar(0.5, 1.0), scalar(1.5, 2.0), scalar(0.5, 1.5))
+def largest_shape(r, a, b):
+    return max([Circle(r), Rectangle(a, b)], key=lambda s: s.area()).area() ** 2
+
+
+@program(array(6, low=0.5, high=1.5))
+def sliding_window_in_a_deque(x):
+    window = deque(maxlen=3)
+    total = 0.0
+    for v in x:
+        window.append(v)
+        if len(window) == 3:
+            total += window[0] * window[2] - window[1]
+    return total
+
+
+@program(array(5, low=0.2, high=2.0))
+def partition_by_size(x):
+    parts = {"small": [], "large": []}
+    for v in x:
+        parts["small" if v < 1.0 else "large"].append(v)
+    return sum(v * v for v in parts["small"]) + sum(parts["large"])
+
+
+@program(array(6, low=0.2, high=2.0))
+def longest_run_above(x):
+    run, best = [], []
+    for v in x:
+        if v > 0.8:
+            run.append(v)
+        else:
+            run = []
+        if len(run) > len(best):
+            best = list(run)
+    return sum(best) + len(best) * x[0]
+
+
+@program(scalar(0.3, 0.9))
+def collatz_like(x):
+    orbit = [x]
+    while len(orbit) < 20 and orbit[-1] < 5.0:
+        last = orbit[-1]
+        orbit.append(last * 1.5 if len(orbit) % 3 else last * 0.8)
+    return max(orbit) + orbit.index(max(orbit)) * x + sum(orbit[1:4])
