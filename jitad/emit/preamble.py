@@ -134,6 +134,7 @@ fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vecto
 # `a * b + c` may be one instruction that rounds once; of `plus(a * b, c)` the product is rounded
 # first, as Python does: where a decision may hang on the last bit
 plus = _plain("plus", lambda a, b: a + b)
+where = _plain("where", lambda c, a, b: a if c else b)  # no branch, unlike `a if c else b`
 
 # -- division by a number that is known beforehand, see specialise.quotients ---------------------
 

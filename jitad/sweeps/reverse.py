@@ -81,6 +81,9 @@ class _Reverse:
         self.b = b
         self.active = active
         self.library = library
+        # Their adjoints were taken.  Forward parts that run again must not share them with code
+        # that came later: contributions would come too late.
+        self.passed: set[Var] = set()
 
     # -- adjoints -------------------------------------------------------------------------------
 
@@ -144,6 +147,7 @@ class _Reverse:
             unwinding.passed(e)
 
     def reverse(self, e: Equation, scope: Scope) -> None:
+        self.passed.update(e.outs)
         changed = any(v in scope.versions.current for v in e.outs) and e.blocks
         if changed or any(v in self.active for v in e.outs):
             self.b.pos = e.pos
@@ -336,7 +340,8 @@ class _Reverse:
     def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
         """Run a branch's forward part in the reverse branch; (its equations, results)."""
         env: Env = {}
-        results = copy_block(self.b, inner.forward, env)
+        with self.b.apart(self.passed):
+            results = copy_block(self.b, inner.forward, env)
         inner.forward = new
         self.active.update(
             now for old, now in env.items() if old in self.active and isinstance(now, Var)
@@ -475,7 +480,8 @@ class _Reverse:
             renew(p, scope.shaped(a), env)
             for p, a in zip(body.params[1:], e.ins[3:], strict=True)
         ]
-        results = copy_block(b, body, env, effects)
+        with b.apart(self.passed):
+            results = copy_block(b, body, env, effects)
         self.active.update(
             now for old, now in env.items() if old in self.active and isinstance(now, Var)
         )
