@@ -470,7 +470,7 @@ def _check(s: Scope, e: Equation) -> None:
             s.page.write(f"raise {name}({e.params['late'].key!r}{values})")
         return
     with s.page.block(f"if {negated(ok).text}:"):
-        whole = issubclass(cls, JitadError) and cls is not GuardMiss
+        whole = issubclass(cls, JitadError) and not issubclass(cls, GuardMiss)
         finished = f", {FINISHED!r}" if whole else ""
         s.page.write(f"raise {name}({message!r}{finished})")
     if e in s.analysis.equal:
