@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from jitad.emit import native
 from jitad.errors import GuardMiss, JitadError
+from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
@@ -24,7 +26,9 @@ from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Keep, Number, Record
 from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
+from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
+from jitad.values.complexes import Complex, plain
 
 _serial = itertools.count()
 _ABSENT = object()
@@ -127,6 +131,8 @@ class Source:
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
+                case "floats":
+                    text = f"{self.name('floats', as_array)}({owner})"
                 case "part":
                     text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
@@ -170,6 +176,10 @@ class Source:
         if s.kind is None:
             self._match_leaf(first, name, next(leaves), path, tests)
             return
+        if s.kind is complex:
+            self._match_complex(first, name, next(leaves), tests)
+            next(leaves)
+            return
         tests.append(f"type({first}) is {self.name('kind', s.kind)}")
         node = registered(s.kind)
         if node is not None:
@@ -206,6 +216,9 @@ class Source:
     def _match_leaf(
         self, first: str, name: str, leaf: Any, path: Path, tests: list[str]
     ) -> None:
+        if isinstance(leaf, Floats):
+            tests.append(f"{self.name('is_long', is_long)}({first})")
+            return
         late = path in self.looked_at
         if late and isinstance(leaf, np.ndarray):
             if first != name:
@@ -221,6 +234,18 @@ class Source:
             (self.later if late else tests).append(_IN_64_BITS.format(name))
         elif isinstance(leaf, str):
             tests.append(f"{name} == {self.name('text', leaf)}")
+
+    def _match_complex(self, first: str, name: str, part: Any, tests: list[str]) -> None:
+        """Tests of a complex value whose parts are like `part`."""
+        if not isinstance(part, np.ndarray):
+            kind = complex if type(part) is float else np.result_type(part, np.complex64).type
+            tests.append(f"type({first}) is {self.name('kind', kind)}")
+            return
+        dtype = self.name("dtype", np.result_type(part, np.complex64))
+        tests.append(f"type({first}) is {self.name('kind', type(part))}")
+        tests.append(f"{name}.dtype is {dtype} and {name}.ndim == {part.ndim}")
+        if self.no_ones:
+            tests.append(f"1 not in {name}.shape")
 
     def of_type(self, guard: Guard) -> str:
         """A test of a captured value, which has a name from there on."""
@@ -347,18 +372,25 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 return arrays[id(f)]
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)
-            case Record(of) if id(f) not in nodes:
+            case Record(of) if id(f) not in nodes and type(of.value) is not Stretch:
                 nodes.add(id(f))
                 parts = [build(p) for p in f.parts]
                 kind = type(of.value)
                 if any(p is None for p in parts):
                     return None
+                if kind is Complex:
+                    if s is not None:
+                        return f"{s.name('plain', plain)}({parts[0]}, {parts[1]})"
+                    scalar = all(isinstance(p, Number) for p in f.parts)
+                    return f"complex({parts[0]}, {parts[1]})" if scalar else None
                 if kind is tuple:
                     return f"({''.join(f'{p}, ' for p in parts)})"
                 if s is None:
                     return None
                 if kind is list:
                     return f"[{', '.join(map(str, parts))}]"
+                if issubclass(kind, defaultdict):
+                    return None
                 if issubclass(kind, dict):
                     keys = (s.name("key", k) for k in of.keys)
                     items = zip(keys, parts, strict=True)

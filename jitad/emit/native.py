@@ -37,8 +37,9 @@ from jitad.tape.types import Array, Scalar
 __all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
-              "native", "depth", "sorting", "lapack", "blas", "addresses")  # fmt: skip
+_MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
+              "numba_private", "native", "depth", "sorting", "lapack", "blas", "fourier", "banded",
+              "eigen", "addresses")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
