@@ -27,13 +27,15 @@ from jitad.errors import (
     JitadError,
     JitadOverflowError,
     JitadTypeError,
+    RoomMiss,
     UnknownDepthError,
 )
 from jitad.fallback import Unknown, is_allowed, warn
+from jitad.floatlists import LONG, packed
 from jitad.native_entries import native_entry, of_types
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
-from jitad.structures import Structure, flatten, step, unflatten
+from jitad.structures import Structure, flatten, map_structure, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import calls, context, hooks
@@ -134,10 +136,12 @@ class Compiled:
         leaves, structure = flatten((args, kwargs))
         if any_traced(leaves):
             return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
+        if len(leaves) > LONG:
+            leaves, structure = flatten(packed((args, kwargs)))
         if any(isinstance(leaf, np.ndarray) and not leaf.ndim for leaf in leaves):
             leaves = [leaf[()] if isinstance(leaf, np.ndarray) and not leaf.ndim else leaf
                       for leaf in leaves]  # fmt: skip
-            args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
+            args, kwargs = _as_numbers((args, kwargs))  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
         ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
@@ -211,7 +215,17 @@ class Compiled:
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        flat = s.kernel(*values)
+        while True:
+            try:
+                flat = s.kernel(*values)
+                break
+            except RoomMiss as error:
+                short = [r for r in s.traced.rooms if r.message == error.case]
+                if not short:
+                    raise
+                for room in short:
+                    room.grow()
+                values = s.traced.arguments(self.f, args, kwargs)
         out = finish(s.traced, flat, self.f, args, kwargs)
         self._enter(s, args, kwargs)
         return out
@@ -219,6 +233,8 @@ class Compiled:
     def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """From now on, calls like this one go straight to the kernel."""
         leaves, structure = flatten((args, kwargs))
+        if len(leaves) > LONG:
+            leaves, structure = flatten(packed((args, kwargs)))
         if len(leaves) > _MOST_LEAVES:
             return
         key = (s, structure, tuple(map(type, leaves)))
@@ -328,6 +344,13 @@ class Compiled:
 
 
 
+def _as_numbers(value: Any) -> Any:
+    """The structure with arrays without axes as the numbers that they are."""
+    return map_structure(
+        lambda a: a[()] if isinstance(a, np.ndarray) and not a.ndim else a, value
+    )
+
+
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
@@ -364,7 +387,7 @@ def _key(leaf: Any) -> Any:
         return (type(leaf), leaf.dtype.str, leaf.ndim)
     if type(leaf) is int and not -(2**63) <= leaf < 2**63:
         return leaf  # it will be refused
-    if isinstance(leaf, (bool, int, float, complex, np.generic)):
+    if isinstance(leaf, (bool, int, float, np.generic)):
         return type_of_constant(leaf)
     return (type(leaf), leaf) if isinstance(leaf, str) else type(leaf)  # others are guarded
 
@@ -384,16 +407,20 @@ def _abstract(leaf: Any) -> Any:
     return leaf
 
 
+def abstracts(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What stands for arguments in a trace."""
+    leaves, structure = flatten((args, {}))
+    out: tuple[Any, ...] = unflatten(structure, _abstracts(f, leaves, structure))[0]
+    return out
+
+
 _DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
 
 
 def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
     """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
     for k, leaf in enumerate(leaves):
-        dtype = getattr(leaf, "dtype", None)
-        if isinstance(leaf, (complex, np.complexfloating)):
-            what = "a complex number"
-        elif isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
+        if isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
             what = f"an array of dtype {leaf.dtype}"
         elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
             what = f"a {type(leaf).__name__}, whose arithmetic is its own"
@@ -408,10 +435,10 @@ def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -
             )  # fmt: skip
         else:
             continue
-        remedy = "Kernels take floats, ints, bools and arrays of them."
-        if (dtype is not None and dtype.kind == "c") or isinstance(leaf, complex):
-            remedy = "Pass the real and the imaginary part: kernels compute with real numbers."
-        raise JitadTypeError(f"{_place(f, structure, k)} is {what}", None, remedy)
+        raise JitadTypeError(
+            f"{_place(f, structure, k)} is {what}", None,
+            "Kernels take floats, ints, bools, complex numbers and arrays of them.",
+        )  # fmt: skip
     return list(map(_abstract, leaves))
 
 

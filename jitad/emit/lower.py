@@ -470,9 +470,11 @@ def _check(s: Scope, e: Equation) -> None:
             s.page.write(f"raise {name}({e.params['late'].key!r}{values})")
         return
     with s.page.block(f"if {negated(ok).text}:"):
-        whole = issubclass(cls, JitadError) and cls is not GuardMiss
+        whole = issubclass(cls, JitadError) and not issubclass(cls, GuardMiss)
         finished = f", {FINISHED!r}" if whole else ""
         s.page.write(f"raise {name}({message!r}{finished})")
+    if e in s.analysis.equal:
+        s.equate(*s.analysis.equal[e])
 
 
 def _handed(s: Scope, a: Atom) -> str:
@@ -488,7 +490,8 @@ def _print(s: Scope, e: Equation) -> None:
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
-    "take": picking.take, "store_take": _store_take, "accum_take": _store_take,
+    "positions": picking.positions, "take": picking.take,
+    "store_take": _store_take, "accum_take": _store_take,
     "slice": _view, "transpose": _view, "broadcast": _view,
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,

@@ -26,7 +26,7 @@ from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import apart, finish, independent
 from jitad.sweeps.implicit import pulled
 from jitad.sweeps.records import settle
-from jitad.sweeps.restore import Unwinding, before, plan
+from jitad.sweeps.restore import Unwinding, before, lasting, plan
 from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -87,6 +87,9 @@ class Reverse:
         self.b = b
         self.active = active
         self.library = library
+        # Their adjoints were taken.  Forward parts that run again must not share them with code
+        # that came later: contributions would come too late.
+        self.passed: set[Var] = set()
         self.function = function
 
     # -- adjoints -------------------------------------------------------------------------------
@@ -165,6 +168,7 @@ class Reverse:
             unwinding.passed(e)
 
     def reverse(self, e: Equation, scope: Scope) -> None:
+        self.passed.update(e.outs)
         changed = any(v in scope.versions.current for v in e.outs) and e.blocks
         if changed or any(v in self.active for v in e.outs):
             self.b.pos = e.pos
@@ -328,7 +332,8 @@ class Reverse:
     def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
         """Run a branch's forward part in the reverse branch; (its equations, results)."""
         env: Env = {}
-        results = copy_block(self.b, inner.forward, env)
+        with self.b.apart(self.passed):
+            results = copy_block(self.b, inner.forward, env)
         inner.forward = new
         self.active.update(
             now for old, now in env.items() if old in self.active and isinstance(now, Var)
@@ -362,7 +367,8 @@ class Reverse:
         )  # fmt: skip
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
-        restored = [] if rerun else plan(e, self.active, scope)
+        kept = {} if rerun else lasting(e, scope)
+        restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
         k_var = Var(INT, (), _counter(e))
         inner = Scope(scope, body, visible=rerun, owner=e)
@@ -381,6 +387,8 @@ class Reverse:
                 inner.index(e, k_var, b)
                 forward, results = list(body.equations), list(body.results)
                 params_now = list(params)
+            for k, versions in kept.items():
+                inner.versions.settle(versions, scope.value(e.outs[k]))
             last: list[Var] = []  # versions of restored arrays that an iteration ended with
             for k in restored:
                 p = params[k]
@@ -471,7 +479,8 @@ class Reverse:
             renew(p, scope.shaped(a), env)
             for p, a in zip(body.params[1:], e.ins[3:], strict=True)
         ]
-        results = copy_block(b, body, env, effects)
+        with b.apart(self.passed):
+            results = copy_block(b, body, env, effects)
         self.active.update(
             now for old, now in env.items() if old in self.active and isinstance(now, Var)
         )

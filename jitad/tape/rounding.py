@@ -27,11 +27,13 @@ from jitad.tape.types import is_float
 # Elementwise primitives that are continuous in every operand, wherever it lies.
 _CONTINUOUS = frozenset(
     "add sub mul neg abs where maximum minimum fmax fmin square exp exp2 expm1 sin cos sinh cosh "
-    "tanh atan asinh erf erfc expit logaddexp hypot".split()
+    "tanh atan asinh erf erfc expit sech2 logaddexp hypot".split()
 )
+# Whatever a processor's multiplication ends.
+_PRODUCTS = frozenset("mul square pow".split())
 # What is no product, and stays none if it is rewritten.
 _NO_PRODUCT = frozenset(
-    "add sub div quotient sqrt exp log sin cos tanh pow floor cast pop sum amax amin matmul".split()
+    "add sub div quotient sqrt exp log sin cos tanh floor pop sum amax amin matmul".split()
 )
 
 
@@ -93,10 +95,13 @@ def rounded(
     def hands_on(e: Equation, a: Var, out: Var) -> bool:
         if e.op == "load":  # of what was stored just now; all else comes from memory
             return a in makers and makers[a].op in ("store", "accum")
+        if e.op == "cast":  # between Python's floats and NumPy's it is nothing
+            return a.type.dtype == out.type.dtype  # type: ignore[union-attr]
         return e.op not in _NO_PRODUCT
 
     found = [
-        v for v, e in makers.items() if e.op == "mul" and not any(map(_power_of_two, e.ins))
+        v for v, e in makers.items()
+        if e.op in _PRODUCTS and not (e.op == "mul" and any(map(_power_of_two, e.ins)))
     ]
     if mine is not None:  # the compiler may put a function in the place of its call
         found += [p for p in block.params if is_float(p.type)]

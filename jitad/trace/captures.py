@@ -1,16 +1,15 @@
 """What does a function read besides its arguments, and where is it found at the next call?
 
 Floats and arrays that are read from globals, closure cells, attributes and containers become
-inputs of the tape: nothing is baked in.  Everything else (ints, strings, functions, the length of
-a list) is static, and guarded.  Both are found again by a `Path` from the function that is called
-or from its arguments, so that two functions that differ only in what they close over share a
-kernel.  Lists and dicts from outside have their elements replaced by inputs while the trace runs.
+inputs of the tape: nothing is baked in.  Everything else (ints, texts, functions, lengths of lists)
+is static, and guarded.  Both are found again by a `Path` from the function or its arguments, so
+that functions that differ only in what they close over share a kernel.  Lists and dicts from
+outside have their elements replaced by inputs while the trace runs.
 """
 
 from __future__ import annotations
 
 import copy
-import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,13 +19,17 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import INT, Array, Scalar, type_of_constant
+from jitad.trace.libraries import is_library_thing
 from jitad.trace.rewrite import is_library
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
@@ -103,6 +106,8 @@ def _step(at: Any, kind: str, key: Any) -> Any:
             return at.__kwdefaults__[key]
         case "part":
             return part_of(at, key)
+        case "floats":
+            return as_array(at)
     raise AssertionError(kind)
 
 
@@ -132,7 +137,8 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    kind: str  # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing"
+    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats"
+    kind: str
     expected: Any  # "same" and "apart": the path of the other thing
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
@@ -156,6 +162,8 @@ class Guard:
                 return (now is other) == (self.kind == "same")
             case "keys":
                 return _shape_of(now) == self.expected
+            case "floats":
+                return is_long(now)
         return False
 
 
@@ -202,9 +210,12 @@ class Captures:
     _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
     _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
+    _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
+    came_apart: frozenset[Any] = frozenset()  # where lists of floats are that come apart
+    needless: set[Any] = field(default_factory=set)  # those that might
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -252,7 +263,7 @@ class Captures:
         if not whole and type(value) is list and path not in self._known:
             self.register(value, path)
             return value
-        if isinstance(value, (Number, ArrayHandle, Perhaps)) or value is UNSET:
+        if isinstance(value, (Number, ArrayHandle, Complex, Perhaps)) or value is UNSET:
             return value
         if path in self._known:
             return self._known[path]
@@ -261,6 +272,10 @@ class Captures:
 
     def _read(self, path: Path, value: Any) -> Any:
         match value:
+            case complex() | np.complexfloating():
+                return self._complex(path, value, Guard(path, "type", type(value)))
+            case np.ndarray() if value.ndim and value.dtype.kind == "c":
+                return self._complex_array(path, value)
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
@@ -269,7 +284,7 @@ class Captures:
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
                 return self._input(path, type_of_constant(value), value=value)
-            case bool() | int() | np.generic() | complex() | str() | bytes() | None:
+            case bool() | int() | np.generic() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case FunctionType():
@@ -320,7 +335,11 @@ class Captures:
                 f"{path} is a {kind.__name__} from outside, which a call would advance",
                 self.builder.pos, "Make it a list, or make it anew inside the function.",
             )  # fmt: skip
-        methods = [getattr(kind, name) for name in _CONTENT if hasattr(kind, name)]
+        # not those of the class itself, which an Enum has
+        methods = [
+            getattr(kind, name) for name in _CONTENT
+            if any(name in vars(c) for c in kind.__mro__)
+        ]  # fmt: skip
         seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
         if not seen and not isinstance(value, _IMMUTABLE):
             raise JitadTypeError(
@@ -351,21 +370,27 @@ class Captures:
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
-        kind: Any = type(value)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
     def _container(self, path: Path, value: Any) -> Any:
         known = self.path_of(value)
         if known is not None and (id(value) in self._looked_into or known != path):
             if known != path:
                 self.guards.append(Guard(path, "same", known))
-            self.guards.append(Guard(path, "keys", _shape_of(value)))
+            if stretched(value) is None:
+                self.guards.append(Guard(path, "keys", _shape_of(value)))
             return value
         if id(value) in self._lengths:
             raise JitadError(
                 f"{path} is read after it was appended to", self.builder.pos,
                 "Read it before, or append to a list of your own and return it.",
             )  # fmt: skip
+        if is_long(value) and path not in self.came_apart:
+            self.register(value, path)
+            self._looked_into.add(id(value))
+            self.guards.append(Guard(path, "floats", None))
+            self._restores.append(_restorer(value))
+            return self.float_list(value, len(value), path, self.inputs)
         if len(value) > MAX_ELEMENTS:
             raise JitadError(
                 f"{path} has {len(value)} elements, too many to trace one by one",
@@ -420,6 +445,25 @@ class Captures:
         self.register(handle, path)
         return handle
 
+    def _complex(self, path: Path, value: Any, guard: Guard) -> Complex:
+        self.guards.append(guard)
+        parts = (self.read(path.then("attr", k), getattr(value, k)) for k in ("real", "imag"))
+        return self.of_one_shape(Complex(*parts))
+
+    def of_one_shape(self, z: Complex) -> Complex:
+        """The parts of an array that is an input have the same extents."""
+        if isinstance(z.re, ArrayHandle):
+            z.im.peek().atom.shape = z.re.peek().atom.shape
+        return z
+
+    def _complex_array(self, path: Path, value: np.ndarray) -> Complex:
+        if id(value) not in self._complexes:
+            guard = Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim))
+            self._complexes[id(value)] = (path, value, self._complex(path, value, guard))
+        if self._complexes[id(value)][0] != path:  # the two names must go on to mean one array
+            self.guards.append(Guard(path, "is", value))
+        return self._complexes[id(value)][2]
+
     # -- inputs -------------------------------------------------------------------------------
 
     def _input(
@@ -431,6 +475,35 @@ class Captures:
         self.guards.append(Guard(path, "dtype", type))
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
+        return Leaf(self.builder, var)
+
+    def float_list(self, out: list[Any], count: int, path: Path, inputs: list[Input]) -> list[Any]:
+        """A long list of floats from outside, held as one array; or else number by number."""
+        from jitad.trace.grown import of_floats  # made of handles
+
+        if path in self.came_apart:
+            self.guards.append(Guard(path, "keys", (list, count)))
+            number = type_of_constant(0.0)
+            for k in range(count):
+                inputs.append(Input(path.then("item", k), number, self.add_input(number, "")))
+                out.append(Leaf(self.builder, inputs[-1].var))
+        else:
+            self.needless.add(path)
+            name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
+            if not name and isinstance(path.root, tuple):
+                where = path.root[1]
+                name = where if isinstance(where, str) else self.name_of(where)
+            t = Array("f8", 1)
+            var = self.add_input(t, name, (count,))
+            inputs.append(Input(path.then("floats", None), t, var))
+            out[:] = [of_floats(Leaf(self.builder, var))]
+        self.register(out, path)
+        return out
+
+    def hidden(self, thing: Any, name: str) -> Leaf:
+        """An int that is no input of the user's: the size of a thing of the kernel's own."""
+        var = self.add_input(INT, name)
+        self.inputs.append(Input(Path(Root(thing), (("attr", "size"),)), INT, var))
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
@@ -470,24 +543,7 @@ _CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "
 _IMMUTABLE = (range, slice, np.dtype)
 
 
-def is_library_thing(thing: type | ModuleType) -> bool:
-    """True of modules, and of classes defined in them, that are not the user's."""
-    if isinstance(thing, ModuleType):
-        return is_library_module(thing)
-    module = sys.modules.get(thing.__module__)
-    return module is not None and is_library_module(module)
-
-
 def _is_frozen(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_frozen, value))
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
-
-
-def is_library_module(module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return module.__name__ != "__main__"
-    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
-
-

@@ -18,17 +18,20 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.build import Leaf
-from jitad.trace import outside
+from jitad.trace import lists, outside
 from jitad.trace.calls import WHILE_TRACING, call, special
-from jitad.trace.captures import Guard, is_library_module
+from jitad.trace.captures import Guard
 from jitad.trace.containers import note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
-from jitad.values.journal import MISSING, record
+from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
@@ -149,6 +152,9 @@ def append(target: Any, item: Any) -> None:
         return
     trace.step(sys._getframe(1))
     captures = trace.captures
+    if stretched(target) is not None:
+        lists.append(target, item)
+        return
     if captures.path_of(target) is None or captures.looks_into(target):
         note(target)
         target.append(item)
@@ -170,7 +176,7 @@ METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
     owner = present(owner)
-    if isinstance(owner, (Number, ArrayHandle)):
+    if isinstance(owner, (Number, ArrayHandle, Complex)):
         if trace is not None:
             trace.step(sys._getframe(1))
             if name in METHODS and isinstance(owner, Leaf):
@@ -211,6 +217,9 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
     owner = present(owner)
+    if isinstance(owner, Complex):
+        setattr(owner, name, present(value))  # a write to the array that the part is
+        return
     trace = current()
     if trace is None:
         _note_attr(owner, name)
@@ -275,6 +284,7 @@ WHILE_TRACING.update({
 def _note_attr(owner: Any, name: str) -> None:
     if isinstance(owner, (Number, ArrayHandle)):
         return
+    check_free(owner)
 
     def read() -> Any:
         return vars(owner).get(name, MISSING) if hasattr(owner, "__dict__") else getattr(
@@ -305,15 +315,17 @@ def get_item(owner: Any, index: Any) -> Any:
     if trace is None:
         return outside.met(owner[index]) if type(owner) in (list, tuple, dict) else owner[index]
     trace.step(sys._getframe(1))
+    if stretched(owner) is not None:
+        return lists.get(owner, index)
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
-    if type(owner) not in (list, tuple, dict, ArrayHandle):
+    if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
         if found is not None:
             return call(found, owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
-    return owner[index]
+    return made_if_new(owner[index]) if isinstance(index, slice) else owner[index]
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
@@ -326,14 +338,17 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
 
 def set_item(value: Any, owner: Any, index: Any) -> None:
     owner, index = present(owner), present(index)
-    if isinstance(owner, ArrayHandle):
+    if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
+        if stretched(owner) is not None:
+            lists.put(owner, index, value)
+            return
         if type(owner) in (list, dict):
             note(owner)
-        else:
+        elif not isinstance(owner, Complex):
             found = special(owner, "__setitem__")
             if found is not None:
                 call(found, owner, index, value)
@@ -347,6 +362,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
 
 def del_item(owner: Any, index: Any) -> None:
     if current() is not None:
+        if stretched(owner) is not None:
+            lists.delete(owner, index)
+            return
         if type(owner) in (list, dict):
             note(owner)
         elif (found := special(owner, "__delitem__")) is not None:
@@ -357,11 +375,17 @@ def del_item(owner: Any, index: Any) -> None:
 
 def unpack(value: Any, count: int | None) -> Any:
     """The parts of a value that is assigned to several targets."""
-    if isinstance(value, ArrayHandle) and count is not None:
+    if isinstance(value, (ArrayHandle, Complex)) and count is not None:
         n = value.shape[0]
         if isinstance(n, Leaf):
             require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
             return [value.row(k) for k in range(count)]
+    if stretched(value) is not None:
+        if count is None:
+            raise lists.refused("unpacked with a star")
+        n = lists.length(value)
+        require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
+        return [lists.get(value, k) for k in range(count)]
     return value
 
 
