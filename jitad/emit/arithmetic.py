@@ -16,6 +16,9 @@ from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, Scalar, promote
 
 _NEGATIVE = re.compile(r"-[\d.e+-]+")
+_CALLED = re.compile(r"(\w+)\(")
+# what is worth neither a branch of the processor nor the basic blocks that a branch costs Numba
+_STEPS = {"where", "plus", "fadd", "float32", "not", "and", "or", "if", "else"}
 STANDARD = ("f8", "i8", "b1", "c16")
 
 
@@ -45,6 +48,8 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
             x if d == out else _as(a, x, out)
             for a, x, d in zip(e.ins[1:], operands[1:], dtypes[1:], strict=True)
         ]
+        if out in ("f8", "f4") and all(_is_cheap(x) for x in operands):
+            return apply("where({0}, {1}, {2})", *operands)
         strange = False
     elif strange:
         operands = [
@@ -67,11 +72,16 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
     return cast(text, out) if strange and out not in STANDARD else text
 
 
+def _is_cheap(e: Expr) -> bool:
+    """Without loads (which may be there only on a condition) and functions of more than a step."""
+    return "[" not in e.text and set(_CALLED.findall(e.text)) <= _STEPS
+
+
 def functions() -> set[str]:
     """All names that emitted code may take from the preamble."""
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
-    names |= {"fadd", "plus", "maximum", "minimum", "deep", "handed", "room"}
-    names |= {"accum", "empty", "ask", "grown", "load", "opaque", "show", "store", "zeros"}
+    names |= {"fadd", "plus", "where", "maximum", "minimum", "deep", "handed", "room"}
+    names |= {"accum", "empty", "ask", "grown", "load", "opaque", "show", "store", "times", "zeros"}
     return names - {"abs"}  # a builtin

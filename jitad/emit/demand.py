@@ -19,15 +19,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
-from jitad.tape.rounding import rounded
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.lent import STORES
+from jitad.tape.rounding import Deciding, rounded
 from jitad.tape.types import Scalar
 
-STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
 VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")
@@ -68,10 +69,13 @@ class Analysis:
     rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
 
 
-def analyse(body: Block) -> Analysis:
+def analyse(
+    body: Block, known: Mapping[str, Deciding], mine: Deciding | None = None
+) -> Analysis:
+    """`known`: the functions that the body calls; `mine`: itself, if it is one."""
     out = Analysis()
     _visit(out, body)
-    out.rounded = rounded(body)
+    out.rounded = rounded(body, known, mine)
     return out
 
 
@@ -84,7 +88,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
-        writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
+        writes.append(writes[-1] + (e.op in (*STORES, *STRUCTURED, *CALLS)))
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
     for p in block.params:
         out.home[p] = block

@@ -394,11 +394,11 @@ def matmul(s: Scope, e: Equation) -> None:
     same = {a.type.dtype, b.type.dtype, v.type.dtype}  # type: ignore[union-attr]
     if tiny or left is None or right is None or len(same) > 1 or same.isdisjoint({"f4", "f8"}):
         _multiply(s, e, a, b, v)
-    elif not v.shape:
-        s.define(v, Expr(f"np.dot({left}, {right})"))
+    elif not v.shape:  # two vectors: a loop is as fast
+        _multiply(s, e, a, b, v)
     else:
         name = s.new_array(v, (*s.extents[a][:-1], *s.extents[b][1:]))
-        s.page.write(f"np.dot({left}, {right}, {name})")
+        s.page.write(f"times({left}, {right}, {name})")
 
 
 def _dense(s: Scope, a: Var) -> str | None:
@@ -409,7 +409,7 @@ def _dense(s: Scope, a: Var) -> str | None:
     if s.access[a].partial or len(at) != len(s.extents[a]):
         return None
     owned = bool(s.buffers.roots[a]) and all(r.owned for r in s.buffers.roots[a])
-    source = name if owned else f"np.ascontiguousarray({name})"
+    source = name if owned else f"handed({name})"
     if at == identity(len(at)):
         return source
     return f"{source}.T" if at == identity(2)[::-1] else None

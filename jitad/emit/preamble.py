@@ -18,6 +18,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.blas import times
 from jitad.emit.depth import deep, handed, room
 from jitad.emit.lapack import (
     cholesky,
@@ -134,6 +135,7 @@ fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vecto
 # `a * b + c` may be one instruction that rounds once; of `plus(a * b, c)` the product is rounded
 # first, as Python does: where a decision may hang on the last bit
 plus = _plain("plus", lambda a, b: a + b)
+where = _plain("where", lambda c, a, b: a if c else b)  # no branch, unlike `a if c else b`
 
 # -- division by a number that is known beforehand, see specialise.quotients ---------------------
 
@@ -152,4 +154,4 @@ __all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "
 __all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
 __all__ += ["solve", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
-__all__ += ["show", "store", "zeros"]
+__all__ += ["show", "store", "times", "zeros"]

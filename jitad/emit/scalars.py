@@ -281,6 +281,10 @@ def _quotient(s: Site, x: Value, d: Value, inverse: Value, scale: Value) -> Valu
     return s.b.fmul(s.b.select(sound, better, guess), scale)
 
 
+def _where(s: Site, c: Value, a: Value, b: Value) -> Value:
+    return s.b.select(s.less("!=", c, s.const(0)), a, b)
+
+
 def _double(*ts: Type) -> Type | None:
     return types.float64 if _float(*ts) is not None else None
 
@@ -316,6 +320,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "isfinite": (_number, _bool, _isfinite),
     "fadd": (_number, None, _fadd),
     "plus": (_number, None, _plus),
+    "where": (lambda c, a, b: _number(a, b), None, _where),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

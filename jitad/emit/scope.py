@@ -68,6 +68,8 @@ class Scope:
         self.last_nest: Written | None = None
         self.exceptions: dict[type, str] = {}  # names of what checks raise
         self.called: dict[str, str] = {}  # names of the functions that calls name
+        self.lent: dict[str, dict[int, int]] = {}  # which arrays those write in place
+        self.given: dict[Var, str] = {}  # array parameters as they are called at the beginning
         self.room = ""  # the name of the lowest address that a frame may have
 
     def run(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
@@ -41,6 +42,8 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("ascend", ascend),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("abreast", abreast),
+    ("in lanes", simplify),
     ("delay", delay),
     ("gather", gather),
     ("sink", sink),

@@ -54,6 +54,9 @@ class _Functions(Library):
         self.resolved(name)
         return super().body(name)
 
+    def has(self, name: str) -> bool:
+        return name in self.raw or super().has(name)
+
     def used_by(self, block: Block) -> dict[str, Tape]:
         for name in list(self.raw):
             self.resolved(name)

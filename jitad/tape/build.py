@@ -30,6 +30,7 @@ class Builder:
     def __init__(self, constant: Callable[[np.ndarray], Atom] | None = None) -> None:
         self.blocks: list[Block] = [Block()]
         self._known: list[dict[Any, tuple[Var, ...]]] = [{}]
+        self._unshared: set[Var] = set()
         self.pos: Pos | None = None
         self._constant = constant
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
@@ -70,6 +71,15 @@ class Builder:
         finally:
             self.blocks.pop()
             self._known.pop()
+
+    @contextmanager
+    def apart(self, variables: set[Var]) -> Iterator[None]:
+        """Share no equation that has one of these results."""
+        was, self._unshared = self._unshared, variables
+        try:
+            yield
+        finally:
+            self._unshared = was
 
     @contextmanager
     def at_root(self) -> Iterator[None]:
@@ -130,6 +140,8 @@ class Builder:
             key = (op, ins, tuple(sorted(params.items())))
             for known in reversed(self._known):
                 if key in known:
+                    if self._unshared and self._unshared.intersection(known[key]):
+                        continue
                     return known[key]
         outs = tuple(Var(t, shape) for t, shape in row.infer(*ins, **params))
         self.append(Equation(op, ins, outs, params, (), self.pos))

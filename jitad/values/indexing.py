@@ -29,6 +29,7 @@ from jitad.values.extents import (
 )
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
+from jitad.values.registry import call
 from jitad.values.views import At, Entry, New, Range
 
 
@@ -75,7 +76,7 @@ def _array_or_item(item: Any) -> Any:
     if isinstance(item, (bool, np.bool_)):
         raise fail(JitadIndexError, "a bool is no index of an array here", "Use np.where or if.")
     if isinstance(item, list):
-        item = np.array(item, dtype=None if item else np.intp)
+        item = call(np.array, item) if item else np.array(item, dtype=np.intp)
     dtype = getattr(item, "dtype", None)
     ndim = getattr(item, "ndim", 0)
     if dtype is None or not ndim:

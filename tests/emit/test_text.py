@@ -81,6 +81,20 @@ def test_expression(made: object, text: str) -> None:
     assert made().text == text  # type: ignore[operator]
 
 
+def test_choices_between_numbers_are_no_branches() -> None:
+    """Numba takes time quadratic in the basic blocks, so straight-line code should have none."""
+    b = Builder()
+    x = b.input(FLOAT, "x")
+    for k in range(30):
+        y = b.emit("mul", x, lit(0.5 + k))
+        x = b.emit("where", b.emit("lt", x, y), y, b.emit("mul", x, x))
+    tape = finish(b, "f", x)
+    source = emit(tape)
+    assert " else " not in source and source.count("where(") == 30
+    check(tape, 0.3)
+    check(tape, -1.7)
+
+
 def test_positions_are_comments() -> None:
     b = Builder()
     x = b.input(FLOAT, "x")

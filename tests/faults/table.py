@@ -16,6 +16,9 @@ FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.
 INTERPRET = "jitad/tape/interpret.py"
 DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
 LAYOUT, ROUNDING = "jitad/specialise/layout.py", "jitad/tape/rounding.py"
+ABREAST, CHAINS = "jitad/specialise/abreast.py", "jitad/specialise/chains.py"
+STRIPS = ("tests/specialise/test_abreast.py",)
+NUMBA, DIRECT = "jitad/emit/numba_private.py", ("tests/emit/test_direct.py",)
 TURNING = ("tests/specialise/test_layout.py",)
 CUSTOM, ASKED = "jitad/sweeps/custom.py", ("tests/custom",)
 EAGER_RULES, UNKNOWN = "jitad/runtime/custom.py", "jitad/runtime/unknown.py"
@@ -178,6 +181,15 @@ FAULTS: tuple[Fault, ...] = (
           "products are never rounded before they are added", ("tests/tape/test_rounding.py",)),
     Fault(ROUNDING, "        return e.ins[1:]\n", "        return ()\n",
           "divisors are not exact", ("tests/tape/test_rounding.py",)),
+    Fault(ROUNDING, '"mul square pow".split()', '"mul".split()',
+          "a square may be fused with what a maximum is looked for in",
+          ("tests/primitives/test_ties.py",)),
+    Fault(ABREAST, 'rest = b.emit("sub", n, done)', 'rest = lit(0)',
+          "the points behind the last whole strip are left out", STRIPS),
+    Fault(CHAINS, "return all(len({a in versions for a in way}) == 1 for way in ways)",
+          "return True", "an array that is replaced counts as touched at its own places", STRIPS),
+    Fault(NUMBA, "_PLAIN = 0x0501", "_PLAIN = 0x0500",
+          "an array with steps goes straight into a kernel for contiguous ones", DIRECT),
     Fault(RESOLVE, "        inner[v] = env[v]\n", "        pass\n",
           "a function under an operator loses what it takes from outside"),
     # -- functions with rules

@@ -220,6 +220,34 @@ def test_value_and_gradient_are_one_recursion_where_they_can_be():
     assert sum(e.op in CALLS for e in walk(function.body)) == 1
 
 
+def test_what_is_computed_before_and_after_a_recursion_that_runs_again():
+    """Its forward part shares nothing with later code, whose adjoints are complete by then."""
+
+    def f(x):
+        def power(k):
+            return x if k < 1 else power(k - 1) * np.sin(x) * (x * 3.0)
+
+        n = 2 if x > 0 else 3
+        s = power(n) + np.sin(x) * (x * 3.0) if x < 5 else x
+        return s + x * 3.0 + np.sin(x) * x
+
+    slopes(f, 0.7)
+
+    def g(x):
+        a = np.array([x, x * x, 2.0])
+        b = np.ones(3)
+        if x < 5.0:
+            b[1:] += 0.2 * a[1:]
+
+            def count(k):
+                return x if k > 3.0 else count(k + x)
+
+            b[0] = count(x)
+        return np.sum(a * np.arange(1.0, 3.5)) + np.sum(b * np.arange(1.0, 3.5))
+
+    slopes(g, 0.7)
+
+
 def test_zeros_stay_symbolic_across_calls():
     def f(x):
         def go(z, unused, n):

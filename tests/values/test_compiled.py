@@ -33,6 +33,16 @@ def picks_in_a_loop(x):
     return s + y.sum()
 
 
+def swaps(x):
+    m = np.outer(x, np.sin(x))
+    for k in range(len(x)):
+        p = k + int(np.argmax(np.abs(m[k:, k])))
+        if p != k:
+            m[[k, p]] = m[[p, k]]
+        m[[p, 0], :2] *= x[[k, p, -1]][:2]
+    return np.sum(m[:, [p, 1]] ** 2) + m[0] @ x
+
+
 def folds(x):
     rest = sp.logsumexp(x) + np.linalg.norm(x) + np.std(x) + np.cumprod(x)[-1]
     return np.cumsum(x)[2] * np.prod(x) + x[np.argmax(x)] + rest
@@ -61,7 +71,7 @@ def scalars(x):
     return s + np.sum(np.linspace(0, x[0], 7) ** 2) + np.sum(np.arange(len(x)) * x)
 
 
-@pytest.mark.parametrize("f", [picks, picks_in_a_loop, folds, shapes, views, scalars])
+@pytest.mark.parametrize("f", [picks, picks_in_a_loop, swaps, folds, shapes, views, scalars])
 def test_compiled_equals_eager_equals_differences(f: Any) -> None:
     x = np.array([0.7, 1.3, 2.1, 0.4, 1.1])
     value, gradient = jit_value_and_grad(f)(x)
