@@ -10,7 +10,6 @@ kernel.  Lists and dicts from outside have their elements replaced by inputs whi
 from __future__ import annotations
 
 import copy
-import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,8 +23,8 @@ from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
-from jitad.tape.types import INT, Array, Scalar, type_of_constant
-from jitad.trace.rewrite import is_library
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.rewrite import is_library, is_library_thing
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
@@ -385,7 +384,9 @@ class Captures:
             self._looked_into.add(id(value))
             self.guards.append(Guard(path, "floats", None))
             self._restores.append(_restorer(value))
-            return self.float_list(value, len(value), path, self.inputs)
+            from jitad.trace.longlists import float_list  # made of captures
+
+            return float_list(self, value, len(value), path, self.inputs)
         if len(value) > MAX_ELEMENTS:
             raise JitadError(
                 f"{path} has {len(value)} elements, too many to trace one by one",
@@ -453,35 +454,6 @@ class Captures:
             self.builder.examples[var] = value
         return Leaf(self.builder, var)
 
-    def float_list(self, out: list[Any], count: int, path: Path, inputs: list[Input]) -> list[Any]:
-        """A long list of floats from outside, held as one array; or else number by number."""
-        from jitad.trace.grown import of_floats  # made of handles
-
-        if path in self.came_apart:
-            self.guards.append(Guard(path, "keys", (list, count)))
-            number = type_of_constant(0.0)
-            for k in range(count):
-                inputs.append(Input(path.then("item", k), number, self.add_input(number, "")))
-                out.append(Leaf(self.builder, inputs[-1].var))
-        else:
-            self.needless.add(path)
-            name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
-            if not name and isinstance(path.root, tuple):
-                where = path.root[1]
-                name = where if isinstance(where, str) else self.name_of(where)
-            t = Array("f8", 1)
-            var = self.add_input(t, name, (count,))
-            inputs.append(Input(path.then("floats", None), t, var))
-            out[:] = [of_floats(Leaf(self.builder, var))]
-        self.register(out, path)
-        return out
-
-    def hidden(self, thing: Any, name: str) -> Leaf:
-        """An int that is no input of the user's: the size of a thing of the kernel's own."""
-        var = self.add_input(INT, name)
-        self.inputs.append(Input(Path(Root(thing), (("attr", "size"),)), INT, var))
-        return Leaf(self.builder, var)
-
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
         """A parameter of the tape; axes of extent 1 are literal, the others are not 1."""
         b = self.builder
@@ -519,24 +491,7 @@ _CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "
 _IMMUTABLE = (range, slice, np.dtype)
 
 
-def is_library_thing(thing: type | ModuleType) -> bool:
-    """True of modules, and of classes defined in them, that are not the user's."""
-    if isinstance(thing, ModuleType):
-        return is_library_module(thing)
-    module = sys.modules.get(thing.__module__)
-    return module is not None and is_library_module(module)
-
-
 def _is_frozen(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_frozen, value))
     return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))
-
-
-def is_library_module(module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return module.__name__ != "__main__"
-    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
-
-

@@ -416,7 +416,7 @@ def sorted_in_place(x):
 
 
 def popped_while_large(x):
-    ys, k = sorted(e for e in x if e > 0.25), 0
+    ys, k = sorted([e for e in x if e > 0.25]), 0
     while ys and ys[-1] > 0.6:
         k += 1
         ys.pop()
