@@ -387,7 +387,7 @@ def _key(leaf: Any) -> Any:
         return (type(leaf), leaf.dtype.str, leaf.ndim)
     if type(leaf) is int and not -(2**63) <= leaf < 2**63:
         return leaf  # it will be refused
-    if isinstance(leaf, (bool, int, float, complex, np.generic)):
+    if isinstance(leaf, (bool, int, float, np.generic)):
         return type_of_constant(leaf)
     return (type(leaf), leaf) if isinstance(leaf, str) else type(leaf)  # others are guarded
 
@@ -407,16 +407,20 @@ def _abstract(leaf: Any) -> Any:
     return leaf
 
 
+def abstracts(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What stands for arguments in a trace."""
+    leaves, structure = flatten((args, {}))
+    out: tuple[Any, ...] = unflatten(structure, _abstracts(f, leaves, structure))[0]
+    return out
+
+
 _DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
 
 
 def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
     """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
     for k, leaf in enumerate(leaves):
-        dtype = getattr(leaf, "dtype", None)
-        if isinstance(leaf, (complex, np.complexfloating)):
-            what = "a complex number"
-        elif isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
+        if isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
             what = f"an array of dtype {leaf.dtype}"
         elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
             what = f"a {type(leaf).__name__}, whose arithmetic is its own"
@@ -431,10 +435,10 @@ def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -
             )  # fmt: skip
         else:
             continue
-        remedy = "Kernels take floats, ints, bools and arrays of them."
-        if (dtype is not None and dtype.kind == "c") or isinstance(leaf, complex):
-            remedy = "Pass the real and the imaginary part: kernels compute with real numbers."
-        raise JitadTypeError(f"{_place(f, structure, k)} is {what}", None, remedy)
+        raise JitadTypeError(
+            f"{_place(f, structure, k)} is {what}", None,
+            "Kernels take floats, ints, bools, complex numbers and arrays of them.",
+        )  # fmt: skip
     return list(map(_abstract, leaves))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.emit import native
 from jitad.errors import GuardMiss, JitadError
 from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
@@ -27,6 +28,7 @@ from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
 from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
+from jitad.values.complexes import Complex, plain
 
 _serial = itertools.count()
 _ABSENT = object()
@@ -77,6 +79,8 @@ class Source:
         self.function, self.named = function, named
         self.env: dict[str, Any] = env
         self.no_ones = False  # arguments with an extent of 1 don't fit
+        self.looked_at: set[Path] = set()  # leaves whose kind the kernel's direct way tests
+        self.later: list[str] = []  # those tests, where it is not gone
         self.values: dict[Path, str] = {}  # variables that hold what is at a path
         self.found: dict[Path, str] = {}  # expressions for parts of the arguments
 
@@ -170,7 +174,11 @@ class Source:
             return
         first, name = self.bind(text, path)
         if s.kind is None:
-            self._match_leaf(first, name, next(leaves), tests)
+            self._match_leaf(first, name, next(leaves), path, tests)
+            return
+        if s.kind is complex:
+            self._match_complex(first, name, next(leaves), tests)
+            next(leaves)
             return
         tests.append(f"type({first}) is {self.name('kind', s.kind)}")
         node = registered(s.kind)
@@ -205,10 +213,17 @@ class Source:
             return f"[*{name}] == {self.name('keys', list(keys))}"
         return f"len({name}) == {len(keys)}"
 
-    def _match_leaf(self, first: str, name: str, leaf: Any, tests: list[str]) -> None:
+    def _match_leaf(
+        self, first: str, name: str, leaf: Any, path: Path, tests: list[str]
+    ) -> None:
         if isinstance(leaf, Floats):
             tests.append(f"{self.name('is_long', is_long)}({first})")
             return
+        late = path in self.looked_at
+        if late and isinstance(leaf, np.ndarray):
+            if first != name:
+                tests.append(f"{first} is not None")
+            first, tests = name, self.later
         tests.append(f"type({first}) is {self.name('kind', type(leaf))}")
         if isinstance(leaf, np.ndarray):
             dtype = self.name("dtype", leaf.dtype)
@@ -216,9 +231,21 @@ class Source:
             if self.no_ones:
                 tests.append(f"1 not in {name}.shape")
         elif type(leaf) is int:
-            tests.append(_IN_64_BITS.format(name))
+            (self.later if late else tests).append(_IN_64_BITS.format(name))
         elif isinstance(leaf, str):
             tests.append(f"{name} == {self.name('text', leaf)}")
+
+    def _match_complex(self, first: str, name: str, part: Any, tests: list[str]) -> None:
+        """Tests of a complex value whose parts are like `part`."""
+        if not isinstance(part, np.ndarray):
+            kind = complex if type(part) is float else np.result_type(part, np.complex64).type
+            tests.append(f"type({first}) is {self.name('kind', kind)}")
+            return
+        dtype = self.name("dtype", np.result_type(part, np.complex64))
+        tests.append(f"type({first}) is {self.name('kind', type(part))}")
+        tests.append(f"{name}.dtype is {dtype} and {name}.ndim == {part.ndim}")
+        if self.no_ones:
+            tests.append(f"1 not in {name}.shape")
 
     def of_type(self, guard: Guard) -> str:
         """A test of a captured value, which has a name from there on."""
@@ -268,6 +295,10 @@ def python_entry(
         absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
     )  # fmt: skip
     s.no_ones = from_types
+    direct = None if from_types else native.direct(kernel, traced.tape.body.params)
+    if direct is not None:
+        s.env["direct"] = direct
+        s.looked_at = set(parameters(traced))
     positional, named = structure.children
     supply = iter(leaves)
     tests: list[str] = []
@@ -279,13 +310,16 @@ def python_entry(
     for key, part in zip(named.keys, named.children, strict=True):
         s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
     tests += [s.test(g) for g in traced.guards]
-    call = f"kernel({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
+    call = f"({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
     simple = None if traced.commits else result_expression(traced.output.form, s)
     args = f"({''.join(n + ', ' for n in names)})"
     given = "args, kwargs" if named.keys else f"{args}, {{}}"
-    run = [f"return finish(traced, {call}, F, {given})"]
-    if simple is not None:
-        run = [f"r = {call}", f"return {simple}"]
+    done = f"return {simple or f'finish(traced, r, F, {given})'}"
+    run = [f"r = kernel{call}", done]
+    if direct is not None:
+        later = f"if {' and '.join(s.later) or 'True'}:"
+        run = [f"r = direct{call}", "if r is not NotImplemented:", f"    {done}", later,
+               *(f"    {line}" for line in run)]  # fmt: skip
     if named.keys:
         head, again = "args, kwargs", "*args, **kwargs"
         take = [f"{args} = args"] if names else []
@@ -344,6 +378,11 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 kind = type(of.value)
                 if any(p is None for p in parts):
                     return None
+                if kind is Complex:
+                    if s is not None:
+                        return f"{s.name('plain', plain)}({parts[0]}, {parts[1]})"
+                    scalar = all(isinstance(p, Number) for p in f.parts)
+                    return f"complex({parts[0]}, {parts[1]})" if scalar else None
                 if kind is tuple:
                     return f"({''.join(f'{p}, ' for p in parts)})"
                 if s is None:

@@ -34,6 +34,13 @@ def of_types(kinds: tuple[Any, ...]) -> tuple[list[Array | Scalar], Structure]:
             parts = [part(x) for x in t]
             made = getattr(t, "instance_class", None)
             return made(*parts) if made is not None else tuple(parts)
+        if isinstance(t, types.Complex):
+            leaves.extend([_of_type(t.underlying_float)] * 2)
+            return 0j
+        if isinstance(t, types.Array) and isinstance(t.dtype, types.Complex):
+            real = np.dtype(str(t.dtype.underlying_float)).str[1:]
+            leaves.extend([Array(real, t.ndim)] * 2)
+            return np.zeros((1,) * t.ndim, complex)
         leaves.append(_of_type(t))
         return 0.0
 
@@ -124,7 +131,9 @@ def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[]
 
 
 def _nested(path: Path) -> str:
-    return f"a{path.root[1]}" + "".join(f"[{key}]" for _, key in path.steps)
+    return f"a{path.root[1]}" + "".join(
+        f".{key}" if kind == "attr" and key in ("real", "imag") else f"[{key}]"
+        for kind, key in path.steps)
 
 
 def _is_fixed(path: Path, function: Any) -> bool:

@@ -1,7 +1,8 @@
 """How do structured values (pytrees) come apart into leaves, and together again?
 
-Tuples, lists, dicts, NamedTuples, dataclasses and registered classes are nodes; `None` is a node
-without leaves; anything else is a leaf.  A `Structure` is what is left when the leaves are taken
+Tuples, lists, dicts, NamedTuples, dataclasses and registered classes are nodes; so are complex
+numbers and arrays, whose leaves are their parts; `None` is a node without leaves; anything else is
+a leaf.  A `Structure` is what is left when the leaves are taken
 out: it can be compared, hashed and filled with other leaves.  Places are named as in Python:
 `['w'][0].bias`.
 """
@@ -13,6 +14,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from jitad.errors import JitadValueError
 
@@ -68,6 +71,7 @@ class Node:
 
 
 _registered: dict[type, Node] = {}
+traced_complex: list[tuple[type, Callable[[Any, Any], Any]]] = []  # and what makes plain ones
 _leaf_kinds: set[type] = set()  # classes known to be no nodes
 
 
@@ -144,7 +148,7 @@ def children_of(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...]] | No
 def rebuilt(node: Any, children: Any) -> Any:
     """A node like this one, with other children."""
     keys, old, extra = _parts(node)  # type: ignore[misc]
-    structure = Structure(type(node), keys, (LEAF,) * len(old), extra)
+    structure = Structure(_kind(node), keys, (LEAF,) * len(old), extra)
     return _build(structure, iter(children))
 
 
@@ -164,6 +168,41 @@ def conform(value: Any, structure: Structure, what: str, like: str) -> list[Any]
 # -- inside ---------------------------------------------------------------------------------------
 
 
+class Conjugate:
+    """The kind of a node that is a sensitivity of a complex one: it is handed over conjugated."""
+
+
+def sensitivities(structure: Structure) -> Structure:
+    """The structure that sensitivities have.
+
+    That of f in x + iy is df/dx - i df/dy, as in JAX: the one number c for which f changes by the
+    real part of c dz.
+    """
+    kind = Conjugate if structure.kind is complex else structure.kind
+    children = tuple(map(sensitivities, structure.children))
+    return Structure(kind, structure.keys, children, structure.extra)
+
+
+_COMPLEX_KEYS = ("real", "imag")
+
+
+def is_complex(value: Any) -> bool:
+    """True of complex numbers and arrays, traced ones among them."""
+    if isinstance(value, (complex, np.complexfloating)):
+        return True
+    if isinstance(value, np.ndarray):
+        return bool(value.dtype.kind == "c")
+    return any(type(value) is kind for kind, _ in traced_complex)
+
+
+def _complex(re: Any, im: Any) -> Any:
+    """A complex value of these leaves, whatever they are."""
+    kind, plain = traced_complex[0]
+    if all(isinstance(x, (float, np.floating, np.ndarray)) for x in (re, im)):
+        return plain(re, im)
+    return kind(re, im)
+
+
 def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable] | None:
     """Keys, children and rest of a node; None for a leaf."""
     kind = type(value)
@@ -178,6 +217,8 @@ def _parts(value: Any) -> tuple[tuple[Hashable, ...], tuple[Any, ...], Hashable]
         return tuple(range(len(children))), tuple(children), extra
     if isinstance(value, tuple) and hasattr(kind, "_fields"):
         return kind._fields, tuple(value), None
+    if is_complex(value):
+        return _COMPLEX_KEYS, (value.real, value.imag), None
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(kind))
         return names, tuple(getattr(value, n) for n in names), None
@@ -190,13 +231,21 @@ def _flatten(value: Any, leaves: list[Any]) -> Structure:
         return LEAF
     if value is None:
         return _NONE
+    if type(value) is np.ndarray and value.dtype.kind != "c":
+        leaves.append(value)
+        return LEAF
     parts = _parts(value)
     if parts is None:
-        _leaf_kinds.add(type(value))
+        if not isinstance(value, np.ndarray):  # some of which are complex
+            _leaf_kinds.add(type(value))
         leaves.append(value)
         return LEAF
     keys, children, extra = parts
-    return Structure(type(value), keys, tuple(_flatten(c, leaves) for c in children), extra)
+    return Structure(_kind(value), keys, tuple(_flatten(c, leaves) for c in children), extra)
+
+
+def _kind(value: Any) -> type:
+    return complex if is_complex(value) else type(value)
 
 
 def _build(s: Structure, leaves: Iterator[Any]) -> Any:
@@ -208,6 +257,10 @@ def _build(s: Structure, leaves: Iterator[Any]) -> Any:
         return kind(children)
     if kind is type(None):
         return None
+    if kind is complex:
+        return _complex(*children)
+    if kind is Conjugate:
+        return _complex(children[0], -children[1])
     if kind in _registered:
         return _registered[kind].whole(children, s.extra)
     if issubclass(kind, tuple):
@@ -231,6 +284,8 @@ def step(kind: type, key: Hashable) -> str:
 def _name(s: Structure) -> str:
     if s.kind is None:
         return "a number or array"
+    if s.kind is complex or s.kind is Conjugate:
+        return "a complex number or array"
     return "None" if s.kind is type(None) else f"a {s.kind.__name__}"
 
 
@@ -240,8 +295,16 @@ def _take(value: Any, want: Structure, path: str, leaves: list[Any]) -> str:
         leaves.extend([ZERO] * want.size)
         return ""
     parts = _parts(value)
-    kind = None if parts is None else type(value)
+    kind = None if parts is None else _kind(value)
     at = f" at {path}" if path else ""
+    if want.kind is complex or want.kind is Conjugate:
+        if kind is not complex and parts is not None:
+            return f"expected a complex number or array{at}, got {_name(Structure(kind))}"
+        if parts is None:
+            leaves += [value, ZERO]
+        else:
+            leaves += [value.real, value.imag if want.kind is complex else -value.imag]
+        return ""
     if kind is not want.kind:
         got = f"a {type(value).__name__}" if parts is None else _name(Structure(kind))
         return f"expected {_name(want)}{at}, got {got}"

@@ -16,8 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.solutions",),
-    ("jitad.iterations",),
+    ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
+    ("jitad.iterations", "jitad.blocks"),
+    ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.native_entries",),
@@ -49,6 +50,7 @@ STRANGERS = (
 # Imports that point up all the same, made inside a function.
 UPWARDS = {
     ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
+    ("jitad.values.number", "jitad.values.complexes"): "a real number meets a complex one",
 }
 
 LONGEST = 500

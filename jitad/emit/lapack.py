@@ -418,3 +418,48 @@ def _expm(a):  # type: ignore[no-untyped-def]
         return out
 
     return implementation
+
+
+def sqrtm(a: Any) -> Any:
+    return TABLE["sqrtm"].evaluate(a)
+
+
+@_compiled(sqrtm)
+def _sqrtm(a):  # type: ignore[no-untyped-def]
+    small = np.finfo(str(a.dtype)).eps
+
+    def implementation(a):  # type: ignore[no-untyped-def]
+        """Denman and Beavers' iteration in product form (Higham 2008, 6.3), scaled."""
+        n = len(a)
+        x = a.copy()
+        m = a.copy()
+        eye = np.zeros((n, n), a.dtype)
+        for i in range(n):
+            eye[i, i] = 1.0
+        for _ in range(60):
+            factors = lu(m)
+            inverse = solve(factors, eye, False)
+            away = 0.0
+            for i in range(n):
+                for j in range(n):
+                    away = max(away, abs(m[i, j] - eye[i, j]))
+            scale = 1.0
+            if away > 0.1:
+                size = 0.0
+                for i in range(n):
+                    size += math.log(abs(factors[i, i]))
+                scale = math.exp(-0.5 * size / n)
+            square = a.dtype.type(scale * scale)
+            half, quarter = a.dtype.type(0.5), a.dtype.type(0.25)
+            x = half * a.dtype.type(scale) * (x + np.dot(x, inverse) / square)
+            m = half * eye + quarter * (square * m + inverse / square)
+            if not away > n * small:
+                return x
+            if away != away:
+                break
+        for i in range(n):
+            for j in range(n):
+                x[i, j] = np.nan
+        return x
+
+    return implementation

@@ -18,7 +18,11 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.emit import scalars
+from jitad.emit.banded import banded
+from jitad.emit.blas import times
 from jitad.emit.depth import deep, handed, room
+from jitad.emit.eigen import eig
+from jitad.emit.fourier import dft
 from jitad.emit.lapack import (
     cholesky,
     cofactors,
@@ -34,6 +38,7 @@ from jitad.emit.lapack import (
     pinv,
     qr,
     solve,
+    sqrtm,
     svd,
     trisolve,
 )
@@ -89,6 +94,7 @@ gamma = _plain("gamma", sp.gamma)
 lgamma = _plain("lgamma", sp.gammaln)
 digamma = _plain("digamma", sp.digamma)
 expit = _plain("expit", sp.expit)
+sech2 = _plain("sech2", TABLE["sech2"].evaluate)
 square = _plain("square", np.square)
 reciprocal = _plain("reciprocal", np.reciprocal)
 sign = _plain("sign", np.sign)
@@ -149,8 +155,8 @@ float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["argsort", "cholesky", "cofactors", "determinant", "eigh", "expm", "line"]
-__all__ += ["log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr", "searchsorted"]
-__all__ += ["solve", "svd", "trisolve"]
+__all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", "eig", "eigh"]
+__all__ += ["expm", "line", "log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr"]
+__all__ += ["searchsorted", "solve", "sqrtm", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
-__all__ += ["show", "store", "zeros"]
+__all__ += ["show", "store", "times", "zeros"]

@@ -2,10 +2,13 @@
 
 from jitad.primitives import (
     array,
+    banded,
     calls,
     custom,
     effects,
+    eigen,
     elementwise,
+    fourier,
     matrices,
     orders,
     records,
@@ -15,4 +18,4 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["matrices", "orders", "records", "special", "spectra"]
+__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "special", "spectra"]

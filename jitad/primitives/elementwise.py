@@ -121,14 +121,21 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 _binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
         domain=(POSITIVE, ANY), dear=True, numpy=np.power)  # fmt: skip
 _binary("hypot", np.hypot, "hypot({0}, {1})",
-        lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)), infer=floating)  # fmt: skip
-_binary("atan2", np.arctan2, "atan2({0}, {1})",
-        lambda o, a, b, y: (b / (a * a + b * b), -(a / (a * a + b * b))),
+        lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)),
         infer=floating, dear=True)  # fmt: skip
+
+
+def _atan2_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    size = o.hypot(a, b)  # whose square may overflow
+    return b / size / size, -(a / size / size)
+
+
+_binary("atan2", np.arctan2, "atan2({0}, {1})",
+        lambda o, a, b, y: _atan2_partials(o, a, b), infer=floating, dear=True)  # fmt: skip
 _binary("copysign", np.copysign, "copysign({0}, {1})",
         lambda o, a, b, y: (o.sign(a) * o.copysign(1.0, b), None), infer=floating)  # fmt: skip
 _binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})",
-        lambda o, a, b, y: (o.exp(a - y), o.exp(b - y)), infer=floating, dear=True)  # fmt: skip
+        lambda o, a, b, y: (o.expit(a - b), o.expit(b - a)), infer=floating, dear=True)  # fmt: skip
 
 
 def _over_norm(o: Any, a: Any, y: Any) -> Any:
@@ -180,6 +187,17 @@ def _unary(name: str, evaluate: Any, partial: Any, domain: Any = ANY, dear: bool
          domain=(domain,), dear=dear)  # fmt: skip
 
 
+def _sech2(x: Any) -> Any:
+    """1 / cosh(x)**2 = 1 - tanh(x)**2, without overflow or cancellation."""
+    t = np.exp(-2.0 * np.abs(x))
+    return 4.0 * t / ((1.0 + t) * (1.0 + t))
+
+
+def _rest_of_one(o: Any, x: Any) -> Any:
+    """1 - x * x, which neither cancels near one nor, differentiated, near zero."""
+    return o.where(o.lt(o.abs(x), 0.5), 1.0 - x * x, (1.0 - x) * (1.0 + x))
+
+
 _unary("sqrt", np.sqrt, lambda o, x, y: 0.5 * (1.0 / y), POSITIVE)
 _unary("cbrt", np.cbrt, lambda o, x, y: 1.0 / (3.0 * y * y), POSITIVE)
 _unary("exp", np.exp, lambda o, x, y: y)
@@ -192,21 +210,22 @@ _unary("log1p", np.log1p, lambda o, x, y: 1.0 / (1.0 + x), UNIT)
 _unary("sin", np.sin, lambda o, x, y: o.cos(x))
 _unary("cos", np.cos, lambda o, x, y: -o.sin(x))
 _unary("tan", np.tan, lambda o, x, y: 1.0 + y * y, UNIT)
-_unary("asin", np.arcsin, lambda o, x, y: 1.0 / o.sqrt((1.0 - x) * (1.0 + x)), UNIT)
-_unary("acos", np.arccos, lambda o, x, y: -1.0 / o.sqrt((1.0 - x) * (1.0 + x)), UNIT)
+_unary("asin", np.arcsin, lambda o, x, y: 1.0 / o.sqrt(_rest_of_one(o, x)), UNIT)
+_unary("acos", np.arccos, lambda o, x, y: -1.0 / o.sqrt(_rest_of_one(o, x)), UNIT)
 _unary("atan", np.arctan, lambda o, x, y: 1.0 / (1.0 + x * x))
 _unary("sinh", np.sinh, lambda o, x, y: o.cosh(x))
 _unary("cosh", np.cosh, lambda o, x, y: o.sinh(x))
-_unary("tanh", np.tanh, lambda o, x, y: 1.0 - y * y)
+_unary("tanh", np.tanh, lambda o, x, y: o.sech2(x))
+_unary("sech2", _sech2, lambda o, x, y: -2.0 * o.tanh(x) * y)
 _unary("asinh", np.arcsinh, lambda o, x, y: 1.0 / o.hypot(1.0, x))
 _unary("acosh", np.arccosh, lambda o, x, y: 1.0 / o.sqrt((x - 1.0) * (x + 1.0)), (1.1, 4.0))
-_unary("atanh", np.arctanh, lambda o, x, y: 1.0 / ((1.0 - x) * (1.0 + x)), UNIT)
+_unary("atanh", np.arctanh, lambda o, x, y: 1.0 / _rest_of_one(o, x), UNIT)
 _unary("erf", sp.erf, lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)))
 _unary("erfc", sp.erfc, lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)))
 _unary("gamma", sp.gamma, lambda o, x, y: y * o.digamma(x), POSITIVE)
 _unary("lgamma", sp.gammaln, lambda o, x, y: o.digamma(x), POSITIVE)
 _unary("digamma", sp.digamma, lambda o, x, y: o.polygamma(1, x), POSITIVE)
-_unary("expit", sp.expit, lambda o, x, y: y * (1.0 - y))
+_unary("expit", sp.expit, lambda o, x, y: 0.25 * o.sech2(0.5 * x))
 _unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False)
 _unary("reciprocal", np.reciprocal, lambda o, x, y: -(y * y), POSITIVE, dear=False)
 

@@ -9,6 +9,7 @@ function) the partial derivative is `Unknown`: asking for it is an error.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,20 +59,63 @@ def _over(o: Any, y: Any, x: Any, at_zero: Any) -> Any:
     return o.where(zero, at_zero, y / o.where(zero, 1.0, x))
 
 
+def _series(o: Any, u: Any, coefficients: Sequence[float]) -> Any:
+    """The sum of c[k] u**k."""
+    *rest, total = coefficients
+    for c in reversed(rest):
+        total = total * u + c
+    return total
+
+
+def _far(o: Any, x: Any, start: float, tail: Any, near: Any) -> Any:
+    """tail(x) from x = start on, near(x) below: functions of which each holds on its side."""
+    beyond = o.gt(x, start)
+    return o.where(beyond, tail(o.where(beyond, x, start)), near(o.where(beyond, start, x)))
+
+
+def _side(o: Any, x: Any) -> Any:
+    """The sign of x, where what follows is analytic at zero on either side."""
+    return o.where(o.lt(x, 0.0), -1.0, 1.0)
+
+
 # -- Bessel functions -----------------------------------------------------------------------------
 
+
+def _bessel_tail(o: Any, x: Any, order: int, sign: float, factor: float) -> Any:
+    """The derivative of factor * sum_k sign**k a_k x**(-k - 1/2), Hankel's expansion."""
+    a, terms = factor, []
+    for k in range(18):
+        terms.append(-(k + 0.5) * a)
+        a *= sign * (4.0 * order**2 - (2 * k + 1) ** 2) / (8.0 * (k + 1))
+    inverse = 1.0 / x
+    return _series(o, inverse, terms) * inverse * o.sqrt(inverse)
+
+
+def _scaled_bessel(name: str, order: int, sign: float, factor: float, near: Any) -> None:
+    """exp(-x) I or exp(x) K: what the next order gives cancels for large x."""
+
+    def partial(o: Any, x: Any, y: Any) -> Any:
+        side = _side(o, x) if sign < 0.0 else 1.0  # I is even or odd
+        out = _far(o, side * x, 50.0, lambda t: _bessel_tail(o, t, order, sign, factor),
+                   lambda t: near(o, t, getattr(o, name)(t)))  # fmt: skip
+        return out * o.sign(x) if order == 0 and sign < 0.0 else out  # it has a kink
+
+    _unary(name, partial, ANY if sign < 0.0 else POSITIVE)
+
+
 _unary("j0", lambda o, x, y: -o.j1(x), ANY)
-_unary("j1", lambda o, x, y: o.j0(x) - _over(o, y, x, 0.5), ANY)
+_unary("j1", lambda o, x, y: 0.5 * (o.j0(x) - o.jv(2.0, x)), ANY)
 _unary("y0", lambda o, x, y: -o.y1(x))
 _unary("y1", lambda o, x, y: o.y0(x) - y / x)
 _unary("i0", lambda o, x, y: o.i1(x), ANY)
-_unary("i1", lambda o, x, y: o.i0(x) - _over(o, y, x, 0.5), ANY)
-_unary("i0e", lambda o, x, y: o.i1e(x) - o.sign(x) * y, ANY)
-_unary("i1e", lambda o, x, y: o.i0e(x) - o.sign(x) * y - _over(o, y, x, 0.5), ANY)
+_unary("i1", lambda o, x, y: 0.5 * (o.i0(x) + o.iv(2.0, x)), ANY)
+_scaled_bessel("i0e", 0, -1.0, 1.0 / _ROOT_TWO_PI, lambda o, x, y: o.i1e(x) - y)
+_scaled_bessel("i1e", 1, -1.0, 1.0 / _ROOT_TWO_PI,
+               lambda o, x, y: 0.5 * o.exp(-x) * (o.i0(x) + o.iv(2.0, x)) - y)
 _unary("k0", lambda o, x, y: -o.k1(x))
 _unary("k1", lambda o, x, y: -o.k0(x) - y / x)
-_unary("k0e", lambda o, x, y: y - o.k1e(x))
-_unary("k1e", lambda o, x, y: y - o.k0e(x) - y / x)
+_scaled_bessel("k0e", 0, 1.0, math.sqrt(0.5 * math.pi), lambda o, x, y: y - o.k1e(x))
+_scaled_bessel("k1e", 1, 1.0, math.sqrt(0.5 * math.pi), lambda o, x, y: y - o.k0e(x) - y / x)
 
 
 def _order(name: str) -> Unknown:
@@ -90,10 +134,23 @@ for _name, _sign in (("jv", -1.0), ("yv", -1.0), ("iv", 1.0), ("kv", 1.0)):
 
 # -- the normal distribution, the error functions --------------------------------------------------
 
-_unary("erfcx", lambda o, x, y: 2.0 * x * y - 2.0 / _ROOT_PI, ANY)
+# Their differential equations cancel for large x; expansions in 1 / x**2 don't.
+_ERFCX = [(-1.0) ** (k + 1) * math.prod(range(1, 2 * k + 2, 2)) / 2.0**k for k in range(18)]
+
+
+def _far_squares(o: Any, x: Any, factor: float, terms: Sequence[float]) -> Any:
+    inverse = 1.0 / (x * x)
+    return factor * inverse * _series(o, inverse, terms)
+
+
+_unary("erfcx", lambda o, x, y: _far(
+    o, x, 10.0, lambda t: _far_squares(o, t, 1.0 / _ROOT_PI, _ERFCX),
+    lambda t: 2.0 * t * o.erfcx(t) - 2.0 / _ROOT_PI), ANY)  # fmt: skip
 _unary("erfinv", lambda o, x, y: (0.5 * _ROOT_PI) * o.exp(y * y), (-0.9, 0.9))
 _unary("erfcinv", lambda o, x, y: (-0.5 * _ROOT_PI) * o.exp(y * y), (0.1, 1.9))
-_unary("dawsn", lambda o, x, y: 1.0 - 2.0 * x * y, ANY)
+_unary("dawsn", lambda o, x, y: _far(
+    o, _side(o, x) * x, 10.0, lambda t: _far_squares(o, t, -0.5, [abs(c) for c in _ERFCX]),
+    lambda t: 1.0 - 2.0 * t * o.dawsn(t)), ANY)  # fmt: skip
 # the density over the probability, by a function in which neither underflows
 _unary("log_ndtr", lambda o, x, y: math.sqrt(2.0 / math.pi) / o.erfcx(-_ROOT_HALF * x), ANY)
 _unary("ndtri", lambda o, x, y: _ROOT_TWO_PI * o.exp(0.5 * y * y), UNIT)
@@ -103,8 +160,22 @@ _unary("ndtri", lambda o, x, y: _ROOT_TWO_PI * o.exp(0.5 * y * y), UNIT)
 _unary("expi", lambda o, x, y: o.exp(x) / x)
 _unary("exp1", lambda o, x, y: -o.exp(-x) / x)
 _unary("spence", lambda o, x, y: -_over(o, o.log(x), x - 1.0, 1.0))
-_unary("ellipk", lambda o, m, y: (o.ellipe(m) / (1.0 - m) - y) / (2.0 * m), UNIT)
-_unary("ellipe", lambda o, m, y: (y - o.ellipk(m)) / (2.0 * m), UNIT)
+_ELLIPTIC = [(math.comb(2 * n, n) / 4.0**n) ** 2 * math.pi / 2.0 for n in range(20)]
+
+
+def _about_zero(o: Any, m: Any, coefficients: Sequence[float], elsewhere: Any) -> Any:
+    """A power series near zero, where differences cancel."""
+    near = o.lt(o.abs(m), 0.1)
+    other = o.where(near, 0.5, m)
+    return o.where(near, _series(o, o.where(near, m, 0.0), coefficients), elsewhere(other))
+
+
+_unary("ellipk", lambda o, m, y: _about_zero(
+    o, m, [n * c for n, c in enumerate(_ELLIPTIC)][1:],
+    lambda m: (o.ellipe(m) / (1.0 - m) - o.ellipk(m)) / (2.0 * m)), UNIT)
+_unary("ellipe", lambda o, m, y: _about_zero(
+    o, m, [-n * c / (2.0 * n - 1.0) for n, c in enumerate(_ELLIPTIC)][1:],
+    lambda m: (o.ellipe(m) - o.ellipk(m)) / (2.0 * m)), UNIT)
 
 # -- incomplete gamma and beta functions ----------------------------------------------------------
 

@@ -11,6 +11,7 @@ differentiation of linear algebra functions" (QR); Townsend 2016 (SVD); Golub & 
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -249,21 +250,33 @@ register(Primitive(
     dear=True, jvp=_pinv_jvp, vjp=_pinv_vjp, emit="pinv({0}, {1})",
 ))  # fmt: skip
 
-# -- the exponential ------------------------------------------------------------------------------
+# -- the exponential, the square root -------------------------------------------------------------
 
 
-def _beside(o: Any, a: Any, da: Any) -> Any:
-    """The block of expm([[a, da], [0, a]]) in which the derivative of expm along da stands."""
+def _beside(o: Any, f: Any, a: Any, da: Any) -> Any:
+    """The block of f([[a, da], [0, a]]) in which the derivative of f along da stands."""
     n = a.shape[0]
     both = 2 * n
     top = o.concatenate(a, da, both, axis=1)
     bottom = o.concatenate(o.broadcast(0.0, n, n, axes=()), a, both, axis=1)
-    whole = o.expm(o.concatenate(top, bottom, both, axis=0))
+    whole = f(o.concatenate(top, bottom, both, axis=0))
     return o.slice(whole, 0, 1, n, n, 1, n, kinds="rr")
 
 
-register(Primitive(
-    "expm", lambda a: scipy.linalg.expm(a).astype(a.dtype), like_operand(0), dear=True,
-    jvp=lambda o, ins, dins, y: _beside(o, ins[0], dins[0]),
-    vjp=lambda o, ct, a, y: (_beside(o, turn(o, a), ct),), emit="expm({0})",
-))  # fmt: skip
+def _sqrtm(a: Any) -> Any:
+    """The principal root; nan where there is none that is real."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of matrices that have no root
+        root = scipy.linalg.sqrtm(a) if a.size else a
+    return np.full_like(a, np.nan) if np.iscomplexobj(root) else np.array(root, a.dtype)
+
+
+for _name, _evaluate in (
+    ("expm", lambda a: scipy.linalg.expm(a).astype(a.dtype)), ("sqrtm", _sqrtm),
+):  # fmt: skip
+    register(Primitive(
+        _name, _evaluate, like_operand(0), dear=True,
+        jvp=lambda o, ins, dins, y, name=_name: _beside(o, getattr(o, name), ins[0], dins[0]),
+        vjp=lambda o, ct, a, y, name=_name: (_beside(o, getattr(o, name), turn(o, a), ct),),
+        emit=_name + "({0})",
+    ))  # fmt: skip

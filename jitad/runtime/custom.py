@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import structures
 from jitad.errors import ACTIVE, JitadError, JitadTypeError, JitadValueError
 from jitad.primitives import Primitive
 from jitad.runtime import leaves, operators, tags
@@ -197,7 +198,7 @@ def _backwards(
     def pull(cotangents: _Cotangents) -> tuple[Any, ...]:
         seeds = [leaves.zero_of(like) if k not in cotangents else _dressed(cotangents[k], like)
                  for k, like in enumerate(likes)]  # fmt: skip
-        sensitivity = unflatten(form, seeds)
+        sensitivity = unflatten(structures.sensitivities(form), seeds)
         with _outside_rules():
             if rules.backward is not None:
                 found = sensitivities(rules, kept, sensitivity, primals, structure)
@@ -270,6 +271,7 @@ def conforming(name: str, given: Any, primals: tuple[Any, ...], structure: Struc
         )  # fmt: skip
     whole = tuple(ZERO if g is None and p is not None else g
                   for g, p in zip(given, primals, strict=True))  # fmt: skip
+    structure = structures.sensitivities(structure)
     return conform(whole, structure, f"{name}: what the backward rule gives", "the arguments")
 
 

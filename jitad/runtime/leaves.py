@@ -121,9 +121,9 @@ def check_argument(leaf: Any, operator: str, place: str) -> None:
     """Refuse what hides numbers from us or has no derivative we know."""
     if is_real(leaf) or is_data(leaf):
         return
-    if isinstance(leaf, (complex, np.complexfloating)) or is_array(leaf):
-        what = f"a {np.dtype(dtype_of(leaf))} array" if is_array(leaf) else "a complex number"
-        remedy = "Derivatives are of float64 and float32; pass real and imaginary parts."
+    if is_array(leaf):
+        what = f"a {np.dtype(dtype_of(leaf))} array"
+        remedy = "Derivatives are of float64, float32 and complex128."
     elif callable(leaf):
         what, remedy = "a function", "Pass the numbers that it closes over as arguments."
     else:

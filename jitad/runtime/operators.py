@@ -22,7 +22,17 @@ from jitad.runtime.sweep import Adjoints
 from jitad.runtime.tagged import shape_of
 from jitad.runtime.tags import Application, alive
 from jitad.runtime.unknown import refuse_unknown
-from jitad.structures import ZERO, Structure, conform, flatten, is_node, map_structure, unflatten
+from jitad.structures import (
+    ZERO,
+    Structure,
+    conform,
+    flatten,
+    is_complex,
+    is_node,
+    map_structure,
+    sensitivities,
+    unflatten,
+)
 from jitad.values.number import Number, in_rules
 from jitad.where import caller
 
@@ -127,7 +137,7 @@ def _take(
                 got.append(leaves.passive(leaf))
                 numbers.append(None)
         inside[k] = unflatten(structure, got)
-        taken[k] = _Argument(as_records(structure), flat, numbers)
+        taken[k] = _Argument(sensitivities(as_records(structure)), flat, numbers)
     return inside, [taken[k] for k in positions]
 
 
@@ -325,7 +335,7 @@ def _vjp(
 
     def pullback(sensitivity: Any) -> tuple[Any, ...]:
         what = "the sensitivity"
-        seeds = conform(sensitivity, structure, what, "the output")
+        seeds = conform(sensitivity, sensitivities(structure), what, "the output")
         adjoints = Adjoints(tape)
         for seed, like, out, path in zip(seeds, likes, outs, structure.paths(), strict=True):
             if seed is not ZERO and leaves.is_real(like):
@@ -357,7 +367,7 @@ def value_and_grad(
         value, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
         if is_node(value) or not leaves.is_number(value) or shape_of(value):
             what = f"an array of shape {shape_of(value)}" if leaves.is_array(value) else (
-                f"a {type(value).__name__}")  # fmt: skip
+                "a complex value" if is_complex(value) else f"a {type(value).__name__}")
             raise JitadTypeError(
                 f"grad: non-scalar output: {_name(f)} returned {what}, not a number", caller(),
                 "Return one number, or use vjp, jvp or derivative for other results.",

@@ -54,17 +54,6 @@ class Tagged(Number):
     def dtype(self) -> np.dtype[Any]:
         return dtype_of(self)
 
-    @property
-    def real(self) -> Any:
-        return self
-
-    @property
-    def imag(self) -> Any:
-        return 0.0
-
-    def conjugate(self) -> Any:
-        return self
-
     def item(self) -> Any:
         return self
 
@@ -127,8 +116,8 @@ class Tagged(Number):
         value = alive(self)
         if not isinstance(value, Number):
             return complex(value)
-        raise refusal("complex() would drop the derivative of this number",
-                      "Complex numbers are not differentiated; use real and imaginary parts.")
+        raise refusal("complex() of library code would drop the derivative of this number",
+                      "Write x + 0j, or call complex() in a function that jitad rewrites.")
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         value = alive(self)

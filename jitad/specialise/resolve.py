@@ -54,6 +54,9 @@ class _Functions(Library):
         self.resolved(name)
         return super().body(name)
 
+    def has(self, name: str) -> bool:
+        return name in self.raw or super().has(name)
+
     def used_by(self, block: Block) -> dict[str, Tape]:
         for name in list(self.raw):
             self.resolved(name)
@@ -107,17 +110,23 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
     # A derivative in a direction that is literally zero, or of a result without sensitivity, is
     # none: gradients by forward mode have such directions.
     primals, given = ins[: len(plain.params)], ins[len(plain.params) :]
-    which = e.params["seeded" if e.op == "vjp" else "active"]
-    known = [(k, a) for k, a in zip(which, given, strict=True) if not _is_zero(a)]
-    chosen = tuple(k for k, _ in known)
     with in_rules:  # a literal times an array of the tape is a content, not a user's handle
         if e.op == "vjp":
+            seeds = zip(e.params["seeded"], given, strict=True)
+            known = [(k, a) for k, a in seeds if not _is_zero(a)]
+            given = [a for _, a in known]
             plain = preaccumulate(plain, e.params["active"], library)
-            swept = vjp_block(plain, e.params["active"], chosen, library)
+            swept = vjp_block(plain, e.params["active"], tuple(k for k, _ in known), library)
         else:
-            swept = jvp_block(plain, chosen, library)
+            moved: list[list[int]] = []
+            supply, given = iter(given), []
+            for active in e.params.get("directions") or (e.params["active"],):
+                known = [(k, a) for k, a in zip(active, supply, strict=False) if not _is_zero(a)]
+                moved.append([k for k, _ in known])
+                given += [a for _, a in known]
+            swept = jvp_block(plain, moved[0], library, *moved[1:])
     swept = simplify_block(swept)
-    args = (*primals, *(a for _, a in known))
+    args = (*primals, *given)
     inner: Env = dict(zip(swept.params, args, strict=True))
     for v in _captured(swept, env):
         inner[v] = env[v]

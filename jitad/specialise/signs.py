@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jitad.tape.ir import Atom, Equation, Lit, Var
 
-_ALWAYS = {"abs", "exp", "exp2", "sqrt", "cosh", "square", "hypot", "expit", "acosh"}
+_ALWAYS = {"abs", "exp", "exp2", "sqrt", "cosh", "square", "hypot", "expit", "sech2", "acosh"}
 _IF_ALL = {"add", "mul", "maximum", "minimum", "fmax", "fmin"}
 _IF_FIRST = {"sum", "amax", "amin", "cast", "cbrt", "tanh", "log1p", "expm1", "copy", "slice",
              "load", "broadcast", "reshape", "transpose", "full"}  # fmt: skip

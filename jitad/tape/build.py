@@ -139,7 +139,9 @@ class Builder:
         if not (row.effect or row.fresh):
             key = (op, ins, tuple(sorted(params.items())))
             for known in reversed(self._known):
-                if key in known and not (self._unshared and self._unshared.intersection(known[key])):
+                if key in known:
+                    if self._unshared and self._unshared.intersection(known[key]):
+                        continue
                     return known[key]
         outs = tuple(Var(t, shape) for t, shape in row.infer(*ins, **params))
         self.append(Equation(op, ins, outs, params, (), self.pos))

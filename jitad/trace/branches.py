@@ -52,6 +52,7 @@ from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, is_optional
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.kind import primal
 from jitad.values.number import bind
 
@@ -88,6 +89,8 @@ def truth(value: Any) -> Any:
         if isinstance(there, bool):
             return value.flag if there else False
         return bind("logical_and", value.flag, there)
+    if isinstance(value, Complex):
+        value = value != 0
     if isinstance(value, ArrayHandle):
         if value.shape or value.concrete:
             return bool(value)

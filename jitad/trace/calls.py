@@ -26,7 +26,8 @@ from jitad.trace.optional import all_present, present, refuse_among
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
-from jitad.values.array import ArrayHandle
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.ranges import Range
@@ -214,7 +215,7 @@ def _abstract(value: Any) -> Any:
     """Equal for arguments that a call can't tell apart while tracing."""
     if isinstance(value, Leaf):
         return value.type
-    if isinstance(value, ArrayHandle):
+    if isinstance(value, (ArrayHandle, Complex)):
         return value.type
     if isinstance(value, (int, float, str, bool, type(None))):
         return (type(value), value)
@@ -264,7 +265,7 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     found = implementation(f)
     if found is None or (f in (builtins.type, builtins.isinstance) and trace is None):
         return found
-    if f is len and not isinstance(args[0], ArrayHandle):
+    if f is len and not isinstance(args[0], (ArrayHandle, Complex)):
         if isinstance(args[0], Range):
             return Range.size
         return None
@@ -318,7 +319,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs)
     if isinstance(out, np.ndarray):
-        return ArrayHandle(out)
+        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
     if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
         made(out)
     made_if_new(out)
@@ -337,7 +338,7 @@ _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str,
 
 def _is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
-    if isinstance(value, (ArrayHandle, type, FunctionType, MethodType, ModuleType)):
+    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType)):
         return False
     if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
         return False

@@ -1,10 +1,10 @@
 """What does a function read besides its arguments, and where is it found at the next call?
 
 Floats and arrays that are read from globals, closure cells, attributes and containers become
-inputs of the tape: nothing is baked in.  Everything else (ints, strings, functions, the length of
-a list) is static, and guarded.  Both are found again by a `Path` from the function that is called
-or from its arguments, so that two functions that differ only in what they close over share a
-kernel.  Lists and dicts from outside have their elements replaced by inputs while the trace runs.
+inputs of the tape: nothing is baked in.  Everything else (ints, texts, functions, lengths of lists)
+is static, and guarded.  Both are found again by a `Path` from the function or its arguments, so
+that functions that differ only in what they close over share a kernel.  Lists and dicts from
+outside have their elements replaced by inputs while the trace runs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
-from jitad.trace.rewrite import is_library, is_library_thing
+from jitad.trace.libraries import is_library_thing
+from jitad.trace.rewrite import is_library
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
@@ -208,6 +210,7 @@ class Captures:
     _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
     _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
     _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
+    _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
@@ -260,7 +263,7 @@ class Captures:
         if not whole and type(value) is list and path not in self._known:
             self.register(value, path)
             return value
-        if isinstance(value, (Number, ArrayHandle, Perhaps)) or value is UNSET:
+        if isinstance(value, (Number, ArrayHandle, Complex, Perhaps)) or value is UNSET:
             return value
         if path in self._known:
             return self._known[path]
@@ -269,6 +272,10 @@ class Captures:
 
     def _read(self, path: Path, value: Any) -> Any:
         match value:
+            case complex() | np.complexfloating():
+                return self._complex(path, value, Guard(path, "type", type(value)))
+            case np.ndarray() if value.ndim and value.dtype.kind == "c":
+                return self._complex_array(path, value)
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
@@ -277,7 +284,7 @@ class Captures:
                 return self._array(path, value)
             case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
                 return self._input(path, type_of_constant(value), value=value)
-            case bool() | int() | np.generic() | complex() | str() | bytes() | None:
+            case bool() | int() | np.generic() | str() | bytes() | None:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case FunctionType():
@@ -363,8 +370,7 @@ class Captures:
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
-        kind: Any = type(value)
-        return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
     def _container(self, path: Path, value: Any) -> Any:
         known = self.path_of(value)
@@ -440,6 +446,25 @@ class Captures:
         self._handles[id(handle)] = (path, value)
         self.register(handle, path)
         return handle
+
+    def _complex(self, path: Path, value: Any, guard: Guard) -> Complex:
+        self.guards.append(guard)
+        parts = (self.read(path.then("attr", k), getattr(value, k)) for k in ("real", "imag"))
+        return self.of_one_shape(Complex(*parts))
+
+    def of_one_shape(self, z: Complex) -> Complex:
+        """The parts of an array that is an input have the same extents."""
+        if isinstance(z.re, ArrayHandle):
+            z.im.peek().atom.shape = z.re.peek().atom.shape
+        return z
+
+    def _complex_array(self, path: Path, value: np.ndarray) -> Complex:
+        if id(value) not in self._complexes:
+            guard = Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim))
+            self._complexes[id(value)] = (path, value, self._complex(path, value, guard))
+        if self._complexes[id(value)][0] != path:  # the two names must go on to mean one array
+            self.guards.append(Guard(path, "is", value))
+        return self._complexes[id(value)][2]
 
     # -- inputs -------------------------------------------------------------------------------
 

@@ -18,7 +18,15 @@ from jitad.errors import JitadError
 from jitad.primitives.custom import Rule
 from jitad.runtime import leaves
 from jitad.runtime.custom import Rules, conforming, pair
-from jitad.structures import ZERO, Structure, conform, flatten, map_structure, unflatten
+from jitad.structures import (
+    ZERO,
+    Structure,
+    conform,
+    flatten,
+    map_structure,
+    sensitivities,
+    unflatten,
+)
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
 from jitad.tape.ir import CALLS, Atom, Block, Var, free_vars, shape_outside, walk
@@ -240,7 +248,7 @@ class _Call:
         kept = unflatten(self.kept_form, [
             next(supply) if isinstance(k, (Leaf, ArrayHandle)) else k for k in self.keeps
         ])  # fmt: skip
-        sensitivity = unflatten(self.form, [
+        sensitivity = unflatten(sensitivities(self.form), [
             next(supply) if _is_number(r) and is_real(r) else _zero_of(r) for r in self.results
         ])  # fmt: skip
         name = self.rules.name

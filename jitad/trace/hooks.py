@@ -45,6 +45,7 @@ from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.journal import made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
@@ -90,7 +91,7 @@ _UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "UAdd": (operator.pos, "pos"),
     "Invert": (operator.invert, "invert"),
 }
-_PLAIN = frozenset({int, float, bool, str, tuple, Leaf, ArrayHandle})
+_PLAIN = frozenset({int, float, bool, complex, str, tuple, Leaf, ArrayHandle, Complex})
 
 
 def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[Any, Any], Any]:
@@ -156,6 +157,10 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
 
 def named(name: str, value: Any) -> Any:
     """What the user calls a value; the first name stays."""
+    if isinstance(value, Complex):
+        named(f"{name}_re", value.re)
+        named(f"{name}_im", value.im)
+        return value
     content = value.content if isinstance(value, ArrayHandle) and value.root is value else value
     if isinstance(content, Leaf) and isinstance(content.atom, Var) and not content.atom.name:
         content.atom.name = name

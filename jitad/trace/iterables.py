@@ -16,6 +16,7 @@ from jitad.tape.build import Leaf
 from jitad.trace.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex, pair, parts
 from jitad.values.journal import active, made
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
@@ -51,7 +52,7 @@ def sequence(x: Any) -> Counted | None:
             return _range(x.start, x.stop, x.step)
         case Range(start, stop, step):
             return _range(start, stop, step)
-        case ArrayHandle():
+        case ArrayHandle() | Complex():
             if not x.shape:
                 raise TypeError("iteration over a 0-d array")
             return Counted(x.shape[0], x.row, (0, x.shape[0], 1))
@@ -154,6 +155,9 @@ def pick(items: Any, k: Any) -> Any:
     """items[k] for a traced k, which is in range: numbers only."""
     if not isinstance(k, Leaf):
         return items[k]
+    if any(isinstance(v, (Complex, complex)) for v in items):
+        split = [parts(v) for v in items]
+        return pair(*(pick([0.0 if p[n] is None else p[n] for p in split], k) for n in (0, 1)))
     numbers = all(isinstance(v, (Number, int, float)) for v in items)
     if not numbers or not items:
         raise fail(JitadTypeError, "a traced number can't become an index of a Python "

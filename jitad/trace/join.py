@@ -24,11 +24,22 @@ from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
-from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot, stretch_of
+from jitad.trace.snapshot import (
+    Arr,
+    Lost,
+    Num,
+    Obj,
+    Per,
+    Rec,
+    Snapshot,
+    snapshot,
+    stretch_of,
+)
 from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
 
@@ -147,6 +158,8 @@ class Unifier:
         pair = (id(a), id(b))
         if pair in self.pairs:
             return self.pairs[pair]
+        if _is_complex(a) or _is_complex(b):
+            a, b = complex_of(a), complex_of(b)
         out: Form
         match a, b:
             case Num(x), Num(y):
@@ -157,7 +170,7 @@ class Unifier:
                 (form := grown.unified(self, a, b)) is not None
             ):
                 out = form
-            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) is _kind(b.value):
+            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
                 out = self.pairs[pair] = Record(a, ())
                 shared = _shared_cells(a.value, b.value)
                 out.parts = tuple(
@@ -228,6 +241,26 @@ class Unifier:
         return Keep(s)
 
 
+def _is_complex(s: Snapshot) -> bool:
+    match s:
+        case Num(value):
+            return isinstance(value, (complex, np.complexfloating))
+        case Rec(value):
+            return isinstance(value, Complex)
+    return False
+
+
+def complex_of(s: Snapshot) -> Snapshot:
+    """A number that is complex on another path, as a complex one."""
+    match s:
+        case Num(complex() | np.complexfloating() as z):
+            kind = np.float64 if isinstance(z, np.generic) else float
+            return snapshot(Complex(kind(z.real), kind(z.imag)))
+        case Num(x) if not isinstance(_scalar(x), Array):
+            return snapshot(Complex(x, 0.0))
+    return s
+
+
 def _kind(value: Any) -> Any:
     return closures.kind(value) if is_function(value) else type(value)
 
@@ -295,6 +328,8 @@ def describe(s: Snapshot) -> str:
             return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
             return f"an array ({h.type})"
+        case Rec(Complex() as z):
+            return f"an array of {z.dtype}" if z.shape else "a complex"
         case Rec() if stretch_of(s) is not None:
             return "a list whose length depends on traced values"
         case Rec(v, _, _) if not is_function(v):
@@ -338,6 +373,7 @@ def extract(
                     out.append(lit(True))
                     extract(b, part, s, out, seen)
         case Record():
+            s = complex_of(s) if isinstance(s, Num) else s
             parts = s.parts if isinstance(s, Rec) else [None] * len(f.parts)
             for p, q in itertools.zip_longest(f.parts, parts):  # what was appended may be shorter
                 extract(b, p, q, out, seen)

@@ -9,7 +9,7 @@ it writes to arrays ends with it: a derivative changes no array of its caller.  
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -18,7 +18,15 @@ from jitad.closures import is_function
 from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.operators import Argnums, place, positions_of
-from jitad.structures import ZERO, Structure, conform, flatten, is_node, unflatten
+from jitad.structures import (
+    ZERO,
+    Structure,
+    conform,
+    flatten,
+    is_node,
+    sensitivities,
+    unflatten,
+)
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
@@ -81,7 +89,10 @@ def inner(differentiated: Any) -> Function:
     assert trace is not None
     path = trace.captures.path_of(differentiated)
     f = differentiated.f
-    return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
+    if path is None:
+        return f
+    trace.captures.read(path.then("attr", "manner"), differentiated.manner)
+    return trace.captures.read(path.then("attr", "f"), f)
 
 
 def _read_inside(thing: Any, name: str, content: Any) -> Any:
@@ -223,26 +234,32 @@ def _twin(b: Builder, block: Block) -> Block:
 
 
 def _operator(
-    run: _Application, op: str, given: dict[int, Atom], block: Block
+    run: _Application, op: str, given: Sequence[dict[int, Atom]], block: Block
 ) -> tuple[Var, ...]:
     """Append the equation; gives the block's results, then the derivatives.
 
-    `given`: seeds by result (vjp), tangents by parameter (jvp).
+    `given`: seeds by result (vjp); tangents by parameter (jvp), for each direction.
     """
     b = run.trace.builder
     results = block.results
-    if op == "vjp":
-        like: list[Atom] = list(block.params)
-    else:
-        like = [a for a in results if is_float(a.type)]
     outs = [Var(a.type, shape_outside(a.shape, block)) for a in results]
-    outs += [
-        Var(a.type, a.shape if op == "vjp" else shape_outside(a.shape, block)) for a in like
-    ]
-    params: dict[str, Any] = {"tag": next(_tags), "active": tuple(range(len(block.params)))}
+    params: dict[str, Any] = {"tag": next(_tags)}
     if op == "vjp":
-        params["seeded"] = tuple(given)
-    return b.structured(op, (*run.primals, *given.values()), tuple(outs), (block,), params)
+        (seeds,) = given
+        ins = list(seeds.values())
+        outs += [Var(p.type, p.shape) for p in block.params]
+        params |= {"active": tuple(range(len(block.params))), "seeded": tuple(seeds)}
+    else:
+        ins = [a for along in given for a in along.values()]
+        outs += [
+            Var(a.type, shape_outside(a.shape, block))
+            for _ in given for a in results if is_float(a.type)
+        ]  # fmt: skip
+        moved = tuple(map(tuple, given))
+        params["active"] = tuple(sorted({k for active in moved for k in active}))
+        if len(given) > 1:
+            params["directions"] = moved
+    return b.structured(op, (*run.primals, *ins), tuple(outs), (block,), params)
 
 
 def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -252,7 +269,8 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
     run = _apply(f, args, kwargs, "grad", positions)
     b = run.trace.builder
     if is_node(unflatten(run.structure, run.results)) or len(run.results) != 1:
-        raise _not_scalar(f, "a structure", b)
+        what = "a complex value" if run.structure.kind is complex else "a structure"
+        raise _not_scalar(f, what, b)
     (result,) = run.results
     if not isinstance(result, (Leaf, bool, int, float)) and getattr(result, "shape", None) != ():
         what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
@@ -260,7 +278,7 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
     if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
         return run.value(tuple(_inline(run))), _gradients(run, argnums, None)
     seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
-    outs = _operator(run, "vjp", seeds, run.block)
+    outs = _operator(run, "vjp", [seeds], run.block)
     count = len(run.block.results)
     return run.value(outs[:count]), _gradients(run, argnums, outs[count:])
 
@@ -304,7 +322,7 @@ def _adjoints(run: _Application, adjoints: tuple[Var, ...] | None) -> tuple[Any,
                 got.append(_zero_of_data(leaf))
             else:
                 got.append(dress(b, of[var] if of else zero(b, var), leaf))
-        out.append(unflatten(structure, got))
+        out.append(unflatten(sensitivities(structure), got))
     return tuple(out)
 
 
@@ -323,17 +341,18 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
     run = _apply(f, args, {}, "vjp", tuple(range(len(args))), all_data=True)
     b = run.trace.builder
     value = run.value(tuple(_inline(run)))
-    template = run.results
+    template = flatten(value)[0]  # whose extents are known out here
 
     def pullback(sensitivity: Any) -> tuple[Any, ...]:
-        seeds = conform(sensitivity, run.structure, "the sensitivity", "the output")
+        structure = sensitivities(run.structure)
+        seeds = conform(sensitivity, structure, "the sensitivity", "the output")
         of: dict[int, Atom] = {}
         for seed, like, k in zip(seeds, template, run.places, strict=True):
             if seed is not ZERO and k is not None and is_float(run.block.results[k].type):
                 of[k] = conformed(b, seed, like, "the sensitivity")
         # Traced anew by the sweep; what it shares with the value is computed once.
         block = _twin(b, run.block)
-        outs = _operator(run, "vjp", of, block)
+        outs = _operator(run, "vjp", [of], block)
         again = outs[len(block.results) :]
         return _adjoints(run, again)
 
@@ -361,6 +380,42 @@ def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The recorded form of `jvp(f, primals, tangents)`."""
+    value, (tangent,) = pushed(f, primals, (tangents,))
+    return value, tangent
+
+
+def pushed(
+    f: Function, primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]],
+    twin: bool = False,
+) -> tuple[Any, list[Any]]:  # fmt: skip
+    """The value of f, and its tangents in several directions, which one equation gives.
+
+    A twin of a run that has given the value prints, checks and writes nothing.
+    """
+    given = [_along(primals, tangents) for tangents in directions]
+    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
+    block = _twin(run.trace.builder, run.block) if twin else run.block
+    outs = _operator(run, "jvp", given, block)
+    count = len(run.block.results)
+    value = None if twin else run.value(outs[:count])
+    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
+    found = []
+    for d, tangents in enumerate(directions):
+        of = dict(zip(floats, outs[count + d * len(floats) :], strict=False))
+        flat: list[Any] = []
+        for leaf, at in zip(run.results, run.places, strict=True):
+            if at is not None and at in of:
+                flat.append(dress(run.trace.builder, of[at], leaf))
+            elif is_function(leaf):
+                flat.append(Pointwise(f, len(flat), primals, tangents))
+            else:
+                flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
+        found.append(unflatten(run.structure, flat))
+    return value, found
+
+
+def _along(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> dict[int, Atom]:
+    """The tangents of the real leaves of the primals, but for those that are `ZERO`."""
     trace = current()
     assert trace is not None
     b = trace.builder
@@ -369,32 +424,17 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
             f"jvp: {len(primals)} primals with {len(tangents)} tangents", b.pos,
             "Give one tangent a primal.",
         )  # fmt: skip
-    given: list[Atom] = []
+    given: dict[int, Atom] = {}
+    at = itertools.count()
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
         leaves, structure = flatten(opened(p, _read_inside))
         ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d in zip(leaves, ts, strict=True):
             if is_real(leaf):
-                if d is ZERO:
-                    content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
-                    given.append(zero(b, b.atom(content)))
-                else:
-                    given.append(conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
-    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
-    outs = _operator(run, "jvp", dict(enumerate(given)), run.block)
-    count = len(run.block.results)
-    value = run.value(outs[:count])
-    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
-    tangent_of = dict(zip(floats, outs[count:], strict=True))
-    flat: list[Any] = []
-    for leaf, at in zip(run.results, run.places, strict=True):
-        if at is not None and at in tangent_of:
-            flat.append(dress(b, tangent_of[at], leaf))
-        elif is_function(leaf):
-            flat.append(Pointwise(f, len(flat), primals, tangents))
-        else:
-            flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
-    return value, unflatten(run.structure, flat)
+                param = next(at)
+                if d is not ZERO:
+                    given[param] = conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}")
+    return given
 
 
 def _typed(b: Builder, leaf: Any) -> Any:

@@ -21,6 +21,7 @@ from jitad.trace.stretch import Stretch, stretched
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex, plain
 from jitad.values.ranges import Range
 
 
@@ -101,6 +102,8 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
         return seen[id(s)]
     out: Form
     match s:
+        case Num(complex() | np.complexfloating()):
+            out = Keep(s)
         case Num(value) if isinstance(value, (Leaf, float)) or hasattr(value, "ndim"):
             out = Unifier().alone(s, "")
         case Arr():
@@ -136,6 +139,8 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
+            if type(out) is Complex:
+                out = plain(out.re, out.im)
             stretch = stretched(out)
             if stretch is not None:
                 out[:] = expanded(stretch)

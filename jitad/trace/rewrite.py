@@ -12,7 +12,7 @@ import copy
 import sys
 import sysconfig
 from collections.abc import Callable
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any
 
 from jitad.errors import JitadError
@@ -84,7 +84,8 @@ _library = tuple(
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
 AS_WRITTEN = _OURS + "/trace/as_written.py"
-_REWRITTEN = (_OURS + "/iterations.py", AS_WRITTEN)  # ours, but as a user writes
+# ours, but as a user writes
+_REWRITTEN = (_OURS + "/iterations.py", _OURS + "/columns.py", AS_WRITTEN)
 
 
 def is_library(f: FunctionType) -> bool:
@@ -96,21 +97,6 @@ def is_library(f: FunctionType) -> bool:
     return file.startswith((*_library, "<frozen")) or "/site-packages/" in file or (
         file.startswith("<string>") and module is not None and module.__name__ == "collections"
     )
-
-
-def is_library_thing(thing: type | ModuleType) -> bool:
-    """True of modules, and of classes defined in them, that are not the user's."""
-    if isinstance(thing, ModuleType):
-        return is_library_module(thing)
-    module = sys.modules.get(thing.__module__)
-    return module is not None and is_library_module(module)
-
-
-def is_library_module(module: ModuleType) -> bool:
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return module.__name__ != "__main__"
-    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
 
 
 def _cell(value: Any) -> Any:

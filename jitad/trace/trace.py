@@ -34,6 +34,7 @@ from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
 from jitad.trace.stretch import Room
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
 from jitad.where import caller
@@ -249,6 +250,11 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     if isinstance(a, Floats):
         return float_list(captures, [], a.count, path, inputs)
     kind: Any = type(a)
+    if isinstance(a, Complex):  # abstract parts
+        first = _argument(captures, inputs, a.re, path.then("attr", "real"))
+        second = a.im.type if isinstance(a.im, Shaped) else a.im
+        imaginary = _argument(captures, inputs, second, path.then("attr", "imag"))
+        return captures.of_one_shape(Complex(first, imaginary))
     if a is None or not is_node(a):
         return a if isinstance(a, (str, type(None))) else captures.read(path, a)
 

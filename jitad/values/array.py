@@ -461,6 +461,10 @@ def _has_ellipsis(index: Any) -> bool:
 def wrap(content: Any) -> Any:
     """A fresh array content as a handle; scalars stay as they are."""
     if isinstance(content, np.ndarray):
+        if content.dtype.kind == "c":
+            from jitad.values.complexes import split  # which is made of handles
+
+            return split(content)
         return ArrayHandle(content, owned=content.base is None)
     if isinstance(content, Number) and _is_array(content):
         # Not owned: a rule may keep it (that of exp its result), a tangent may be another's.

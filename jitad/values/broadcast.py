@@ -17,6 +17,7 @@ from jitad.values import extents
 from jitad.values.extents import Int
 from jitad.values.kind import fail, is_number, require, type_of
 from jitad.values.number import Number, bind
+from jitad.values.registry import any_complex
 
 Shape = tuple[Int, ...]
 
@@ -114,6 +115,9 @@ def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
 def contents(args: Sequence[Any]) -> list[Any]:
     """The contents of operands: lent if all are plain, else versions that never change."""
     args = [as_operand(a) for a in args]
+    if any_complex(args):
+        raise fail(JitadTypeError, "complex numbers are not supported here",
+                   "Compute with their real and imaginary parts.")  # fmt: skip
     plain = all(a.concrete if hasattr(a, "peek") else not isinstance(a, Number) for a in args)
     return [(a.peek() if plain else a.content) if hasattr(a, "peek") else a for a in args]
 
@@ -150,10 +154,10 @@ def elementwise(name: str, *args: Any, **params: Any) -> Any:
 def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
     """The value as a store into an array of this dtype and shape takes it."""
     value = as_operand(value)
+    if any_complex((value,)):
+        raise fail(JitadTypeError, f"a complex value can't be stored in an array of {dtype}",
+                   "Make the array a complex one.")  # fmt: skip
     content = value.content if hasattr(value, "peek") else value
-    kind = np.dtype(type_of(content).dtype).kind
-    if kind == "c" and dtype.kind != "c":
-        raise fail(JitadTypeError, f"a complex value can't be stored in an array of {dtype}")
     if isinstance(content, np.ndarray) and not content.ndim:
         content = content[()]
     own = shape_of(content)

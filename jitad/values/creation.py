@@ -6,6 +6,7 @@ built they are equations of it; else they are plain and owned.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,23 @@ def kind_of(dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> ArrayHandle:
-    """A new array of equal elements."""
+def of_parts(make: Callable[[Any, np.dtype[Any]], Any], re: Any, dtype: np.dtype[Any]) -> Any:
+    """A complex array, by its parts, which `make(value, dtype)` makes."""
+    from jitad.values.complexes import Complex  # which is made of handles
+
+    part = dtype.type(0).real.dtype
+    return Complex(make(re, part), make(0, part))
+
+
+def made(array: np.ndarray[Any, Any]) -> Any:
+    """A plain array that was made just now, as user code holds it."""
+    return wrap(array) if array.dtype.kind == "c" else ArrayHandle(array, owned=True)
+
+
+def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> Any:
+    """A new array of equal elements, which are real."""
+    if dtype.kind == "c":
+        return of_parts(lambda v, part: filled(v, shape, part), value, dtype)
     builder = present_builder()
     if builder is None:
         if not shape and isinstance(value, Number):
@@ -58,17 +74,17 @@ def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> ArrayHan
 
 
 @replaces(np.zeros, plain=False)
-def zeros(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> ArrayHandle:
+def zeros(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> Any:
     return filled(0, shape_tuple(shape), kind_of(dtype))
 
 
 @replaces(np.ones, plain=False)
-def ones(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> ArrayHandle:
+def ones(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> Any:
     return filled(1, shape_tuple(shape), kind_of(dtype))
 
 
 @replaces(np.empty, plain=False)
-def empty(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> ArrayHandle:
+def empty(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> Any:
     """Zeros: what is never written has a value, and it is the same on every run."""
     return filled(0, shape_tuple(shape), kind_of(dtype))
 
@@ -88,7 +104,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **_: 
 
 def _like(fill: int) -> Any:
     def like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
-             **_: Any) -> ArrayHandle:  # fmt: skip
+             **_: Any) -> Any:  # fmt: skip
         a = as_operand(a)
         kind = kind_of(dtype if dtype is not None else type_of(a).dtype)
         return filled(fill, shape_of(a) if shape is None else shape_tuple(shape), kind)
@@ -111,9 +127,13 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Any:
 
 
 @replaces(np.array, plain=False)
-def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> ArrayHandle:
+def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> Any:
     """A new array of a number, an array, or nested lists of them."""
     kind = None if dtype is None else kind_of(dtype)
+    if kind is not None and kind.kind == "c" and is_traced(value):
+        like = array(value, kind.type(0).real.dtype, **other)
+        zeros = call(np.zeros_like, like)
+        return of_parts(lambda v, part: like if v is like else zeros, like, kind)
     ndmin = other.pop("ndmin", 0)
     if isinstance(value, (list, tuple)) and is_traced(value):
         out = _from_list(value)
@@ -123,9 +143,10 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> A
         out = ArrayHandle(_strong(value))
     else:
         plain = value.peek() if isinstance(value, ArrayHandle) else _lend_list(value)
-        made = np.array(plain, dtype)
-        kind_of(made.dtype)
-        out = ArrayHandle(made, owned=True)
+        new = np.array(plain, dtype)
+        if kind_of(new.dtype).kind == "c":
+            return made(np.array(new, ndmin=ndmin))
+        out = ArrayHandle(new, owned=True)
     if kind is not None and out.dtype != kind:
         out = ArrayHandle(cast(out.content, kind))
     if ndmin > out.ndim:
@@ -166,14 +187,17 @@ def asarray(value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
 
 
 @replaces(np.copy, plain=False)
-def copy(a: Any, *_: Any, **__: Any) -> ArrayHandle:
+def copy(a: Any, *_: Any, **__: Any) -> Any:
     return array(a)
 
 
-def astype(a: Any, dtype: Any) -> Any:
+@replaces(np.astype, plain=False)
+def astype(a: Any, dtype: Any, /, *, copy: bool = True, **_: Any) -> Any:
     """A copy with another dtype (scalars: a NumPy number)."""
     kind = kind_of(dtype)
     a = as_operand(a)
+    if kind.kind == "c":
+        return call(np.array, a, dtype=kind) if shape_of(a) else call(kind.type, a)
     if not isinstance(a, ArrayHandle):
         return cast(a, kind)
     if a.concrete:
@@ -184,7 +208,7 @@ def astype(a: Any, dtype: Any) -> Any:
 # -- ranges ---------------------------------------------------------------------------------------
 
 
-def _iota(n: Int, dtype: str) -> ArrayHandle:
+def iota(n: Int, dtype: str) -> ArrayHandle:
     builder = present_builder()
     if builder is not None:
         return ArrayHandle(builder.leaf(builder.emit("iota", builder.atom(n), dtype=dtype)))
@@ -196,7 +220,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
     start, stop = (0, start) if stop is None else (start, stop)
     ends = (start, stop, step)
     if not any(isinstance(x, Number) for x in ends):
-        return ArrayHandle(np.arange(*ends, dtype=dtype), owned=True)
+        return made(np.arange(*ends, dtype=dtype))
     integer = all(type_of(x).dtype[0] in "iub" for x in ends)
     distance = elementwise("sub", stop, start)
     if integer:
@@ -205,14 +229,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
     else:
         ratio = elementwise("ceil", elementwise("div", distance, step))
         count = bind("cast", ratio, dtype="i8", py=True)
-    made = _iota(extents.largest(count, 0), "i8")
+    out = iota(extents.largest(count, 0), "i8")
     if not (not isinstance(step, Number) and step == 1):
-        made = elementwise("mul", made, step)
+        out = elementwise("mul", out, step)
     if not (not isinstance(start, Number) and start == 0):
-        made = elementwise("add", made, start)
-    if dtype is not None:
-        made = astype(made, dtype)
-    return made
+        out = elementwise("add", out, start)
+    return out if dtype is None else astype(out, dtype)
 
 
 @replaces(np.linspace)
@@ -223,7 +245,7 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     parts = extents.sub(num, 1) if endpoint else num
     one_or_more = extents.largest(parts, 1)
     step = elementwise("div", elementwise("sub", stop, start), one_or_more)
-    k = _iota(num, "f8")
+    k = iota(num, "f8")
     out = elementwise("add", elementwise("mul", k, step), start)
     if endpoint:
         # NumPy sets the last element, so that rounding doesn't show there.
@@ -255,9 +277,9 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
     n, m = shape_tuple((N, N if M is None else M))
     if present_builder() is None and not any(isinstance(x, Number) for x in (n, m)):
-        return ArrayHandle(np.eye(n, m, k, dtype), owned=True)
-    rows = call(np.reshape, _iota(n, "i8"), (n, 1))
-    columns = call(np.reshape, _iota(m, "i8"), (1, m))
+        return made(np.eye(n, m, k, dtype))
+    rows = call(np.reshape, iota(n, "i8"), (n, 1))
+    columns = call(np.reshape, iota(m, "i8"), (1, m))
     return astype(elementwise("eq", elementwise("add", rows, k), columns), dtype)
 
 

@@ -7,8 +7,13 @@ the replacement, and the tracer's call hook calls it in place of the original.
 from __future__ import annotations
 
 from jitad.values import (
+    complex_arrays,
+    complex_functions,
+    complex_lifts,
     contractions,
     creation,
+    eigen,
+    fourier,
     grids,
     linalg,
     mathematics,
@@ -32,6 +37,7 @@ from jitad.values.registry import implementation
 
 MODULES = (python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products,
            picking, rearranging, contractions, orders, linalg, norms, grids,
-           special, signals, statistics, scipy_linalg, ufunc_methods)
+           special, signals, statistics, scipy_linalg, ufunc_methods,
+           complex_lifts, complex_functions, complex_arrays, fourier, eigen)
 
 __all__ = ["MODULES", "implementation"]

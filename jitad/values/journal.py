@@ -94,28 +94,38 @@ class Journal:
 
         return join
 
-    def may_alias(self, a: Any, b: Any) -> bool:
-        """Could two handles be one array?  On every side of a join, what it stands for decides."""
+    def may_alias(self, a: Any, b: Any, seen: dict[tuple[int, int], bool] | None = None) -> bool:
+        """Could two handles be one array?  On every side of a join, what it stands for decides.
+
+        Joins of joins have many paths to the same pair: `seen` has the pairs that are decided.
+        """
         if a is b:
             return True
         p, q = self.joins.get(id(a)), self.joins.get(id(b))
         if p is None and q is None:
             return False
-        if p is not None and q is not None and p.session == q.session:
-            if len(p.sides) == len(q.sides):  # two arrays that are never one on any path
-                return any(map(self.may_alias, p.sides, q.sides))
-        if p is None or (q is not None and q.session > p.session):
-            a, b, p = b, a, q
-        assert p is not None
-        return any(self.may_alias(side, b) for side in p.sides)
+        seen = {} if seen is None else seen
+        pair = id(a), id(b)
+        if pair not in seen:
+            if p is not None and q is not None and p.session == q.session:
+                if len(p.sides) == len(q.sides):  # two arrays that are never one on any path
+                    sides = zip(p.sides, q.sides, strict=True)
+                    seen[pair] = any(self.may_alias(x, y, seen) for x, y in sides)
+                    return seen[pair]
+            if p is None or (q is not None and q.session > p.session):
+                a, b, p = b, a, q
+            assert p is not None
+            seen[pair] = any(self.may_alias(side, b, seen) for side in p.sides)
+        return seen[pair]
 
     def retire_others(self, target: object) -> None:
         """One array is written: those that may be the same one get stale."""
         if not self.joins:
             return
+        seen: dict[tuple[int, int], bool] = {}
         others = {id(h): h for j in self.joins.values() for h in (j.handle, *j.sides)}
         for other in others.values():
-            if other is not target and not other._lost and self.may_alias(target, other):
+            if other is not target and not other._lost and self.may_alias(target, other, seen):
                 record(other, "_lost", "", lambda o=other: o._lost, other.retire)  # type: ignore[misc]
                 other.retire(STALE)
 

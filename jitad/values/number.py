@@ -113,7 +113,8 @@ class Operations:
 o = Operations()
 
 _PYTHON = frozenset((float, int, bool))
-_PLAIN = frozenset((float, int, bool, complex))
+_PLAIN = frozenset((float, int, bool))
+_COMPLEX = (complex, np.complexfloating)
 
 Operator = Callable[[Any, Any], Any]
 
@@ -125,6 +126,8 @@ def _binary(name: str) -> tuple[Operator, Operator]:
     def operator(self: Number, other: Any) -> Any:
         if type(other) in _PLAIN:
             return self._apply(row, (self, other), NO_PARAMS)
+        if isinstance(other, _COMPLEX):
+            return _complex(name, self, other)
         if isinstance(other, (Number, np.generic)):
             return apply(row, (self, other), NO_PARAMS)
         return NotImplemented
@@ -132,11 +135,20 @@ def _binary(name: str) -> tuple[Operator, Operator]:
     def reflected(self: Number, other: Any) -> Any:
         if type(other) in _PLAIN:
             return self._apply(row, (other, self), NO_PARAMS)
+        if isinstance(other, _COMPLEX):
+            return _complex(name, other, self)
         if isinstance(other, (Number, np.generic)):
             return apply(row, (other, self), NO_PARAMS)
         return NotImplemented
 
     return operator, reflected
+
+
+def _complex(name: str, a: Any, b: Any) -> Any:
+    """An operator between a real number and a plain complex one."""
+    from jitad.values.complexes import operated  # which is made of numbers
+
+    return operated(name, a, b)
 
 
 def _unary(name: str) -> Callable[[Any], Any]:
@@ -187,6 +199,17 @@ class Number:
     del _
 
     def __pos__(self) -> Any:
+        return self
+
+    @property
+    def real(self) -> Any:
+        return self
+
+    @property
+    def imag(self) -> Any:
+        return 0.0
+
+    def conjugate(self) -> Any:
         return self
 
     def is_integer(self) -> Any:

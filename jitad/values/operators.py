@@ -20,11 +20,14 @@ from jitad.errors import (
 )
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import Number, bind
+from jitad.values.registry import any_complex
 
 
 def _python_pair(a: Any, b: Any) -> bool:
-    """True of two Python numbers of which one is traced or tagged."""
+    """True of two real Python numbers of which one is traced or tagged."""
     if not isinstance(a, Number) and not isinstance(b, Number):
+        return False
+    if isinstance(a, complex) or isinstance(b, complex):
         return False
     return is_number(a) and is_number(b) and is_python(a) and is_python(b)
 
@@ -101,7 +104,7 @@ def pow_(a: Any, b: Any, modulus: Any = None) -> Any:
 
 def _numpy_pow(a: Any, b: Any) -> Any:
     """NumPy's power: integers stay integers, so that a negative exponent has no result."""
-    numbers = is_number(a) and is_number(b)
+    numbers = is_number(a) and is_number(b) and not any_complex((a, b))
     if numbers and (isinstance(a, Number) or isinstance(b, Number)):
         if _is_integer(a) and _is_integer(b):
             require(b >= 0 if not isinstance(b, Number) else bind("ge", b, 0), JitadTypeError,

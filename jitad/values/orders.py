@@ -44,6 +44,20 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
     return _order_of(*_operand(a, axis))
 
 
+@replaces(np.lexsort)
+def lexsort(keys: Any, axis: Any = -1) -> Any:
+    """The last key decides first: by every key in turn, the order of equals being kept."""
+    order = None
+    for key in keys:
+        if order is None:
+            order = call(np.argsort, key, axis=axis, kind="stable")
+        else:
+            sorted_key = call(np.take_along_axis, handle(key), order, axis)
+            turned = call(np.argsort, sorted_key, axis=axis, kind="stable")
+            order = call(np.take_along_axis, order, turned, axis)
+    return order
+
+
 def _refuse_fields(order: Any) -> None:
     if order is not None:
         raise fail(JitadTypeError, "order= names fields of records, which are not supported")

@@ -1,13 +1,12 @@
 """What do index arrays and masks select?
 
-One run of neighbouring index arrays (or one mask) beside basic indices, as NumPy places them.
-The axes it indexes are merged into one, the indices into flat ones; `take` reads and `store_take`
-writes along that axis.  A mask stands for the indices at which it is true.
+The axes that they index are merged into one, the indices into flat ones; `take` reads and
+`store_take` writes along that axis.  Where slices separate them, the selected axis comes first.  A
+mask stands for the indices at which it is true.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,8 @@ from jitad.values.broadcast import elementwise, fit, require_same, shape_of
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require
-from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.reductions import axes_of, part
+from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces
 from jitad.values.views import At, Entry, Range
 
@@ -83,14 +81,8 @@ _Selection = tuple[ArrayHandle, int, int, Any, Shape]
 
 def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
     """(view by the basic entries, axis and number of axes picked, flat indices, their shape)."""
-    places = [k for k, e in enumerate(entries) if isinstance(e, Pick)]
     advanced = [k for k, e in enumerate(entries) if isinstance(e, (Pick, At))]
-    together = all(j - i == 1 for i, j in pairwise(places))
-    plain_before = not any(isinstance(e, (Pick, At)) is False for e in entries[: places[0]])
-    neighbours = advanced[-1] - advanced[0] + 1 == len(advanced)
-    if not together or not (neighbours or plain_before):
-        raise fail(JitadTypeError, "index arrays that are separated by slices are not supported",
-                   "Index one axis after the other, or loop over the elements.")  # fmt: skip
+    first = next(k for k, e in enumerate(entries) if isinstance(e, Pick))
     basic: list[Entry] = []
     axis = 0
     picked: list[tuple[Any, Shape]] = []
@@ -103,11 +95,38 @@ def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
         else:
             basic.append(e)
             axis += isinstance(e, (At, Range))
-    at = sum(not isinstance(e, (Pick, At)) for e in entries[: places[0]])
+    at = sum(not isinstance(e, (Pick, At)) for e in entries[:first])
     view = a._window(tuple(basic))
     axes = sum(len(extent) for _, extent in picked)
+    if advanced[-1] - advanced[0] + 1 > len(advanced):  # they come first, as NumPy has it
+        at, view = 0, view.permuted(_picked_first(entries))
     index, shape = _flat_index(picked)
     return view, at, axes, index, shape
+
+
+def selected(a: ArrayHandle, entries: list[Entry | Pick]) -> tuple[Any, ...]:
+    """What index arrays select, in front: for writing slice by slice.
+
+    (the content with one axis in front for all that are selected; flat indices of it; a view to
+    write the content back to; the result's shape, and where in it the indices' axes are)
+    """
+    view, at, axes, index, picked = _select(a, entries)
+    shape = _result_shape(view.shape, at, axes, picked)
+    perm = (*range(at, at + axes), *range(at), *range(at + axes, view.ndim))
+    view = view.permuted(perm)
+    return _merged(view.content, 0, axes), index, view, shape, (at, len(picked))
+
+
+def _picked_first(entries: list[Entry | Pick]) -> tuple[int, ...]:
+    """The axes of a view by the basic entries: those that index arrays select, then the others."""
+    of_arrays: list[int] = []
+    others: list[int] = []
+    axis = 0
+    for e in entries:
+        count = e.axes if isinstance(e, Pick) else 0 if isinstance(e, At) else 1
+        (of_arrays if isinstance(e, Pick) else others).extend(range(axis, axis + count))
+        axis += count
+    return (*of_arrays, *others)
 
 
 def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
@@ -119,7 +138,8 @@ def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
         else:
             flat = elementwise("add", elementwise("mul", flat, n), one)
     handle = flat if isinstance(flat, ArrayHandle) else ArrayHandle(np.asarray(flat))
-    return call(np.ravel, handle).content, handle.shape
+    flat = handle if handle.ndim == 1 else call(np.ravel, handle)
+    return flat.content, handle.shape
 
 
 def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
@@ -151,17 +171,8 @@ def nonzero(mask: Any) -> Any:
     """The indices at which a mask of one axis is true."""
     if isinstance(mask, np.ndarray):
         return np.flatnonzero(mask)
-    n = mask.shape[0]
-    where = bind("full", 0, n, dtype="i8")
-
-    # Every index is written; the place moves on only where the mask holds.
-    def step(k: Int, where: Any, place: Any) -> tuple[Any, Any]:
-        hit = bind("cast", part(mask, k), dtype="i8", py=True)
-        index = bind("cast", k, dtype="i8")
-        return bind("store", where, index, place), bind("add", place, hit)
-
-    where, count = fold(n, (where, 0), step, mask)
-    return bind("slice", where, 0, 1, count, kinds="r")
+    hits = bind("sum", bind("cast", mask, dtype="i8"), axes=(0,))
+    return bind("positions", mask, bind("cast", hits, dtype="i8", py=True))
 
 
 def _merged(content: Any, at: int, axes: int) -> Any:

@@ -16,9 +16,10 @@ from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
 from jitad.tape.types import Scalar
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.kind import fail, is_python, primal, require, type_of
 from jitad.values.number import Number, bind
-from jitad.values.registry import any_traced, call, replaces
+from jitad.values.registry import any_traced, call, of_complex, replaces
 
 _PYTHON_TYPES = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
@@ -199,7 +200,7 @@ _quantifier(all, "logical_and")
 @replaces(len, plain=False)
 def len_(x: Any) -> Any:
     """The extent of a handle's first axis, which may be traced."""
-    if isinstance(x, ArrayHandle):
+    if isinstance(x, (ArrayHandle, Complex)):
         if not x.shape:
             raise TypeError("len() of unsized object")
         return x.shape[0]
@@ -217,6 +218,8 @@ def python_type(x: Any) -> type:
     """The class that user code takes the value to be of."""
     if isinstance(x, ArrayHandle):
         return np.ndarray
+    if isinstance(x, Complex):
+        return np.ndarray if x.shape else complex if is_python(x) else x.dtype.type
     x = primal(x)
     if not isinstance(x, Number):
         return type(x)
@@ -233,7 +236,7 @@ def _classes(of: Any) -> Iterable[type]:
 @replaces(isinstance, plain=False)
 def isinstance_(x: Any, of: Any) -> bool:
     """A traced float is a float, a handle an ndarray."""
-    if isinstance(x, (Number, ArrayHandle)):
+    if isinstance(x, (Number, ArrayHandle, Complex)):
         own = type(x)
         if any(isinstance(c, type) and issubclass(own, c) and c is not object
                for c in _classes(of)):  # fmt: skip
@@ -244,7 +247,7 @@ def isinstance_(x: Any, of: Any) -> bool:
 
 @replaces(type, plain=False)
 def type_(*args: Any, **kwargs: Any) -> Any:
-    if len(args) == 1 and isinstance(args[0], (Number, ArrayHandle)):
+    if len(args) == 1 and isinstance(args[0], (Number, ArrayHandle, Complex)):
         return python_type(args[0])
     return type(*args, **kwargs)
 
@@ -257,6 +260,11 @@ def _scalar_type(kind: Any) -> None:
         out = astype(x, kind)
         return out if not isinstance(out, ArrayHandle) or out.ndim else out.content
 
+
+of_complex(isinstance)(isinstance_)
+of_complex(type)(type_)
+of_complex(builtins.sum)(sum_)
+of_complex(len)(len_)
 
 for _kind in (np.float64, np.float32, np.int64, np.int32, np.bool_):
     _scalar_type(_kind)

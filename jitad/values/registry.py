@@ -2,7 +2,8 @@
 
 `implementation(np.sum)` is a function that takes numbers of every kind and array handles.  On
 plain operands it gives what the original gives, by calling it (arrays in, handles out); otherwise
-it computes by `bind`.  `@replaces(original, ...)` enters one; `functions` gathers them all.
+it computes by `bind`.  `@replaces(original, ...)` enters one, `@of_complex(original)` one for
+complex operands; `functions` gathers them all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.structures import traced_complex
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 
@@ -55,7 +57,8 @@ def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any
 
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
         for original in originals:
-            _replacements[original] = _with_plain_case(original, function) if plain else function
+            made = _with_plain_case if plain else _with_complex_case
+            _replacements[original] = made(original, function)
         return function
 
     return enter
@@ -65,8 +68,22 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if any_traced(args) or any_traced(kwargs.values()):
+            if any_complex(args) or (kwargs and any_complex(kwargs.values())):
+                return _complex_case(original)(*args, **kwargs)
             return function(*args, **kwargs)
         return call_plain(original, args, kwargs)
+
+    return replacement
+
+
+def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        if any_complex(args) or (kwargs and any_complex(kwargs.values())):
+            own = original in _complex and not isinstance(original, np.ufunc)
+            if own or any_traced(args) or any_traced(kwargs.values()):
+                return _complex_case(original)(*args, **kwargs)
+        return function(*args, **kwargs)
 
     return replacement
 
@@ -86,6 +103,52 @@ def unsupported(original: Any) -> JitadTypeError:
     return fail(JitadTypeError, f"{name} is not supported on traced or differentiated values",
                 "Write it with supported functions, or keep its operands plain.")  # fmt: skip
 
+
+# -- complex operands -----------------------------------------------------------------------------
+
+_complex: dict[Any, Callable[..., Any]] = {}
+
+
+def of_complex(original: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Enter what is called instead of the replacement where an operand is complex."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        _complex[original] = function
+        return function
+
+    return enter
+
+
+def _complex_case(original: Any) -> Callable[..., Any]:
+    found = _complex.get(original)
+    if found is None:
+        name = getattr(original, "__name__", repr(original))
+        raise fail(JitadTypeError, f"{name} is not supported on complex numbers here",
+                   "Compute with their real and imaginary parts.")  # fmt: skip
+    return found
+
+
+def is_complex(value: Any) -> bool:
+    """True of complex numbers and arrays of any kind, and of a list or tuple with one in it."""
+    kind = type(value)
+    if kind in _REAL:
+        return False
+    if kind is np.ndarray:
+        return bool(value.dtype.kind == "c")
+    if kind is tuple or kind is list:
+        return any_complex(value)
+    return kind in _COMPLEX or kind in (c for c, _ in traced_complex)
+
+
+def any_complex(values: Iterable[Any]) -> bool:
+    for v in values:
+        if is_complex(v):
+            return True
+    return False
+
+
+_REAL = frozenset((float, int, bool, str))
+_COMPLEX = frozenset((complex, np.complex64, np.complex128))
 
 # -- plain operands -------------------------------------------------------------------------------
 

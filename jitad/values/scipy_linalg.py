@@ -12,6 +12,7 @@ import numpy as np
 import scipy.linalg as sl
 
 from jitad.errors import JitadLinAlgError, JitadTypeError
+from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, require_same
@@ -212,6 +213,39 @@ def expm(A: Any) -> Any:
     (a,) = floats(A)
     matrix(a)
     return stacked(lambda a: (bind("expm", a),), [a.shape[-2:]], a)[0]
+
+
+@replaces(sl.sqrtm)
+def sqrtm(A: Any) -> Any:
+    (a,) = floats(A)
+    matrix(a)
+    root = stacked(lambda a: (bind("sqrtm", a),), [a.shape[-2:]], a)[0]
+    fine = elementwise("logical_not", call(np.any, call(np.isnan, root)))
+    require(fine, JitadLinAlgError, "sqrtm: the matrix has no real principal root",
+            "Its eigenvalues must not be on the negative real axis, nor zero.")  # fmt: skip
+    return root
+
+
+@replaces(sl.solve_banded)
+def solve_banded(l_and_u: Any, ab: Any, b: Any, overwrite_ab: bool = False,
+                 overwrite_b: bool = False, check_finite: bool = True) -> Any:  # fmt: skip
+    below, above = (as_static(k) for k in l_and_u)
+    ab, b = floats(ab, b)
+    rows = below + above + 1
+    require_same(ab.shape[0], rows, lambda: "invalid values for the number of lower and upper "
+                 f"diagonals: l+u+1 ({rows}) does not equal ab.shape[0]")  # fmt: skip
+    require_same(ab.shape[-1], b.shape[0], lambda: "shapes of ab and b are not compatible.")
+    columns = b if b.ndim == 2 else b[:, None]
+    x = wrap(bind("banded", ab.content, columns.content, below=below, above=above, turned=False))
+    fine = elementwise("logical_not", call(np.any, call(np.isnan, x)))
+    require(fine, JitadLinAlgError, "singular matrix")
+    return x if b.ndim == 2 else x[:, 0]
+
+
+def as_static(k: Any) -> int:
+    """A number that has to be known."""
+    k = extents.as_int(k, "the number of diagonals")
+    return k.known("the number of diagonals") if isinstance(k, Leaf) else int(k)
 
 
 # -- matrices of a given form ---------------------------------------------------------------------

@@ -57,10 +57,12 @@ def size(a: Any, axis: Any = None) -> Int:
 def reshape(a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None,
             copy: Any = None) -> ArrayHandle:  # fmt: skip
     a = handle(a)
-    if order not in ("C", "A", "K"):
-        raise fail(JitadTypeError, "only C order is supported here", "Transpose first: a.T.")
     wanted = shape if shape is not None else newshape
     items = wanted if isinstance(wanted, (tuple, list)) else (wanted,)
+    if order == "F":
+        return transpose(reshape(transpose(a), tuple(reversed(items))))
+    if order not in ("C", "A", "K"):
+        raise fail(JitadValueError, f"order must be one of 'C', 'F', 'A', or 'K', not {order!r}")
     dims = [as_int(n, "an extent") for n in items]
     total = size(a)
     holes = [k for k, n in enumerate(dims) if not isinstance(n, Number) and n == -1]
@@ -98,9 +100,11 @@ def _equal(n: Int, m: Int) -> Any:
 @replaces(np.ravel, plain=False)
 def ravel(a: Any, order: str = "C") -> ArrayHandle:
     a = handle(a)
+    if order == "F":
+        a = transpose(a)
     if a.ndim == 1:
         return a[:] if a.contiguous else array(a)
-    return reshape(a, -1, order)
+    return reshape(a, -1)
 
 
 @replaces(np.transpose, plain=False)

@@ -334,11 +334,12 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
 def sinc(x: Any) -> Any:
     """sin(pi x) / (pi x); near zero by its series, so that derivatives are right there, too."""
     t = elementwise("mul", x, math.pi)
-    small = elementwise("lt", elementwise("abs", t), 1e-3)
-    u = elementwise("mul", t, t)
-    near: Any = 1.0 / 362880.0
-    for c in (-1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0):
-        near = elementwise("add", elementwise("mul", near, u), c)
+    small = elementwise("lt", elementwise("abs", t), 1.0)
+    u = elementwise("where", small, elementwise("mul", t, t), 0.0)
+    near: Any = 0.0
+    for k in reversed(range(10)):
+        term = (-1) ** k / math.factorial(2 * k + 1)
+        near = elementwise("add", elementwise("mul", near, u), term)
     safe = elementwise("where", small, 1.0, t)
     return elementwise("where", small, near, elementwise("div", elementwise("sin", safe), safe))
 

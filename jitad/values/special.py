@@ -56,12 +56,9 @@ def _power(x: Any, p: Any) -> Any:
 
 
 def _boxcox(x: Any, p: Any) -> Any:
-    """(x**p - 1) / p, and the logarithm where p is zero (with its derivative in p)."""
-    zero = elementwise("eq", p, 0.0)
-    safe = where(zero, 1.0, p)
+    """(x**p - 1) / p, and the logarithm where p is zero."""
     logs = log(x)
-    near = mul(logs, add(1.0, mul(0.5, mul(p, logs))))
-    return where(zero, near, div(elementwise("expm1", mul(safe, logs)), safe))
+    return mul(logs, _exprel(mul(p, logs)))
 
 
 def _gammaln(x: Any) -> Any:
@@ -105,9 +102,13 @@ def _pseudo_huber(delta: Any, r: Any) -> Any:
 
 
 def _exprel(x: Any) -> Any:
-    zero = elementwise("eq", x, 0.0)
-    near = add(1.0, mul(0.5, x))
-    return where(zero, near, div(elementwise("expm1", x), where(zero, 1.0, x)))
+    """(exp(x) - 1) / x; near zero by its series, whose derivatives do not cancel there."""
+    small = elementwise("lt", elementwise("abs", x), 1.0)
+    inside, outside = where(small, x, 0.0), where(small, 1.0, x)
+    near: Any = 0.0
+    for k in reversed(range(18)):
+        near = add(mul(near, inside), 1.0 / math.factorial(k + 1))
+    return where(small, near, div(elementwise("expm1", outside), outside))
 
 
 def _degrees(name: str) -> Any:

@@ -212,6 +212,11 @@ _sign_of_infinity(np.isposinf, "gt")
 _sign_of_infinity(np.isneginf, "lt")
 
 
+@replaces(np.array_equiv)
+def array_equiv(a1: Any, a2: Any) -> Any:
+    return call(np.all, elementwise("eq", handle(a1), handle(a2)))
+
+
 @replaces(np.array_equal)
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     a, b = handle(a1), handle(a2)

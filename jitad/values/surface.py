@@ -124,6 +124,10 @@ class Surface:
         return call(np.real, self)
 
     @property
+    def imag(self) -> Any:
+        return call(np.imag, self)
+
+    @property
     def flat(self) -> Any:
         return call(np.ravel, self)
 

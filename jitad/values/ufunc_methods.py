@@ -23,7 +23,7 @@ from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of, cumulative, part, row_of, with_part
 from jitad.values.registry import call
-from jitad.values.shaping import broadcast_to, handle, moveaxis, ravel
+from jitad.values.shaping import broadcast_to, handle, moveaxis, reshape
 
 _NAMED = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
@@ -94,14 +94,13 @@ def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     if not any(isinstance(e, Pick) for e in entries):
         a[indices] = call(ufunc, a[indices]) if b is None else call(ufunc, a[indices], b)
         return
-    if not isinstance(entries[0], Pick) or entries[0].array.ndim != 1 or a.ndim != 1:
-        raise fail(JitadTypeError, f"np.{ufunc.__name__}.at is supported for one index array into "
-                   "an array of one axis")  # fmt: skip
     row = row_of(ufunc, 1 if b is None else 2)
-    at, _ = picking._indices(entries[0].array, a.shape)
-    at = handle(at)
-    places = at.content
-    values = None if b is None else ravel(broadcast_to(b, at.shape)).content
+    content, places, view, shape, (at, axes) = picking.selected(a, entries)
+    values = None
+    if b is not None:
+        wide = moveaxis(broadcast_to(b, shape), tuple(range(at, at + axes)), tuple(range(axes)))
+        count = extents.product(shape[at : at + axes])
+        values = reshape(wide, (count, *wide.shape[axes:])).content
 
     def step(k: Int, done: Any) -> tuple[Any]:
         place = bind("cast", part(places, k), dtype="i8", py=True)
@@ -109,8 +108,8 @@ def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
         new = bind(row, *operands)
         return (with_part(done, place, bind("cast", new, dtype=a.dtype.str[1:])),)
 
-    (done,) = fold(at.shape[0], (call(np.copy, a).content,), step, places)
-    a[...] = wrap(done)
+    (done,) = fold(places.shape[0], (call(np.copy, wrap(content)).content,), step, places)
+    view.assign(reshape(wrap(done), view.shape))
 
 
 _METHODS: dict[str, Any] = {

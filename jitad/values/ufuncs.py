@@ -276,7 +276,4 @@ def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
 
 @replaces(np.real)
 def real(x: Any) -> Any:
-    x = as_operand(x)
-    if type_of(x).dtype[0] == "c":
-        raise fail(JitadTypeError, "complex numbers are not supported here")
-    return x
+    return as_operand(x)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tests.breadth import (  # noqa: F401  modules add their cases
     arrays,
     basics,
+    complexes,
     distributions,
     matrices,
     numbers,
     orders,
     special,
+    waves,
 )
 from tests.breadth.case import CASES
 

@@ -147,3 +147,27 @@ add("numpy.linalg.matmul", lambda a, b: np.linalg.matmul(a, b), A, B)
 add("numpy.linalg.tensordot", lambda a, b: np.linalg.tensordot(a, b, axes=1), A, B)
 add("numpy.linalg.matrix_transpose", lambda a: np.linalg.matrix_transpose(a), A)
 add("numpy.linalg.vecdot", lambda a: np.linalg.vecdot(a, a**2), M)
+
+# -- index arrays beside slices, in other orders, at many places -----------------------------------
+
+T3 = n(3, 4, 5)
+ROWS, COLUMNS = np.array([0, 2, 2]), np.array([1, -1, 3])
+
+
+def written_apart(a, v):
+    a[ROWS, :, COLUMNS] = v[:3, None] * np.ones(4)
+    a[:, ROWS, None, COLUMNS] += v[:3, None]
+    np.multiply.at(a, (slice(None), [0, 0, 1]), v[0])
+    np.add.at(a, (ROWS, slice(None), COLUMNS), 2.0)
+    np.true_divide.at(a, (0, COLUMNS), v[1] + 3.0)
+    return a
+
+
+add("numpy.take", lambda a: (a[ROWS, :, COLUMNS], a[:, ROWS, None, COLUMNS], a[0, :, COLUMNS],
+                             a[[0, 1], None, [0, 1]], a[a[:, 0, 0] > -9.0, 1:, [1]]), T3)
+add("numpy.put", written_apart, T3, n(4))
+add("numpy.reshape", lambda a: (a.reshape(2, 30, order="F"), a.reshape(-1, 6, order="F"),
+                                a.ravel("F"), np.ravel(a[:, ::2], order="F")), T3)
+add("numpy.astype", lambda a: np.astype(a, np.float64) * 2.0, T3, narrow=False)
+add("numpy.array_equiv", lambda a: a * np.array_equiv(a, a[0]) + 1.0, T3, zero=True)
+add("numpy.lexsort", lambda a: a[0][np.lexsort((a[1], np.round(a[0])))], n(2, 6))

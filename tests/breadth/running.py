@@ -18,7 +18,7 @@ def flat(out: Any) -> list[Any]:
 
 
 def actives(case: Case) -> tuple[int, ...]:
-    return tuple(k for k, a in enumerate(case.args) if np.asarray(a).dtype.kind == "f")
+    return tuple(k for k, a in enumerate(case.args) if np.asarray(a).dtype.kind in "fc")
 
 
 def loss_of(case: Case) -> Any:
@@ -29,6 +29,8 @@ def loss_of(case: Case) -> Any:
         total = 0.0
         for x in flat(f(*args)):
             y = np.reshape(x, (-1,))
+            if np.iscomplexobj(y):
+                y = np.concatenate([np.real(y), np.imag(y)])
             w = np.cos(np.arange(np.size(y)) + 1.0)
             total = total + np.sum(y * (0.3 * y + w))
         return total
@@ -44,7 +46,13 @@ def plain(f: Any, *args: Any) -> Any:
 
 def directions(case: Case, seed: int) -> list[Any]:
     random = np.random.default_rng(seed)
-    return [random.uniform(-1, 1, np.shape(case.args[k])) for k in actives(case)]
+    out = []
+    for k in actives(case):
+        d = random.uniform(-1, 1, np.shape(case.args[k]))
+        if np.iscomplexobj(case.args[k]):
+            d = d + 1j * random.uniform(-1, 1, d.shape)
+        out.append(d)
+    return out
 
 
 def moved(case: Case, d: list[Any], h: float) -> tuple[Any, ...]:
@@ -67,11 +75,13 @@ def difference(f: Any, case: Case, d: list[Any]) -> Any:
 
 
 def dot(a: Any, b: Any) -> float:
-    return float(sum(np.sum(x * y) for x, y in zip(a, b, strict=True)))
+    """How much a function with gradient a changes along b: as in JAX, nothing is conjugated."""
+    return float(sum(np.real(np.sum(x * y)) for x, y in zip(a, b, strict=True)))
 
 
 def narrowed(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(a.astype(np.float32) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a
+    narrow = {"f": np.float32, "c": np.complex64}
+    return tuple(a.astype(narrow.get(a.dtype.kind, a.dtype)) if isinstance(a, np.ndarray) else a
                  for a in args)  # fmt: skip
 
 

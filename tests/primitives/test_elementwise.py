@@ -53,6 +53,7 @@ TRUTH = {
     "sinh": mp.sinh,
     "cosh": mp.cosh,
     "tanh": mp.tanh,
+    "sech2": lambda x: mp.sech(x) ** 2,
     "asinh": mp.asinh,
     "acosh": mp.acosh,
     "atanh": mp.atanh,

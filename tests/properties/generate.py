@@ -129,6 +129,7 @@ class Statements(Expressions):
             "assign": 5, "augment": 3, "store": 4, "store augmented": 3, "array": 3, "slice": 3,
             "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 3,
             "dict": 1, "closure": 1, "out": 1, "alias": 1, "recursion": 2, "optional": 2,
+            "mask": 2, "picked": 2, "turned": 1,
         }  # fmt: skip
         nested = {"if": 5, "for": 6, "while": 3, "branch value": 2}
         jumps = {"break": 2, "continue": 2} if self.loops else {}
@@ -250,6 +251,72 @@ class Statements(Expressions):
                 self.say(f"{left} += 0.2 * {right}")
             case _:
                 self.say(f"{left} = {self.bounded(1)}")
+
+    def do_mask(self) -> None:
+        """Elements that a mask selects are written, from numbers or from as many others."""
+        if not self.scope.arrays:
+            return
+        self.use("mask")
+        name = self.c.pick(sorted(self.scope.arrays))
+        same = sorted(v for v, s in self.scope.arrays.items() if s == self.scope.arrays[name])
+        other = self.c.pick(same)
+        mask = f"{other} > {self.atom()[0]}"
+        match self.c.below(4):
+            case 0:
+                self.say(f"{name}[{mask}] = {self.bounded(1)}")
+            case 1:
+                self.say(f"{name}[{mask}] *= 0.5")
+            case 2:
+                kept = self.new("q")
+                self.say(f"{kept} = {mask}")
+                self.say(f"{name}[{kept}] = np.sin({self.c.pick(same)}[{kept}])")
+            case _:
+                self.assigned(f"np.sum({name}[{mask}]) / {8 * VECTOR}.0")
+
+    def do_picked(self) -> None:
+        """Index arrays, with duplicates, read and write."""
+        if not self.scope.arrays:
+            return
+        self.use("index array")
+        name = self.c.pick(sorted(self.scope.arrays))
+        shape = self.scope.arrays[name]
+        many = 1 + self.c.below(4)
+        places = [self.c.below(shape[0]) - shape[0] * self.c.below(2) for _ in range(many)]
+        if len(shape) == 2 and self.c.below(2):
+            columns = [self.c.below(shape[1]) for _ in places]
+            index, rest = f"{places}, {columns}", ()
+        else:
+            index, rest = str(places), shape[1:]
+        match self.c.below(4):
+            case 0:
+                self.say(f"{name}[{index}] = {self.bounded(1)}")
+            case 1:
+                at = f"({index})" if "], [" in index else index
+                self.say(f"np.add.at({name}, {at}, 0.3 * {self.bounded(1)})")
+            case 2:
+                self.say(f"{name}[{index}] += 0.2 * np.cos({name}[{index}])")
+            case _:
+                made = self.new("z")
+                self.say(f"{made} = np.sin({name}[{index}])")
+                self.scope.arrays[made] = (many, *rest)
+
+    def do_turned(self) -> None:
+        """A matrix through a transposed, a reversed or a broadcast view of it."""
+        matrices = self.scope.matrices()
+        if not matrices:
+            return
+        self.use("turned view")
+        name = self.c.pick(matrices)
+        _, columns = MATRIX
+        match self.c.below(4):
+            case 0:
+                self.say(f"{name}.T[{self.c.below(columns)}] *= {self.c.pick(['0.5', '-0.7'])}")
+            case 1:
+                self.say(f"{name}[::-1, ::2] += 0.1 * {self.bounded(1)}")
+            case 2:
+                self.say(f"{name}[...] = np.cos({name}[:, ::-1] + {name}[:, :1])")
+            case _:
+                self.say(f"{name}[:, None, 0] = 0.5 * np.sin({name}.sum(axis=1, keepdims=True))")
 
     def do_view(self) -> None:
         self.use("view")

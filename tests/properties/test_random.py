@@ -53,7 +53,8 @@ def test_programs_by_number() -> None:
     assert status["ok"] > 0.8 * _COUNT
     assert ran["native"] >= 0.7 * _COUNT / _NATIVE
     for name in ("if", "for", "while", "break", "view", "slice store", "closure", "early return",
-                 "else of a loop", "array swap", "negative step", "nested loops"):  # fmt: skip
+                 "else of a loop", "array swap", "negative step", "nested loops", "mask",
+                 "index array", "turned view"):  # fmt: skip
         assert features[name] >= 3, f"{name} is in {features[name]} programs only"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from running import check, run, traced
 
 from jitad.errors import JitadError
+from jitad.values.journal import Journal
 
 X = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
 
@@ -534,3 +536,20 @@ def test_a_function_in_a_block_carries_the_journal():
     assert c.n == 1.0
     assert run(t, f, 2.0, X[:2]) == ((6.0, 4.0), 1.0, 3.0) and c.n == 3.0
     assert run(t, f, -2.0, X[:2]) == ((-2.0, -2.0), 1.0, 3.0) and c.n == 3.0
+
+
+def test_what_may_be_one_array_is_decided_once_a_pair():
+    """Loops that swap arrays make joins of joins: 2**depth paths, but few pairs."""
+    journal = Journal()
+    handles = [SimpleNamespace(), SimpleNamespace()]
+    for h in handles:
+        h.root = h
+    for _ in range(60):
+        join = journal.joiner()
+        older = list(handles)
+        handles = [SimpleNamespace(), SimpleNamespace()]
+        for h, sides in zip(handles, (older, older[::-1]), strict=True):
+            h.root = h
+            join(h, tuple(sides))
+    assert not journal.may_alias(*handles)
+    assert journal.may_alias(handles[0], older[1]) and not journal.may_alias(handles[0], object())

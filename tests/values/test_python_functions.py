@@ -289,15 +289,15 @@ def test_types():
 
 def test_what_is_unknown_has_no_replacement():
     assert implementation(print) is None
-    assert implementation(numpy.linalg.eig) is None
+    assert implementation(numpy.save) is None
     assert implementation([].append) is None
 
 
 def test_unsupported_functions_are_refused_by_name():
     def f(np: Any, a: Any) -> Any:
-        return numpy.linalg.eig(a)
+        return numpy.union1d(a, a)
 
-    with pytest.raises(JitadTypeError, match=r"numpy\.linalg\.eig is not supported"):
+    with pytest.raises(JitadTypeError, match=r"numpy\.union1d is not supported"):
         ways.on_tape(f, numpy.eye(2))
 
 

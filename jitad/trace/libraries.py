@@ -1,0 +1,21 @@
+"""Which modules, and which things in them, are not the user's?"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+
+def is_library_thing(thing: type | ModuleType) -> bool:
+    """True of modules, and of classes defined in them, that are not the user's."""
+    if isinstance(thing, ModuleType):
+        return is_library_module(thing)
+    module = sys.modules.get(thing.__module__)
+    return module is not None and is_library_module(module)
+
+
+def is_library_module(module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return module.__name__ != "__main__"
+    return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
