@@ -245,3 +245,15 @@ def bisected_right(values: Any, x: Any) -> int:
         else:
             low = middle + 1
     return low
+
+
+def least_or(values: list[Any], key: Any, default: Any) -> Any:
+    if values:
+        return least_of(values) if key is None else least(values, key)
+    return default
+
+
+def greatest_or(values: list[Any], key: Any, default: Any) -> Any:
+    if values:
+        return greatest_of(values) if key is None else greatest(values, key)
+    return default

@@ -23,7 +23,7 @@ from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
-from jitad.tape.types import INT, Array, Scalar, type_of_constant
+from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.rewrite import is_library
 from jitad.trace.stretch import stretched
@@ -390,7 +390,9 @@ class Captures:
             self._looked_into.add(id(value))
             self.guards.append(Guard(path, "floats", None))
             self._restores.append(_restorer(value))
-            return self.float_list(value, len(value), path, self.inputs)
+            from jitad.trace.longlists import float_list  # made of captures
+
+            return float_list(self, value, len(value), path, self.inputs)
         if len(value) > MAX_ELEMENTS:
             raise JitadError(
                 f"{path} has {len(value)} elements, too many to trace one by one",
@@ -475,35 +477,6 @@ class Captures:
         self.guards.append(Guard(path, "dtype", type))
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
-        return Leaf(self.builder, var)
-
-    def float_list(self, out: list[Any], count: int, path: Path, inputs: list[Input]) -> list[Any]:
-        """A long list of floats from outside, held as one array; or else number by number."""
-        from jitad.trace.grown import of_floats  # made of handles
-
-        if path in self.came_apart:
-            self.guards.append(Guard(path, "keys", (list, count)))
-            number = type_of_constant(0.0)
-            for k in range(count):
-                inputs.append(Input(path.then("item", k), number, self.add_input(number, "")))
-                out.append(Leaf(self.builder, inputs[-1].var))
-        else:
-            self.needless.add(path)
-            name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
-            if not name and isinstance(path.root, tuple):
-                where = path.root[1]
-                name = where if isinstance(where, str) else self.name_of(where)
-            t = Array("f8", 1)
-            var = self.add_input(t, name, (count,))
-            inputs.append(Input(path.then("floats", None), t, var))
-            out[:] = [of_floats(Leaf(self.builder, var))]
-        self.register(out, path)
-        return out
-
-    def hidden(self, thing: Any, name: str) -> Leaf:
-        """An int that is no input of the user's: the size of a thing of the kernel's own."""
-        var = self.add_input(INT, name)
-        self.inputs.append(Input(Path(Root(thing), (("attr", "size"),)), INT, var))
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:

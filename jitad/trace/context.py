@@ -101,7 +101,9 @@ class Trace:
         """How many elements lists may have that grow here: an argument of the kernel."""
         if pos not in self.rooms:
             room = Room(f"list {len(self.rooms) + 1}, which grows in line {pos.line}, is shorter")
-            self.rooms[pos] = self.captures.hidden(room, "room"), room
+            from jitad.trace.longlists import hidden  # which knows of forms
+
+            self.rooms[pos] = hidden(self.captures, room, "room"), room
         return self.rooms[pos][0]
 
     def room_message(self, room: Atom) -> str | None:

@@ -58,6 +58,17 @@ def always_exits(stmts: list[ast.stmt]) -> bool:
     return False
 
 
+def only_truth(node: ast.expr) -> None:
+    """Note that nothing but the truth of an expression matters: it is the test of an `if`."""
+    match node:
+        case ast.BoolOp():
+            node.only_truth = True  # type: ignore[attr-defined]
+            for v in node.values:
+                only_truth(v)
+        case ast.UnaryOp(op=ast.Not()):
+            only_truth(node.operand)
+
+
 class _Lower:
     def __init__(self, returns: bool) -> None:
         self.returns = returns
@@ -153,6 +164,7 @@ class _Lower:
     def rotate(self, s: ast.While, stops: list[str], n: int) -> ast.stmt:
         """The condition is evaluated before the loop and at the end of its body, into a name."""
         test, go = s.test, f"_jw{n}"
+        only_truth(test)
         s.test = _at(ast.Name(go, ast.Load()), test)
 
         def decide(value: ast.expr) -> ast.Assign:

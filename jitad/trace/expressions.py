@@ -97,11 +97,12 @@ class Expressions(ast.NodeTransformer):
         return _at(_hook("chain", ops, self.visit(node.left), *rest), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        first, *rest = node.values
-        if any(map(_must_stay, rest)):
+        if any(map(_must_stay, node.values[1:])):
             return self.generic_visit(node)  # type: ignore[return-value]
-        later = [_later(self.visit(v)) for v in rest]
-        return _at(_hook(type(node.op).__name__, self.visit(first), *later), node)
+        values = [self.visit(v) for v in node.values]
+        if getattr(node, "only_truth", False):
+            values = [_at(_hook("test", v), v) for v in values]
+        return _at(_hook(type(node.op).__name__, values[0], *map(_later, values[1:])), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if _must_stay(node.body) or _must_stay(node.orelse):

@@ -38,7 +38,7 @@ from typing import Any
 from jitad.tape.ir import Pos
 from jitad.trace import names as of
 from jitad.trace.bindings import lower_bindings
-from jitad.trace.exits import _at, lower_exits
+from jitad.trace.exits import _at, lower_exits, only_truth
 from jitad.trace.expressions import Expressions, _hook, _is_hook, _later, _load, _store
 from jitad.trace.identity import asks_for_class
 from jitad.trace.names import Liveness
@@ -163,6 +163,7 @@ class Hooking(Expressions):
     def visit_If(self, s: ast.If) -> list[ast.stmt]:
         after, into = self.live.after[s], self.live.orelse[s]
         names = [n for n in self.changed([*s.body, *s.orelse]) if n in after or n in into]
+        only_truth(s.test)
         test = self.visit(s.test)
         session = self.unit.fresh("s")
         at_start = set(self.bound)

@@ -202,6 +202,13 @@ def Not(a: Any) -> Any:
     return not known if isinstance(known, bool) else bind("logical_not", known)
 
 
+def test(a: Any) -> Any:
+    """The truth of an operand of `and` or `or`, where no more is asked of it."""
+    if stretched(a) is None:
+        return a
+    return truth(a)
+
+
 def _boolean(a: Any) -> Any:
     """What decides the truth of an object of the user's own class."""
     if type(a) in _PLAIN or current() is None:

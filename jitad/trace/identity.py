@@ -14,6 +14,7 @@ from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace.unset import is_optional
+from jitad.values.journal import is_held
 from jitad.values.kind import fail
 from jitad.values.number import Number, bind
 
@@ -30,6 +31,9 @@ def Is(a: Any, b: Any) -> Any:
             return bind("logical_not", (b if a is None else a).flag)
         raise fail(JitadTypeError, "`is` can't be asked of what is None on some paths",
                    "Test it with `is None` first.")  # fmt: skip
+    if a is not b and type(a) is type(b) and (is_held(a) or is_held(b)):
+        what = "`is` can't be asked of elements of a list whose length depends on traced values"
+        raise fail(JitadTypeError, f"{what}: they are copies", "Compare what is in them.")
     if (isinstance(a, Leaf) or isinstance(b, Leaf)) and _is_bool(a) and _is_bool(b):
         return bind("eq", a, b)
     return a is b

@@ -106,7 +106,7 @@ def _lent(value: Any) -> Any:
 # -- builtins and itertools -----------------------------------------------------------------------
 
 
-def _sorted(values: Any, key: Any = None, reverse: Any = False) -> Any:
+def sorted_(values: Any, key: Any = None, reverse: Any = False) -> Any:
     stretch = _of(values)
     if key is not None or not isinstance(stretch.element, Number):
         raise refused("sorted, unless by its numbers")
@@ -122,9 +122,12 @@ def _extreme(name: str) -> Callable[..., Any]:
     plain = as_written.least_of if name == "min" else as_written.greatest_of
     by_key = as_written.least if name == "min" else as_written.greatest
 
-    def function(values: Any, *others: Any, key: Any = None) -> Any:
+    def function(values: Any, *others: Any, key: Any = None, **default: Any) -> Any:
         if others:
             raise refused(f"one of several things given to {name}")
+        if default:
+            search = as_written.least_or if name == "min" else as_written.greatest_or
+            return run(search, values, key, default["default"])
         text = f"{name}() arg is an empty sequence"
         require(bind("gt", length(values), 0), JitadValueError, text)
         return run(plain, values) if key is None else run(by_key, values, key)
@@ -197,7 +200,7 @@ def _hstack(target: Any) -> Any:
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    len: length, sorted: _sorted, min: _extreme("min"), max: _extreme("max"),
+    len: length, sorted: sorted_, min: _extreme("min"), max: _extreme("max"),
     bool: lambda target: bind("gt", length(target), 0),
     copy.copy: copied, copy.deepcopy: copied, list: copied,
     functools.reduce: _reduce, itertools.accumulate: _accumulate, itertools.chain: _chain,

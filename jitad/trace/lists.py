@@ -57,6 +57,8 @@ def refused(what: str) -> Exception:
 def run(f: Callable[..., Any], *args: Any) -> Any:
     """One of the functions of `as_written`, traced as if it stood where the user's code is."""
     twin, pos = rewrite(f), _trace().builder.pos
+    if "_jS" not in twin.__code__.co_freevars:
+        return twin(*args)
     at = twin.__code__.co_freevars.index("_jS")
     assert twin.__closure__ is not None and pos is not None
     sites = CellType([replace(s, pos=pos) for s in twin.__closure__[at].cell_contents])
@@ -200,6 +202,14 @@ def clear(target: list[Any]) -> None:
     target.clear()
 
 
+def sort(target: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+    from jitad.trace.listcalls import sorted_  # which makes a new list
+
+    new = sorted_(target, key, reverse)
+    note(target)
+    target[0] = new[0]
+
+
 # -- whole lists ----------------------------------------------------------------------------------
 
 
@@ -282,7 +292,7 @@ def in_place(name: str, a: Any, b: Any) -> Any:
 
 _METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "pop": pop, "extend": extend, "clear": clear, "copy": copied,
-    "__getitem__": get, "__setitem__": put,
+    "sort": sort, "__getitem__": get, "__setitem__": put,
     "__len__": lambda target: _of(target).count,
 }  # fmt: skip
 

@@ -26,6 +26,7 @@ from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
 from jitad.trace.join import Form, Handle, Record, build, extract, kinds
+from jitad.trace.longlists import float_list
 from jitad.trace.observe import Decisions
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
@@ -247,7 +248,7 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
     if isinstance(a, Floats):
-        return captures.float_list([], a.count, path, inputs)
+        return float_list(captures, [], a.count, path, inputs)
     kind: Any = type(a)
     if isinstance(a, Complex):  # abstract parts
         first = _argument(captures, inputs, a.re, path.then("attr", "real"))

@@ -239,6 +239,12 @@ def check_free(thing: object) -> None:
         raise fail(JitadError, HELD, "Copy it first: list.append(x.copy()), or a tuple.")
 
 
+def is_held(thing: object) -> bool:
+    """Has a list taken a copy of the thing, or is it such a copy?"""
+    journal = active()
+    return journal is not None and journal.holding and journal.is_held(thing)
+
+
 def made(thing: object) -> None:
     """Note a mutable object that was made just now."""
     if _here.journals:

@@ -4,6 +4,8 @@ Every program is run by Python, and its derivative taken by differences; x decid
 lists get.
 """
 
+import functools
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -391,6 +393,59 @@ def sent_around(x):
     return sum(xs) + xs[0] * ys[0]
 
 
+def empty_or_not(x):
+    none, some = [e for e in x if e > 50.0], [e for e in x if e > 1.0]
+    return (none or [x[0] * 2.0])[0] * (some or [0.0])[0] + (1.0 if not none else 2.0)
+
+
+def extremes_with_default(x):
+    none, some = [e for e in x if e > 50.0], [e for e in x if e > 1.0]
+    return min(none, default=x[1]) + max(some, default=0.0) * max(
+        some, key=lambda v: -v, default=0.0
+    )
+
+
+def sorted_in_place(x):
+    ys = [e for e in x if e > 0.25]
+    ys.sort()
+    zs = list(ys)
+    zs.sort(reverse=True)
+    ys.remove(ys[0])
+    del ys[-1]
+    return ys[0] * zs[0] + len(ys)
+
+
+def popped_while_large(x):
+    ys, k = sorted([e for e in x if e > 0.25]), 0
+    while ys and ys[-1] > 0.6:
+        k += 1
+        ys.pop()
+    return k * x[0] + len(ys)
+
+
+def reduced_and_chained(x):
+    ys = [e for e in x if e > 0.5]
+    running = list(itertools.accumulate(ys))
+    return (
+        functools.reduce(lambda acc, _: acc + 1.0, ys, 0.0) * x[0]
+        + sum(itertools.chain(ys, [x[1]])) + running[-1]
+        + sum(a * b for a, b in itertools.combinations(ys, 2))
+    )  # fmt: skip
+
+
+def rebound_by_a_function(x):
+    ys = [e for e in x if e > 0.5]
+
+    def more():
+        nonlocal ys
+        ys = [*ys, x[1]] if False else ys + [x[1]]
+        ys.append(x[0])
+
+    more()
+    more()
+    return sum(e * k for k, e in enumerate(ys))
+
+
 PROGRAMS = [f for f in list(globals().values()) if callable(f) and hasattr(f, "__code__")
             and f.__module__ == __name__]  # fmt: skip
 OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])
@@ -502,7 +557,14 @@ def of_two_kinds(x):
     return len(xs) * x[0]
 
 
+def asked_for_identity(x):
+    rows = [[e, e * 2.0] for e in x if e > 0.5]
+    first = rows[0]
+    return first[1] + (1.0 if rows[0] is first else 0.0)
+
+
 REFUSED = [
+    (asked_for_identity, "they are copies"),
     (written_after, "can't be written any more"),
     (written_before, "can't be written any more"),
     (written_before_under_a_name_that_changes, "can't be written any more"),
