@@ -70,8 +70,7 @@ def _parsed(operands: tuple[Any, ...]) -> tuple[list[Term], str]:
         terms.append((a, p))
     every = "".join(p for _, p in terms)
     if arrow and names and "..." not in output:
-        raise fail(JitadValueError, "einsum: the output has no '...' for the axes that the operands' "
-                   "stand for")  # fmt: skip
+        raise fail(JitadValueError, "einsum: the output lacks the ellipsis of the operands")
     if arrow:
         result = output.replace("...", "".join(names))
     else:

@@ -34,7 +34,8 @@ ALONG: list[Callable[..., Any]] = [
 ]  # fmt: skip
 WHOLE: list[Callable[..., Any]] = [
     lambda a: np.exp(a) * a.T.T, lambda a: a.reshape(-1)[::-1], lambda a: np.ravel(a, order="F"),
-    lambda a: a[..., None] * a[..., None, :] if a.ndim else a, lambda a: a[a.real > 0.0] if a.ndim else a,
+    lambda a: a[..., None] * a[..., None, :] if a.ndim else a,
+    lambda a: a[a.real > 0.0] if a.ndim else a,
     lambda a: np.where(a.real > 0.0, a, 0.5), lambda a: np.atleast_2d(a) @ np.atleast_2d(a).T
     if a.ndim < 3 else a, lambda a: np.einsum("...->", a), lambda a: np.squeeze(a),
     lambda a: a[..., ::2] if a.ndim else a, lambda a: np.pad(a, 1), lambda a: np.tile(a, 2),
