@@ -10,7 +10,7 @@ hand for Numba, and the value alone. Compilation is not in these times: see benc
 import pytest
 from numba import njit
 
-from benchmarks.subjects import check_same, kernel_names
+from benchmarks.subjects import array_names, check_same, kernel_names
 from jitad import jit_value_and_grad
 from kernels import load
 
@@ -19,7 +19,7 @@ SIZES = ("small", "medium", "large")
 
 @pytest.mark.parametrize("subject", ["jitad", "hand", "primal"])
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", kernel_names())
+@pytest.mark.parametrize("name", kernel_names() + array_names())
 def bench_kernel(benchmark, name, size, subject):
     kernel = load(name)
     arguments = kernel.inputs(size)

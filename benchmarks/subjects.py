@@ -12,6 +12,11 @@ def kernel_names() -> tuple[str, ...]:
     return tuple(kernels.NAMES)
 
 
+def array_names() -> tuple[str, ...]:
+    """The scientific programs over whole arrays."""
+    return tuple(kernels.arrays.NAMES)
+
+
 def as_parts(gradient: Any) -> tuple[np.ndarray, ...]:
     """One array for each differentiated argument, whether or not there are several."""
     parts = gradient if isinstance(gradient, tuple) else (gradient,)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from jitad.api import jvp as jvp
     from jitad.api import value_and_grad as value_and_grad
     from jitad.api import vjp as vjp
+    from jitad.batching import batch as batch
     from jitad.compiled import Compiled as Compiled
     from jitad.custom import checkpoint as checkpoint
     from jitad.custom import custom_jvp as custom_jvp
@@ -21,9 +22,22 @@ if TYPE_CHECKING:
     from jitad.errors import FallbackWarning as FallbackWarning
     from jitad.errors import JitadError as JitadError
     from jitad.fallback import set_fallback as set_fallback
+    from jitad.jacobians import hessian as hessian
+    from jitad.jacobians import hvp as hvp
+    from jitad.jacobians import jacfwd as jacfwd
+    from jitad.jacobians import jacobian as jacobian
+    from jitad.jacobians import jacrev as jacrev
+    from jitad.jacobians import jit_hessian as jit_hessian
+    from jitad.jacobians import jit_hvp as jit_hvp
+    from jitad.jacobians import jit_jacobian as jit_jacobian
+    from jitad.jacobians import jit_jvp as jit_jvp
+    from jitad.jacobians import jit_vjp as jit_vjp
+    from jitad.jets import jet as jet
     from jitad.solutions import argmin as argmin
     from jitad.solutions import fixed_point as fixed_point
     from jitad.solutions import root as root
+    from jitad.sparse import sparse_hessian as sparse_hessian
+    from jitad.sparse import sparse_jacobian as sparse_jacobian
     from jitad.structures import register_structure as register_structure
     from jitad.unknown import opaque as opaque
     from jitad.unknown import primitive as primitive
@@ -38,6 +52,7 @@ _PUBLIC = {
     "FallbackWarning": "jitad.errors",
     "JitadError": "jitad.errors",
     "argmin": "jitad.solutions",
+    "batch": "jitad.batching",
     "check_grads": "jitad.debug.check_grads",
     "checkpoint": "jitad.custom",
     "custom_jvp": "jitad.custom",
@@ -45,15 +60,28 @@ _PUBLIC = {
     "derivative": "jitad.api",
     "fixed_point": "jitad.solutions",
     "grad": "jitad.api",
+    "hessian": "jitad.jacobians",
+    "hvp": "jitad.jacobians",
+    "jacfwd": "jitad.jacobians",
+    "jacobian": "jitad.jacobians",
+    "jacrev": "jitad.jacobians",
+    "jet": "jitad.jets",
     "jit": "jitad.api",
     "jit_grad": "jitad.api",
+    "jit_hessian": "jitad.jacobians",
+    "jit_hvp": "jitad.jacobians",
+    "jit_jacobian": "jitad.jacobians",
+    "jit_jvp": "jitad.jacobians",
     "jit_value_and_grad": "jitad.api",
+    "jit_vjp": "jitad.jacobians",
     "jvp": "jitad.api",
     "opaque": "jitad.unknown",
     "primitive": "jitad.unknown",
     "register_structure": "jitad.structures",
     "root": "jitad.solutions",
     "set_fallback": "jitad.fallback",
+    "sparse_hessian": "jitad.sparse",
+    "sparse_jacobian": "jitad.sparse",
     "stop_gradient": "jitad.custom",
     "unknown_policy": "jitad.unknown",
     "value_and_grad": "jitad.api",

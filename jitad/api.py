@@ -44,6 +44,7 @@ class Derivative:
                 "Give each position once.",
             )  # fmt: skip
         self.operator, self.f, self.argnums = operator, f, argnums
+        self.manner = f"{operator} by {argnums}"  # all that it is besides f; a trace relies on it
         self.__wrapped__ = f  # for its signature
         self.__name__ = self.__qualname__ = (
             f"{operator}({getattr(f, '__name__', type(f).__name__)})"

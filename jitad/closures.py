@@ -41,8 +41,10 @@ def content(f: Any, name: str) -> Any:
 
 
 def kind(f: Any) -> Any:
-    """The same object for functions that differ in nothing but what they close over."""
-    return f.__code__ if isinstance(f, FunctionType) else type(f)
+    """Equal for functions that differ in nothing but what they close over."""
+    if isinstance(f, FunctionType):
+        return f.__code__
+    return type(f), getattr(f, "manner", None)
 
 
 def again(f: Any, values: dict[str, Any]) -> Any:

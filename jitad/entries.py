@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import itertools
 import linecache
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from jitad.emit import native
 from jitad.errors import GuardMiss, JitadError
+from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
@@ -23,6 +26,7 @@ from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Keep, Number, Record
 from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
+from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
 from jitad.values.complexes import Complex, plain
 
@@ -75,6 +79,8 @@ class Source:
         self.function, self.named = function, named
         self.env: dict[str, Any] = env
         self.no_ones = False  # arguments with an extent of 1 don't fit
+        self.looked_at: set[Path] = set()  # leaves whose kind the kernel's direct way tests
+        self.later: list[str] = []  # those tests, where it is not gone
         self.values: dict[Path, str] = {}  # variables that hold what is at a path
         self.found: dict[Path, str] = {}  # expressions for parts of the arguments
 
@@ -125,6 +131,8 @@ class Source:
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
+                case "floats":
+                    text = f"{self.name('floats', as_array)}({owner})"
                 case "part":
                     text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
@@ -166,7 +174,7 @@ class Source:
             return
         first, name = self.bind(text, path)
         if s.kind is None:
-            self._match_leaf(first, name, next(leaves), tests)
+            self._match_leaf(first, name, next(leaves), path, tests)
             return
         if s.kind is complex:
             self._match_complex(first, name, next(leaves), tests)
@@ -205,7 +213,17 @@ class Source:
             return f"[*{name}] == {self.name('keys', list(keys))}"
         return f"len({name}) == {len(keys)}"
 
-    def _match_leaf(self, first: str, name: str, leaf: Any, tests: list[str]) -> None:
+    def _match_leaf(
+        self, first: str, name: str, leaf: Any, path: Path, tests: list[str]
+    ) -> None:
+        if isinstance(leaf, Floats):
+            tests.append(f"{self.name('is_long', is_long)}({first})")
+            return
+        late = path in self.looked_at
+        if late and isinstance(leaf, np.ndarray):
+            if first != name:
+                tests.append(f"{first} is not None")
+            first, tests = name, self.later
         tests.append(f"type({first}) is {self.name('kind', type(leaf))}")
         if isinstance(leaf, np.ndarray):
             dtype = self.name("dtype", leaf.dtype)
@@ -213,7 +231,7 @@ class Source:
             if self.no_ones:
                 tests.append(f"1 not in {name}.shape")
         elif type(leaf) is int:
-            tests.append(_IN_64_BITS.format(name))
+            (self.later if late else tests).append(_IN_64_BITS.format(name))
         elif isinstance(leaf, str):
             tests.append(f"{name} == {self.name('text', leaf)}")
 
@@ -277,6 +295,10 @@ def python_entry(
         absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
     )  # fmt: skip
     s.no_ones = from_types
+    direct = None if from_types else native.direct(kernel, traced.tape.body.params)
+    if direct is not None:
+        s.env["direct"] = direct
+        s.looked_at = set(parameters(traced))
     positional, named = structure.children
     supply = iter(leaves)
     tests: list[str] = []
@@ -288,13 +310,16 @@ def python_entry(
     for key, part in zip(named.keys, named.children, strict=True):
         s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
     tests += [s.test(g) for g in traced.guards]
-    call = f"kernel({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
+    call = f"({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
     simple = None if traced.commits else result_expression(traced.output.form, s)
     args = f"({''.join(n + ', ' for n in names)})"
     given = "args, kwargs" if named.keys else f"{args}, {{}}"
-    run = [f"return finish(traced, {call}, F, {given})"]
-    if simple is not None:
-        run = [f"r = {call}", f"return {simple}"]
+    done = f"return {simple or f'finish(traced, r, F, {given})'}"
+    run = [f"r = kernel{call}", done]
+    if direct is not None:
+        later = f"if {' and '.join(s.later) or 'True'}:"
+        run = [f"r = direct{call}", "if r is not NotImplemented:", f"    {done}", later,
+               *(f"    {line}" for line in run)]  # fmt: skip
     if named.keys:
         head, again = "args, kwargs", "*args, **kwargs"
         take = [f"{args} = args"] if names else []
@@ -347,7 +372,7 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 return arrays[id(f)]
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)
-            case Record(of) if id(f) not in nodes:
+            case Record(of) if id(f) not in nodes and type(of.value) is not Stretch:
                 nodes.add(id(f))
                 parts = [build(p) for p in f.parts]
                 kind = type(of.value)
@@ -364,6 +389,8 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                     return None
                 if kind is list:
                     return f"[{', '.join(map(str, parts))}]"
+                if issubclass(kind, defaultdict):
+                    return None
                 if issubclass(kind, dict):
                     keys = (s.name("key", k) for k in of.keys)
                     items = zip(keys, parts, strict=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from kernels import arrays
+
 NAMES = (
     "rosenbrock",
     "logsumexp",
@@ -25,6 +27,8 @@ NAMES = (
     "ba",
     "gmm",
 )
+ALL = NAMES + arrays.NAMES
+"""With the programs over whole arrays of `kernels.arrays`."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,8 @@ KERNELS: dict[str, Kernel]
 
 def load(name: str) -> Kernel:
     """Import one kernel's module, without compiling anything."""
-    module = import_module(f"kernels.{name}")
+    package = "kernels.arrays" if name in arrays.NAMES else "kernels"
+    module = import_module(f"{package}.{name}")
     return Kernel(
         name=name,
         objective=module.objective,
@@ -61,6 +66,6 @@ def load(name: str) -> Kernel:
 def __getattr__(attribute: str) -> Any:
     if attribute != "KERNELS":
         raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}")
-    kernels = {name: load(name) for name in NAMES}
+    kernels = {name: load(name) for name in ALL}
     globals()["KERNELS"] = kernels
     return kernels

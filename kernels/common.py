@@ -3,6 +3,7 @@
 from typing import Any, TypeVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -22,3 +23,8 @@ Size = TypeVar("Size", int, dict[str, int])
 def pick(size: Any, sizes: dict[str, Size]) -> Size:
     """The size meant by `size`: a key of `sizes`, or a value like its values."""
     return sizes[size] if isinstance(size, str) else size
+
+
+def by_hand(function: Any) -> Any:
+    """Numba with the flags above, compiled when first called and kept on disk."""
+    return njit(cache=True, error_model="numpy", fastmath=SUMS)(function)

@@ -16,8 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.solutions",),
-    ("jitad.iterations",),
+    ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
+    ("jitad.iterations", "jitad.blocks"),
+    ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.native_entries",),
@@ -31,7 +32,8 @@ LAYERS = (
     ("jitad.tape",),
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
-    ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where", "jitad.late"),
+    ("jitad.closures", "jitad.floatlists", "jitad.structures", "jitad.errors", "jitad.where",
+     "jitad.late"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

@@ -1,6 +1,6 @@
 """All of jitad's figures from one run, as a table, a picture and JSON in benchmarks/out.
 
-Usage: python -m benchmarks.report [--quick] [--kernels NAME ...] [--sizes SIZE ...]
+Usage: python -m benchmarks.report [--quick] [--arrays | --kernels NAME ...] [--sizes SIZE ...]
 
 What is compared takes turns in one process; a kernel that fails is named, with the reason, and the
 others go on. Ends with 1 if any gradient could not be measured.
@@ -22,7 +22,7 @@ from benchmarks import timing
 from benchmarks.report import picture, table
 from benchmarks.report.cell import Cell, fill, series
 from benchmarks.report.children import Failed, measure
-from benchmarks.subjects import kernel_names
+from benchmarks.subjects import array_names, kernel_names
 from kernels import nested
 
 SIZES = ("small", "medium", "large")
@@ -33,7 +33,12 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.report", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("--kernels", nargs="+", choices=kernel_names(), default=kernel_names())
+    names = kernel_names() + array_names()
+    parser.add_argument("--kernels", nargs="+", choices=names, default=kernel_names())
+    parser.add_argument(
+        "--arrays", dest="kernels", action="store_const", const=array_names(),
+        help="the scientific programs over whole arrays, kernels/arrays",
+    )  # fmt: skip
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES)
     parser.add_argument(
         "--quick", action="store_true", help="fewer rounds, no eager gradients: a first look"
@@ -59,7 +64,8 @@ def main() -> int:
             cells.append(cell)
             print("\n".join(table.row(cell)), flush=True)
     print("\n".join([*table.head()[-1:], *table.means(cells, sizes), "", table.EXPLAINED]))
-    print("\n".join(["", *nested_programs(rounds, limit)]), flush=True)
+    if options.kernels != array_names():
+        print("\n".join(["", *nested_programs(rounds, limit)]), flush=True)
 
     OUT.mkdir(exist_ok=True)
     (OUT / "report.json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))

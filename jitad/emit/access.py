@@ -117,6 +117,14 @@ def names_in(map_: Map) -> list[str]:
     return [n for affine in map_ for n, _ in affine.names]
 
 
+def apart(one: Map, other: Map) -> bool:
+    """Can no element be reached by both?  They stay at places of one axis that always differ."""
+    return any(
+        not x.terms and not y.terms and x.names == y.names and x.constant != y.constant
+        for x, y in zip(one, other, strict=False)
+    )
+
+
 def index(x: Affine, counters: Sequence[str]) -> Expr:
     """The index as Python."""
     parts: list[tuple[str, Coefficient]] = [(counters[a], c) for a, c in x.terms]

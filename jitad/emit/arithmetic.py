@@ -83,5 +83,5 @@ def functions() -> set[str]:
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
     names |= {"fadd", "plus", "where", "maximum", "minimum", "deep", "handed", "room"}
-    names |= {"accum", "empty", "ask", "grown", "load", "opaque", "show", "store", "zeros"}
+    names |= {"accum", "empty", "ask", "grown", "load", "opaque", "show", "store", "times", "zeros"}
     return names - {"abs"}  # a builtin

@@ -2,23 +2,25 @@
 
 Each is a function of the module beside the kernel, with one parameter more: the address below
 which its frame may not lie (`depth`).  Parameters have one type each, whatever the kernel was
-called with; arrays are handed over as whole buffers, which the function does not write, and those
-that come back are nobody else's.
+called with; arrays are handed over as whole buffers, which the function does not write but for
+those that it is `lent`, and those that come back are nobody else's.  A stack is handed over as its
+buffer and its top, and comes back as such.
 """
 
 from __future__ import annotations
 
-from jitad.emit import nests
+from jitad.emit import nests, stacks
 from jitad.emit.access import Access, identity
-from jitad.emit.buffers import Root
+from jitad.emit.buffers import Root, Roots, origins
 from jitad.emit.print_python import Expr, dtype_name
 from jitad.emit.scope import Scope
-from jitad.errors import FINISHED, JitadError, JitadRecursionError, message
+from jitad.errors import FINISHED, JitadRecursionError, message
 from jitad.tape.ir import Atom, Equation, Tape, Var, is_array
-from jitad.tape.types import Array, Scalar
+from jitad.tape.lent import Lent
+from jitad.tape.types import Array, Scalar, Stack
 
 
-def entrance(tape: Tape, s: Scope) -> list[str]:
+def entrance(tape: Tape, s: Scope, given: Lent) -> list[str]:
     """What a recursive function begins with: is there room for one more call?
 
     A `return` of the right types comes before all calls, for Numba to infer types by; it is
@@ -27,7 +29,8 @@ def entrance(tape: Tape, s: Scope) -> list[str]:
     cls = s.exceptions[JitadRecursionError]
     text = message(f"{tape.name} calls itself too deeply for the stack", tape.pos,
                    "Write it as a loop, or run it in a thread with a larger stack.")  # fmt: skip
-    samples = "".join(f"{_sample(a)}, " for a in tape.body.results)
+    back = [a for j, a in enumerate(tape.body.results) if j not in given.values()]
+    samples = "".join(f"{_sample(a)}, " for a in back)
     return [
         f"    if deep({s.room}):\n",
         f"        if {s.room} == 0:\n            return ({samples.rstrip()})\n",
@@ -42,7 +45,8 @@ def _sample(a: Atom) -> str:
         case Scalar(dtype, py):
             return "0.0" if dtype == "f8" else "0" if (dtype, py) == ("i8", True) else (
                 f"{dtype_name(dtype)}(0)")  # fmt: skip
-    raise JitadError("a stack can't be a result of a kernel")
+        case Stack(kind):
+            return f"empty({dtype_name(kind.dtype)}, 0), 0"
 
 
 def _plain(text: str, dtype: str) -> str:
@@ -52,27 +56,43 @@ def _plain(text: str, dtype: str) -> str:
 
 
 def call(s: Scope, e: Equation) -> None:
-    """Arrays are handed over as whole buffers, and come back as such."""
-    operands = []
-    for a in e.ins:
-        if not isinstance(a, Var) or not is_array(a):
-            operands.append(_plain(s.expr(a).text, a.type.dtype))  # type: ignore[union-attr]
-            continue
-        if s.whole(a):
-            name = s.access[a].name
-            if not all(r.owned for r in s.buffers.roots[a]):
-                name = f"handed({name})"
+    """Arrays are handed over as whole buffers, and come back as such, or changed in place."""
+    function = e.params["function"]
+    given = s.lent[function]
+    taken: Roots = frozenset()
+    names: dict[int, str] = {}
+    for k, j in given.items():
+        names[k] = _lent(s, e, k, e.outs[j], taken)
+        taken |= s.buffers.roots[e.outs[j]]
+    operands: list[str] = []
+    for k, a in enumerate(e.ins):
+        if isinstance(a.type, Stack):
+            operands += s.stacks[a]
+        elif k in names:
+            operands.append(names[k])
+        elif isinstance(a, Var) and is_array(a):
+            operands.append(_handed(s, a))
         else:
-            name, _ = s.allocate(a, s.extents[a])
-            nests.copy(s, name, a)
-        operands.append(name)
-    names = [s.new_name(v) for v in e.outs]
-    arrays = [(v, n) for v, n in zip(e.outs, names, strict=True) if is_array(v)]
-    function = s.called[e.params["function"]]
-    left = f"{', '.join(names)}{',' * (len(names) == 1)} = " if names else ""
-    s.page.write(f"{left}{function}({', '.join([*operands, s.room])})")
-    for v, n in zip(e.outs, names, strict=True):
-        s.exprs[v] = Expr(n)
+            operands.append(_plain(s.expr(a).text, a.type.dtype))
+    # stacks are used once, so those that come back take the names of those that were handed over
+    free = [(a.type, s.stacks[a]) for a in e.ins if isinstance(a, Var) and a in s.stacks]
+    back: list[str] = []
+    arrays: list[tuple[Var, str]] = []
+    for j, v in enumerate(e.outs):
+        if isinstance(v.type, Stack):
+            found = next((pair for pair in free if pair[0] == v.type), None)
+            if found is not None:
+                free.remove(found)
+            s.stacks[v] = found[1] if found is not None else stacks.names(s, v)
+            back += s.stacks[v]
+        elif j not in given.values():
+            name = s.new_name(v)
+            back.append(name)
+            s.exprs[v] = Expr(name)
+            if is_array(v):
+                arrays.append((v, name))
+    left = f"{', '.join(back)}{',' * (len(back) == 1)} = " if back else ""
+    s.page.write(f"{left}{s.called[function]}({', '.join([*operands, s.room])})")
     for v, n in arrays:
         extents = tuple(
             s.temporary(Expr(f"{n}.shape[{k}]"), "n") for k in range(len(v.shape))
@@ -80,3 +100,44 @@ def call(s: Scope, e: Equation) -> None:
         s.natural.update(x.text for x in extents)
         s.bind(v, Access(n, identity(len(extents))), extents)
         s.buffers.place(v, frozenset([Root(True, len(s.loops), len(s.loops))]))
+
+
+def _handed(s: Scope, a: Var) -> str:
+    """An array that the function only reads."""
+    if not s.whole(a):
+        name, _ = s.allocate(a, s.extents[a])
+        nests.copy(s, name, a)
+        return name
+    name = s.access[a].name
+    return name if all(r.owned for r in s.buffers.roots[a]) else f"handed({name})"
+
+
+def _lent(s: Scope, e: Equation, k: int, v: Var, taken: Roots) -> str:
+    """Memory that the function may write: the operand's, which becomes the result's, or a copy."""
+    a = e.ins[k]
+    assert isinstance(a, Var)
+    others = [x for j, x in enumerate(e.ins) if j != k and isinstance(x, Var) and is_array(x)]
+    around = origins(taken.union(*(s.buffers.roots[x] for x in others)))
+    roots = s.buffers.roots[a]
+    if s.whole(a) and s.buffers.writable(a) and around.isdisjoint(origins(roots)):
+        s.bind(v, s.access[a], s.extents[a])
+        s.buffers.place(v, roots)
+    else:
+        nests.copy(s, s.new_array(v, s.extents[a]), a)
+    return s.access[v].name
+
+
+def given_back(s: Scope, tape: Tape, given: Lent, results: list[Expr]) -> list[str]:
+    """At the end of a function what it was lent is where it was; lines for its beginning."""
+    lines: list[str] = []
+    for k, j in given.items():
+        p, r = tape.body.params[k], tape.body.results[j]
+        assert isinstance(r, Var)
+        if s.whole(r) and s.buffers.roots[r] == s.buffers.roots[p]:
+            continue
+        if not lines:  # they may read what is written now
+            results[:] = [x if x.is_name else s.temporary(x, "t") for x in results]
+        place = s.names.new("", "lent")
+        lines.append(f"    {place} = {s.given[p]}\n")
+        nests.copy(s, place, r)
+    return lines

@@ -19,15 +19,16 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
-from jitad.tape.rounding import rounded
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.lent import STORES
+from jitad.tape.rounding import Deciding, rounded
 from jitad.tape.types import Scalar
 
-STORES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
 VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")
@@ -48,7 +49,8 @@ class Demand:
     shared: bool = False  # ... or several do, or something that isn't a nest
     aligned: bool = True  # read at the nest's own index, not through a view
     repeated: bool = False  # each element is read several times
-    memory: bool = False  # must be in a buffer of its own
+    memory: bool = False  # must be in a buffer of its own ...
+    whole: bool = False  # ... and be all of it
     local: bool = False  # a scalar that must have a name
     last: int = -1
 
@@ -66,12 +68,20 @@ class Analysis:
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
     pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
     rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
+    whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
+    equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks compared
 
 
-def analyse(body: Block) -> Analysis:
+def analyse(
+    body: Block, known: Mapping[str, Deciding], mine: Deciding | None = None
+) -> Analysis:
+    """`known`: the functions that the body calls; `mine`: itself, if it is one."""
     out = Analysis()
     _visit(out, body)
-    out.rounded = rounded(body)
+    out.rounded = rounded(body, known, mine)
+    made = {v: e for e in body.equations if e.op == "eq" for v in e.outs}
+    out.equal = {e: made[e.ins[0]].ins for e in body.equations  # type: ignore[index]
+                 if e.op == "check" and e.ins[0] in made}  # fmt: skip
     return out
 
 
@@ -84,17 +94,18 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
-        writes.append(writes[-1] + (e.op in STORES or e.op in STRUCTURED))
+        writes.append(writes[-1] + (e.op in (*STORES, *STRUCTURED, *CALLS)))
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
     for p in block.params:
         out.home[p] = block
     weights = _weights(block)
+    written = _Writes(block)
 
     def undisturbed(since: int, until: int) -> bool:
         return writes[until] == writes[since + 1]
 
     def need(atom: Atom, when: int, nest: Nest | None = None, *, aligned: bool = True,
-             repeated: bool = False, memory: bool = False,
+             repeated: bool = False, memory: bool = False, whole: bool | None = None,
              local: bool = False) -> None:  # fmt: skip
         if isinstance(atom, Lit):
             return
@@ -108,6 +119,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         d.aligned &= aligned
         d.repeated |= repeated
         d.memory |= memory
+        d.whole |= memory if whole is None else whole
         d.local |= local
         d.last = max(d.last, when)
 
@@ -149,7 +161,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():
-                    need(v, k, memory=d.memory, local=True)
+                    need(v, k, memory=d.memory, whole=d.whole, local=True)
             _structured(out, e, k, need)
             continue
         row = TABLE[e.op]
@@ -167,7 +179,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 if not d.memory:
                     out.virtual.add(e.outs[0])
                 need(base, k, local=True)
-            elif d.memory:
+            elif d.memory or (
+                e.op == "slice" and written.between(written.families(base), k, d.last)
+            ):
                 need(base, k, own, aligned=False, repeated=_repeats(e))
             else:
                 out.virtual.add(e.outs[0])
@@ -185,12 +199,13 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 not (d.shared or d.memory or d.local)
                 and (d.count == 1 or d.aligned)
                 and not (d.repeated and row.dear)
-                and undisturbed(k, d.last)
+                and not written.between(written.families(e.outs[0]), k, d.last)
             )
             again = (
                 d.shared and d.aligned and not (d.memory or d.local or d.repeated)
                 and None not in d.nests and len(d.nests) <= _OFTEN
-                and weights[e.outs[0]] <= _LIGHT and undisturbed(k, d.last)
+                and weights[e.outs[0]] <= _LIGHT
+                and not written.between(written.families(e.outs[0]), k, d.last)
                 and e.outs[0] not in recorded
             )  # fmt: skip
             inside = again or (inside and d.nest is not None)
@@ -217,8 +232,54 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 out.virtual.add(e.outs[1])
             _statement(e, k, need, operand, locals_)
     out.last[block] = {v: d.last for v, d in demands.items()}
+    out.whole.update(v for v, d in demands.items() if d.whole)
     out.members.update((nest, found[::-1]) for nest, found in members.items())
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
+
+
+class _Writes:
+    """Where in a block is the memory of arrays written, unless they are copied before?
+
+    Versions of an array and views of them are one *family*: what is written in place in one of
+    them, between two uses of another, would have to be written to a copy of it all.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._family: dict[Atom, Atom] = {}
+        self._reads: dict[Atom, frozenset[Atom]] = {}  # families that an element is computed from
+        self._written: dict[Atom, list[tuple[int, bool]]] = {}  # where, and by a block?
+        for k, e in enumerate(block.equations):
+            if e.op in VIEWS:
+                self._family[e.outs[0]] = self._of(e.ins[0])
+            elif e.op in STORES:
+                self._write(e.ins[0], k, e.outs[0], False)
+            elif e.op in ("for", "while"):
+                body = e.blocks[-1]
+                init = e.ins[3 if e.op == "for" else 0 :]
+                params = body.params[1 if e.op == "for" else 0 :]
+                for a, p, r, v in zip(init, params, body.results, e.outs, strict=True):
+                    if is_array(v) and p is not r:
+                        self._write(a, k, v, True)
+            elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise:
+                reads = [self.families(a) for a in e.ins if is_array(a)]
+                own = [frozenset(e.outs)] if reads else []
+                self._reads[e.outs[0]] = frozenset().union(*reads, *own)
+
+    def _of(self, a: Atom) -> Atom:
+        return self._family.get(a, a)
+
+    def _write(self, a: Atom, k: int, new: Var, by_block: bool) -> None:
+        self._family[new] = self._of(a)
+        self._written.setdefault(self._of(a), []).append((k, by_block))
+
+    def families(self, a: Atom) -> frozenset[Atom]:
+        """Of all memory that computing an element of this may read."""
+        return self._reads.get(a) or frozenset([self._of(a)])
+
+    def between(self, families: frozenset[Atom], since: int, until: int) -> bool:
+        """Is any of them written after one equation and before another, or inside of that?"""
+        return any(since < k < until or (k == until and inside)
+                   for f in families for k, inside in self._written.get(f, ()))  # fmt: skip
 
 
 def _weights(block: Block) -> dict[Atom, float]:
@@ -262,8 +323,9 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             operand(e.ins[1], k, (e, 0))
             locals_(e.ins[2:], k)
         case "store_take" | "accum_take":
-            for a in e.ins:  # the value and the index stay what they are while a is written
-                need(a, k, memory=is_array(a), local=not is_array(a))
+            need(e.ins[0], k, memory=True)
+            for a in e.ins[1:]:  # they stay what they are while the array is written
+                need(a, k, memory=is_array(a), whole=False, local=not is_array(a))
         case "concatenate":
             for j, a in enumerate(e.ins[:-1]):
                 operand(a, k, (e, j))

@@ -2,8 +2,9 @@
 
 Two nests over the same extents, one right after the other, that reach the same memory: what they
 share is then read while it is at hand.  Legal where an element that one of them writes is reached
-by both in the same iteration, and the second wants no total of the first (loop fusion; Allen &
-Kennedy 2001, *Optimizing Compilers for Modern Architectures*, section 8.6).
+by both in the same iteration (or, in another row, by one only), and the second wants no total of
+the first (loop fusion; Allen & Kennedy 2001, *Optimizing Compilers for Modern Architectures*,
+section 8.6).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from jitad.emit.access import Map
+from jitad.emit.access import Map, apart
 from jitad.emit.buffers import Roots, origins
 from jitad.emit.print_python import Page
 
@@ -46,7 +47,9 @@ class Written:
             return False
         shared = [(x, y) for x in self.touched for y in touched if _meet(x, y)]
         return bool(shared) and all(
-            x.name == y.name and x.at == y.at for x, y in shared if x.write or y.write
+            x.name == y.name and (x.at == y.at or apart(x.at, y.at))
+            for x, y in shared
+            if x.write or y.write
         )
 
     def precedes(self, page: Page, line: str) -> bool:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
-from jitad.emit.buffers import Root, origins
+from jitad.emit.buffers import Root, disjoint, origins
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
@@ -22,6 +22,8 @@ from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
+from jitad.tape.lent import STORES, Lent, lent
+from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
 
 
@@ -37,43 +39,51 @@ def emit(tape: Tape) -> str:
     called = {name: module.new(name, "function") for name in tape.functions}
     main = module.new(tape.name, "kernel")
     texts = []
+    known, written = deciding(tape), lent(tape.functions)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
-        texts.append(_function(t, name, exceptions, called, t is not tape))
+        mine = None if t is tape else known[t.name]
+        texts.append(_function(t, name, exceptions, called, known, mine, written))
     used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
     return _imports(used, exceptions) + "\n\n".join(texts)
 
 
 def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
-    recursive: bool,
+    known: dict[str, Deciding], mine: Deciding | None, written: dict[str, Lent],
 ) -> str:  # fmt: skip
-    """The definition of the kernel, or of a function that it calls."""
-    analysis = demand.analyse(tape.body)
+    """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
+    analysis = demand.analyse(tape.body, known, mine)
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
     hints = _hints(tape.body)
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
-    s.called = called
-    parameters, sizes = _parameters(s, tape.body)
+    s.called, s.lent = called, written
+    given = written[tape.name] if mine is not None else {}
+    parameters, sizes = _parameters(s, tape.body, given)
     lines: list[str] = []
     if called:
         s.room = s.names.new("", "floor")
-        if recursive:
+        if mine is not None:
             parameters.append(s.room)
-            lines += calls.entrance(tape, s)
+            lines += calls.entrance(tape, s, given)
     s.page.indent = 1
     results: list[Expr] = []
-    s.run(tape.body, lambda: results.extend(_returned(s, tape.body)))
+
+    def end() -> None:
+        back = [r for j, r in enumerate(tape.body.results) if j not in given.values()]
+        results.extend(_returned(s, back, [tape.body.results[j] for j in given.values()]))
+        lines.extend(calls.given_back(s, tape, given, results))
+
+    s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
-    text = s.page.text()
-    used = set(re.findall(r"[A-Za-z_]\w*", text))
+    used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
-    if not recursive and s.room in used:
+    if mine is None and s.room in used:
         lines.append(f"    {s.room} = room()\n")
-    where = f"  # {tape.pos}" if tape.pos else ""
-    return f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}{text}"
+    head = f"def {name}({', '.join(parameters)}):" + (f"  # {tape.pos}" if tape.pos else "")
+    return f"{head}\n{''.join(lines)}{text}"
 
 
 def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
@@ -84,15 +94,19 @@ def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
     return "".join(lines) + "\n\n"
 
 
-def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]]:
+def _parameters(
+    s: Scope, body: Block, given: Lent
+) -> tuple[list[str], list[tuple[str, str]]]:
     """The parameters' names, and the lines that read extents, for those that are needed."""
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
-    for p in body.params:
-        out.append(s.names.new(p.name, "a" if is_array(p) else "x"))
-    for p, name in zip(body.params, out, strict=True):
+    for number, p in enumerate(body.params):
         if isinstance(p.type, Stack):
-            raise JitadError("a stack can't be an argument of a kernel")
+            s.stacks[p] = stacks.names(s, p)
+            out += s.stacks[p]
+            continue
+        name = s.names.new(p.name, "a" if is_array(p) else "x")
+        out.append(name)
         if not isinstance(p.type, Array):
             s.exprs[p] = Expr(name)
             s.pinned.add(name)
@@ -104,24 +118,26 @@ def _parameters(s: Scope, body: Block) -> tuple[list[str], list[tuple[str, str]]
             s.natural.add(n)
             sizes.append((n, f"{name}.shape[{k}]"))
             extents.append(Expr(n))
+        s.given[p] = name
         s.bind(p, Access(name, identity(p.type.ndim)), tuple(extents))
-        s.buffers.place(p, frozenset([Root(owned=False)]))
+        s.buffers.place(p, frozenset([Root(owned=number in given)]))
     return out, sizes
 
 
-def _returned(s: Scope, body: Block) -> list[Expr]:
-    """Results that share no memory with an argument or with each other."""
-    from jitad.emit.buffers import disjoint
-
-    arrays = [r for r in body.results if isinstance(r, Var) and is_array(r)]
+def _returned(s: Scope, results: list[Atom], changed: list[Atom]) -> list[Expr]:
+    """Results that share no memory with an argument, with each other, or with what is `changed`
+    in place."""
+    arrays = [r for r in results if isinstance(r, Var) and is_array(r)]
     apart = dict.fromkeys(arrays, False)
-    for v, alone in zip(apart, disjoint([s.buffers.roots[v] for v in apart]), strict=True):
+    before = [s.buffers.roots[v] for v in changed if isinstance(v, Var)]
+    sets = [*before, *(s.buffers.roots[v] for v in apart)]
+    for v, alone in zip(apart, disjoint(sets)[len(before) :], strict=True):
         apart[v] = alone and all(r.owned for r in s.buffers.roots[v])
     out: list[Expr] = []
-    for r in body.results:
+    for r in results:
         if isinstance(r.type, Stack):
-            raise JitadError("a stack can't be a result of a kernel")
-        if not isinstance(r, Var) or not is_array(r):
+            out += map(Expr, s.stacks[r])
+        elif not isinstance(r, Var) or not is_array(r):
             out.append(s.expr(r))
         elif apart[r]:
             out.append(Expr(s.access[r].name))
@@ -165,7 +181,7 @@ def _hints(body: Block) -> dict[Var, str]:
                 if v.name:
                     hints[v] = v.name
             match e.op:
-                case _ if e.op in (*demand.STORES, "push", "copy"):
+                case _ if e.op in (*STORES, "push", "copy"):
                     become(e.ins[0], e.outs[0])
                 case "for" | "while":
                     b = e.blocks[-1]
@@ -452,9 +468,11 @@ def _check(s: Scope, e: Equation) -> None:
             s.page.write(f"raise {name}({e.params['late'].key!r}{values})")
         return
     with s.page.block(f"if {negated(ok).text}:"):
-        whole = issubclass(cls, JitadError) and cls is not GuardMiss
+        whole = issubclass(cls, JitadError) and not issubclass(cls, GuardMiss)
         finished = f", {FINISHED!r}" if whole else ""
         s.page.write(f"raise {name}({message!r}{finished})")
+    if e in s.analysis.equal:
+        s.equate(*s.analysis.equal[e])
 
 
 def _handed(s: Scope, a: Atom) -> str:
@@ -470,7 +488,8 @@ def _print(s: Scope, e: Equation) -> None:
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
-    "take": picking.take, "store_take": _store_take, "accum_take": _store_take,
+    "positions": picking.positions, "take": picking.take,
+    "store_take": _store_take, "accum_take": _store_take,
     "slice": _view, "transpose": _view, "broadcast": _view,
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,

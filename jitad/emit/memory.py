@@ -23,7 +23,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from jitad.emit import numba_private
+from jitad.emit import numba_private, pages
 
 Value = Any  # of LLVM
 Type = Any  # of Numba
@@ -142,11 +142,14 @@ def _type_array(dtype: Type, *extents: Type) -> Any:
 
 
 def _lower_empty(context: Any, builder: Any, sig: Any, args: Any) -> Value:
-    return numba_private.new_array(context, builder, sig.return_type, args[1:])._getvalue()
+    array = numba_private.new_array(context, builder, sig.return_type, args[1:])
+    pages.advise(builder, array)
+    return array._getvalue()
 
 
 def _lower_zeros(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     array = numba_private.new_array(context, builder, sig.return_type, args[1:])
+    pages.advise(builder, array)
     numba_private.clear(builder, array)
     return array._getvalue()
 
@@ -175,6 +178,7 @@ def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
                   context.get_constant(types.intp, 16)):  # fmt: skip
         room = builder.select(builder.icmp_signed("<", room, least), least, room)
     new = numba_private.new_array(context, builder, sig.return_type, [room])
+    pages.advise(builder, new)
     numba_private.copy(builder, new, old)
     return new._getvalue()
 

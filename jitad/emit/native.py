@@ -20,6 +20,7 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
@@ -30,13 +31,15 @@ import numpy as np
 
 from jitad.emit import cachefiles, libm, numba_private
 from jitad.emit.capi import address
+from jitad.tape.ir import Var
+from jitad.tape.types import Array, Scalar
 
-__all__ = ["address", "compile"]
+__all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("preamble", "output", "scalars", "memory", "libm", "polygamma", "numba_private",
-              "native", "depth", "sorting", "lapack", "fourier", "banded", "eigen",
-              "addresses")  # fmt: skip
+_MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
+              "numba_private", "native", "depth", "sorting", "lapack", "blas", "fourier", "banded",
+              "eigen", "addresses")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
@@ -83,6 +86,21 @@ def _compile(source: str, name: str, key: str) -> Any:
         made = numba_private.dispatcher(getattr(module, other), objects if other == name else None)
         setattr(module, other, made)  # what a call finds
     return getattr(module, name)
+
+
+def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
+    """A quick way into a kernel for arguments of exactly these types, if it is compiled for them.
+
+    Arrays are NumPy's own class, C-contiguous, aligned and writable; floats and NumPy's are not
+    told apart.  What it gives for anything else is NotImplemented.
+    """
+    kinds = []
+    for v in params:
+        assert isinstance(v.type, (Array, Scalar))
+        element = numba.from_dtype(np.dtype(v.type.dtype))
+        kinds.append(numba.types.Array(element, v.type.ndim, "C") if isinstance(v.type, Array)
+                     else element)  # fmt: skip
+    return numba_private.direct(dispatcher, tuple(kinds))
 
 
 @cache

@@ -17,6 +17,7 @@ from jitad.emit.access import (
     Access,
     Affine,
     Map,
+    apart,
     assignment,
     compose,
     deepest,
@@ -135,6 +136,7 @@ def loops(
     s: Scope, counters: list[str], extents: Extents, lines: dict[int, list[str]], start: int = 0
 ) -> Iterator[None]:
     """The loops of a nest (from the one numbered `start` on), each with its lines."""
+    extents = s.same(extents)
     with ExitStack() as stack:
         for k in range(start, len(extents)):
             stack.enter_context(s.page.block(f"for {counters[k]} in range({extents[k].text}):"))
@@ -168,6 +170,7 @@ def whole_nest(
     that sets a name which it sums up in.
     """
     counters, page, n = s.counters(len(extents)), s.page, len(extents)
+    extents = s.same(extents)
     names = tuple(x.text for x in extents)
     first = [*([total] if total else ()), *inside.lines.get(0, ())]
     texts = [inside.value.text, *(line for ls in inside.lines.values() for line in ls)]
@@ -197,7 +200,7 @@ def whole_nest(
 
 def _reads(s: Scope, inside: Inside) -> list[Touch]:
     roots = s.buffers.roots
-    return [Touch(s.access[a].name, roots[a], at) for a, at in inside.reads]
+    return [Touch(s.access[a].name, roots[a], s.resolved(at)) for a, at in inside.reads]
 
 
 def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
@@ -208,7 +211,8 @@ def fill(s: Scope, v: Atom, target: Access, extents: Extents, inside: Inside,
     """
     touched = None
     if roots is not None:
-        touched = [*_reads(s, inside), Touch(target.name, roots, target.map, write=True)]
+        at = s.resolved(target.map)
+        touched = [*_reads(s, inside), Touch(target.name, roots, at, write=True)]
     counters = s.counters(len(extents))
     with whole_nest(s, extents, inside, touched):
         write(s, v, target, identity(len(extents)), counters, inside.value, add)
@@ -228,11 +232,11 @@ def materialise(s: Scope, v: Var, nest: Nest, source: Atom, at: Map, extents: Ex
 
 def _reuse(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
     """Element by element, an operand that is read for the last time can be overwritten."""
-    straight = identity(len(extents))
+    straight, wanted = identity(len(extents)), s.same(extents)
     seen: set[Var] = set()
     home = s.places.get(v)
     for a, at in sorted(inside.reads, key=lambda read: read[0] is not home):
-        if a in seen or at != straight or a.type != v.type or s.extents[a] != extents:
+        if a in seen or at != straight or a.type != v.type or s.same(s.extents[a]) != wanted:
             continue
         seen.add(a)
         roots = s.buffers.roots[a]
@@ -284,16 +288,19 @@ def store_slice(s: Scope, e: Equation, target: Access, copied: bool) -> None:
     here = compose(target.map, at)
     assert isinstance(base, Var)
     written = s.buffers.roots[base]
+    place = s.resolved(here)
     clash = not copied and any(
-        not written.isdisjoint(s.buffers.roots[a]) and read != here for a, read in inside.reads
-    )
+        not written.isdisjoint(s.buffers.roots[a]) and read != here
+        and not (s.access[a].name == target.name and apart(s.resolved(read), place))
+        for a, read in inside.reads
+    )  # fmt: skip
     if clash:
         name = s.names.new("", "a")
         s.allocate_as(name, v.type.dtype, extents)  # type: ignore[union-attr]
         straight = identity(len(extents))
-        apart = Access(name, straight)
-        fill(s, v, apart, extents, inside, None)
-        inside = Inside(element(apart, straight, counters, s.counting))
+        aside = Access(name, straight)
+        fill(s, v, aside, extents, inside, None)
+        inside = Inside(element(aside, straight, counters, s.counting))
     known = None if clash else written
     fill(s, base, Access(target.name, here), extents, inside, known, e.op == "accum_slice")
 
@@ -394,11 +401,11 @@ def matmul(s: Scope, e: Equation) -> None:
     same = {a.type.dtype, b.type.dtype, v.type.dtype}  # type: ignore[union-attr]
     if tiny or left is None or right is None or len(same) > 1 or same.isdisjoint({"f4", "f8"}):
         _multiply(s, e, a, b, v)
-    elif not v.shape:
-        s.define(v, Expr(f"np.dot({left}, {right})"))
+    elif not v.shape:  # two vectors: a loop is as fast
+        _multiply(s, e, a, b, v)
     else:
         name = s.new_array(v, (*s.extents[a][:-1], *s.extents[b][1:]))
-        s.page.write(f"np.dot({left}, {right}, {name})")
+        s.page.write(f"times({left}, {right}, {name})")
 
 
 def _dense(s: Scope, a: Var) -> str | None:
@@ -409,7 +416,7 @@ def _dense(s: Scope, a: Var) -> str | None:
     if s.access[a].partial or len(at) != len(s.extents[a]):
         return None
     owned = bool(s.buffers.roots[a]) and all(r.owned for r in s.buffers.roots[a])
-    source = name if owned else f"np.ascontiguousarray({name})"
+    source = name if owned else f"handed({name})"
     if at == identity(len(at)):
         return source
     return f"{source}.T" if at == identity(2)[::-1] else None

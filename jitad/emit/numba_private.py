@@ -19,9 +19,10 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import _dynfunc, njit, types
 from numba.core import (
     caching,
+    callwrapper,
     cgutils,
     codegen,
     compiler,
@@ -37,7 +38,7 @@ from numba.core import (
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
-from numba.np import arrayobj
+from numba.np import arrayobj, numpy_support
 
 from jitad.emit import cachefiles
 
@@ -440,6 +441,210 @@ def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
     return pointer
 
 
+# -- calls from Python ----------------------------------------------------------------------------
+
+# Where CPython and NumPy keep what an object is made of, in bytes (their binary interfaces).
+_TYPE, _VALUE = 8, 16  # of any object; of a float, of a NumPy number
+_SIZE, _ITEMS = 16, 24  # of a tuple
+_DATA, _NDIM, _EXTENTS, _DESCR, _FLAGS = 16, 24, 32, 56, 64  # of an array
+_PLAIN = 0x0501  # C-contiguous, aligned, writable
+
+
+def _layout_is_known() -> bool:
+    """Are they really there?  An interpreter built otherwise has them elsewhere."""
+    def read(thing: object, at: int, kind: Any) -> Any:
+        return kind.from_address(id(thing) + at).value
+
+    word, whole = ctypes.c_void_p, ctypes.c_int
+    a = np.zeros((3, 5))
+    extents = (ctypes.c_ssize_t * 2).from_address(read(a, _EXTENTS, word))
+    return (
+        ctypes.sizeof(word) == 8
+        and read(a, _TYPE, word) == id(np.ndarray)
+        and read(a, _DATA, word) == a.ctypes.data
+        and read(a, _NDIM, whole) == 2
+        and tuple(extents) == a.shape
+        and read(a, _DESCR, word) == id(np.dtype("f8"))
+        and read(a, _FLAGS, whole) & 0x0503 == 0x0501
+        and read(a.T, _FLAGS, whole) & 0x0503 == 0x0502
+        and read((a, 1.0), _SIZE, ctypes.c_ssize_t) == 2
+        and read((1.0, a), _ITEMS + 8, word) == id(a)
+        and all(read(v, _VALUE, ctypes.c_double) == 2.5 for v in (2.5, np.float64(2.5)))
+        and read(np.int64(7), _VALUE, ctypes.c_int64) == 7
+    )
+
+
+_LAYOUT_IS_KNOWN = _layout_is_known()
+
+
+def _is_direct(fndesc: Any) -> bool:
+    """Are all arguments of kinds that `_Direct` knows?"""
+    scalars = (types.float64, types.int64, types.boolean)
+    return _LAYOUT_IS_KNOWN and all(
+        t in scalars or (
+            isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
+            and isinstance(t.dtype, (types.Float, types.Integer))
+        )
+        for t in fndesc.argtypes
+    )  # fmt: skip
+
+
+class _Direct(callwrapper.PyCallWrapper):
+    """A way into a kernel for arguments of exactly the expected kinds.
+
+    Numba's own way finds out what each argument is, and gives it an object that keeps its memory;
+    here an array is looked at where it lies.  The caller's tuple keeps it, and kernels hand out
+    arrays of their own only.  For anything else the answer is NotImplemented.
+    """
+
+    def build(self) -> None:
+        object_ = self.context.get_argument_type(types.pyobject)
+        kind = ir.FunctionType(object_, [object_] * 3)
+        wrapper = ir.Function(self.module, kind, name=_direct_name(self.fndesc))
+        builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
+        api = self.context.get_python_api(builder)
+        self.build_wrapper(api, builder, *wrapper.args)
+
+    def build_wrapper(self, api: Any, builder: Any, closure: Any, args: Any, kws: Any) -> None:
+        self.api, self.builder = api, builder
+        self.unfit = builder.append_basic_block("unfit")
+        with builder.goto_block(self.unfit):
+            answer = api.get_c_object("_Py_NotImplementedStruct")
+            api.incref(answer)
+            builder.ret(answer)
+        self.environment = self.get_env(api, builder)
+        word = ir.IntType(64)
+        count = self.field(args, _SIZE, word)
+        self.expect(builder.icmp_signed("==", count, word(len(self.fndesc.argtypes))))
+        native = [
+            self.argument(self.field(args, _ITEMS + 8 * k, api.pyobj), t)
+            for k, t in enumerate(self.fndesc.argtypes)
+        ]
+        state = api.save_thread() if self.release_gil else None
+        status, result = self.context.call_conv.call_function(
+            builder, self.func, self.fndesc.restype, self.fndesc.argtypes, native,
+            attrs=("noinline",),
+        )  # fmt: skip
+        if state is not None:
+            api.restore_thread(state)
+        with builder.if_then(status.is_ok, likely=True):
+            builder.ret(self.boxed(self.fndesc.restype, result))
+        self.context.call_conv.raise_error(builder, api, status)
+        builder.ret(api.get_null_object())
+
+    def field(self, thing: Any, at: int, kind: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        place = self.builder.gep(
+            self.builder.bitcast(thing, byte), [ir.IntType(64)(at)], inbounds=True
+        )
+        return self.builder.load(self.builder.bitcast(place, kind.as_pointer()))
+
+    def expect(self, holds: Any) -> None:
+        after = self.builder.append_basic_block("fits")
+        self.builder.cbranch(holds, after, self.unfit)
+        self.builder.position_at_end(after)
+
+    def constant(self, thing: object) -> Any:
+        return self.environment.read_const(self.environment.add_const(thing))
+
+    def is_a(self, thing: Any, *kinds: Any) -> Any:
+        kind = self.field(thing, _TYPE, self.api.pyobj)
+        first, *rest = (self.builder.icmp_unsigned("==", kind, k) for k in kinds)
+        for other in rest:
+            first = self.builder.or_(first, other)
+        return first
+
+    def argument(self, thing: Any, t: Any) -> Any:
+        api, b = self.api, self.builder
+        if t == types.boolean:
+            yes, no = (api.get_c_object(f"_Py_{which}Struct") for which in ("True", "False"))
+            true, false = (b.icmp_unsigned("==", thing, x) for x in (yes, no))
+            self.expect(b.or_(true, false))
+            return true
+        if t == types.float64:
+            kinds = api.get_c_object("PyFloat_Type"), self.constant(np.float64)
+            self.expect(self.is_a(thing, *kinds))
+            return self.field(thing, _VALUE, ir.DoubleType())
+        if t == types.int64:
+            return self.integer(thing)
+        return self.array(thing, t)
+
+    def integer(self, thing: Any) -> Any:
+        api, b = self.api, self.builder
+        self.expect(self.is_a(thing, api.get_c_object("PyLong_Type")))
+        value = api.long_as_longlong(thing)
+        too_big = b.and_(
+            b.icmp_signed("==", value, value.type(-1)),
+            cgutils.is_not_null(b, api.err_occurred()),
+        )
+        with b.if_then(too_big, likely=False):
+            api.err_clear()
+            b.branch(self.unfit)
+        return value
+
+    def array(self, thing: Any, t: Any) -> Any:
+        api, b, context = self.api, self.builder, self.context
+        whole, word = ir.IntType(32), ir.IntType(64)
+        self.expect(self.is_a(thing, self.constant(np.ndarray)))
+        dtype = self.constant(numpy_support.as_dtype(t.dtype))
+        fits = b.icmp_unsigned("==", self.field(thing, _DESCR, api.pyobj), dtype)
+        fits = b.and_(fits, b.icmp_signed("==", self.field(thing, _NDIM, whole), whole(t.ndim)))
+        flags = b.and_(self.field(thing, _FLAGS, whole), whole(_PLAIN))
+        self.expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
+        where = self.field(thing, _EXTENTS, word.as_pointer())
+        extents = [b.load(b.gep(where, [word(k)])) for k in range(t.ndim)]
+        array = context.make_array(t)(context, b)
+        itemsize = word(context.get_abi_sizeof(context.get_data_type(t.dtype)))
+        arrayobj.populate_array(
+            array, self.field(thing, _DATA, array.data.type), extents,
+            _strides(b, extents, itemsize), itemsize, None, parent=thing,
+        )  # fmt: skip
+        return array._getvalue()
+
+    def boxed(self, t: Any, value: Any) -> Any:
+        """As Numba's, but that the class of an array is looked up once a process."""
+        api, b = self.api, self.builder
+        if isinstance(t, types.BaseTuple):
+            out = api.tuple_new(t.count)
+            for k, part in enumerate(t):
+                api.tuple_setitem(out, k, self.boxed(part, b.extract_value(value, k)))
+            return out
+        if isinstance(t, types.Array) and t.box_type is np.ndarray:
+            byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
+            kind = ir.FunctionType(api.pyobj, [byte, api.pyobj, whole, whole, api.pyobj])
+            name = "NRT_adapt_ndarray_to_python_acqref"
+            box = cgutils.get_or_insert_function(b.module, kind, name)
+            place = b.bitcast(cgutils.alloca_once_value(b, value), byte)
+            dtype = self.constant(numpy_support.as_dtype(t.dtype))
+            out = b.call(box, [place, self.constant(np.ndarray), whole(t.ndim),
+                               whole(int(t.mutable)), dtype])  # fmt: skip
+            self.context.nrt.decref(b, t, value)
+            return out
+        return api.from_native_return(t, value, self.environment)
+
+
+def _direct_name(fndesc: Any) -> str:
+    return f"direct.{fndesc.llvm_cpython_wrapper_name}"
+
+
+def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """The direct way into a kernel that is compiled for these types; None if there is none.
+
+    What is called so gives NotImplemented where an argument is of another kind.
+    """
+    made = getattr(dispatcher, "overloads", {}).get(signature)
+    if made is None or not _is_direct(made.fndesc):
+        return None
+    name = _direct_name(made.fndesc)
+    address = made.library.get_pointer_to_function(name)
+    if not address:
+        return None
+    return _dynfunc.make_function(
+        made.fndesc.lookup_module(), made.fndesc.qualname.split(".")[-1], name, address,
+        made.environment, (made.library,),
+    )  # fmt: skip
+
+
 # -- the compiler ---------------------------------------------------------------------------------
 
 
@@ -468,6 +673,37 @@ def _remembering() -> Iterator[None]:
 
 
 _call_types: dict[tuple[Any, Any], Any] = {}
+
+
+@contextmanager
+def _optimising_once() -> Iterator[None]:
+    """Run LLVM's pipeline over a module once.
+
+    Numba runs it over each function as it comes, then over the module without and with all its
+    passes.  A kernel is one function; to clean it up beforehand, as loops with branches need it to
+    be vectorised, the short form of the pipeline will do.  Runs under Numba's compiler lock.
+    """
+    library = codegen.CPUCodeLibrary
+    functions, module = library._optimize_functions, library._optimize_final_module
+
+    def cleaned(self: Any, made: Any) -> None:
+        made.data_layout = self._codegen._data_layout
+        for function in made.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager(
+                    opt=min(config.OPT, 1), loop_vectorize=False, slp_vectorize=False
+                )
+                passes.run(function, builder)
+
+    def once(self: Any) -> None:
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
+
+    library._optimize_functions, library._optimize_final_module = cleaned, once
+    try:
+        yield
+    finally:
+        library._optimize_functions, library._optimize_final_module = functions, module
 
 
 class _Lower(lowering.Lower):
@@ -520,6 +756,18 @@ class _Lower(lowering.Lower):
         return None
 
 
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        super().create_cpython_wrapper(release_gil)
+        if not _is_direct(self.fndesc):
+            return
+        module = self.context.create_module("direct")
+        kind = self.context.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
+        callee = ir.Function(module, kind, self.fndesc.llvm_func_name)
+        _Direct(self.context, module, callee, self.fndesc, self.env, self.call_helper,
+                release_gil).build()  # fmt: skip
+        self.library.add_ir_module(module)
+
+
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class _KernelLowering(typed_passes.NativeLowering):
     _name = "kernel_lowering"
@@ -557,7 +805,7 @@ class KernelCompiler(compiler.CompilerBase):
         collecting = gc.isenabled()
         gc.disable()
         try:
-            with _remembering():
+            with _remembering(), _optimising_once():
                 return super()._compile_core()
         finally:
             if collecting:

@@ -13,6 +13,26 @@ from jitad.emit.scope import Extents, Scope
 from jitad.tape.ir import Atom, Equation, Var
 
 
+def positions(s: Scope, e: Equation) -> None:
+    """Every index is written, and the place moves on only where the mask holds: no branch.
+
+    There is room for all of them; how many there are is known already.
+    """
+    (mask, count), (v,) = e.ins, e.outs
+    assert isinstance(mask, Var)
+    extents = s.extents[mask]
+    counters = s.counters(1)
+    hit = nests.evaluate(s, (e, 9), mask, identity(1), counters).value
+    name, place = s.new_name(v), s.names.new("", "k")
+    root = s.allocate_as(name, "i8", extents)
+    s.page.write(f"{place} = 0")
+    with nests.loops(s, counters, extents, {}):
+        s.page.write(f"store({name}, {counters[0]}, {place})")
+        s.page.write(f"{place} = {place} + np.int64({hit.text})")
+    s.bind(v, Access(name, identity(1), partial=True), (s.local(count),))
+    s.buffers.place(v, frozenset([root]))
+
+
 def _along(s: Scope, a: Var, index: Atom, axis: int) -> Extents:
     """The extents of what is picked from a."""
     assert isinstance(index, Var)

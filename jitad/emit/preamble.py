@@ -19,6 +19,7 @@ import scipy.special as sp
 
 from jitad.emit import scalars
 from jitad.emit.banded import banded
+from jitad.emit.blas import times
 from jitad.emit.depth import deep, handed, room
 from jitad.emit.eigen import eig
 from jitad.emit.fourier import dft
@@ -158,4 +159,4 @@ __all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", 
 __all__ += ["expm", "line", "log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr"]
 __all__ += ["searchsorted", "solve", "sqrtm", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
-__all__ += ["show", "store", "zeros"]
+__all__ += ["show", "store", "times", "zeros"]

@@ -202,6 +202,18 @@ def _chain(s: Site, x: Value, n: int) -> Value:
     return s.const(1.0) if out is None else out
 
 
+def _half(s: Site, x: Value, n: float) -> Value:
+    """x ** n for small n halfway between integers: a square root, and products."""
+    # pow takes minus zero and minus infinity for positive ones here, the root does not
+    endless = s.less("==", x, s.const(-math.inf))
+    x = s.b.fadd(s.b.select(endless, s.const(math.inf), x), s.const(0.0))
+    root = s.intrinsic("sqrt", x)
+    whole = int(abs(n))
+    if n > 0.0:
+        return s.b.fmul(_chain(s, x, whole), root) if whole else root
+    return s.b.fdiv(_chain(s, x, -whole), root)
+
+
 def _pow(s: Site, x: Value, y: Value) -> Value:
     if not s.is_float:
         sig = types.int64(types.int64, types.int64)
@@ -212,6 +224,8 @@ def _pow(s: Site, x: Value, y: Value) -> Value:
         n = float(y.constant)
         if n in (-4, -3, -2, -1, 0, 1, 2, 3, 4):
             return _chain(s, x, int(n))
+        if abs(n) in (0.5, 1.5, 2.5, 3.5):
+            return _half(s, x, n)
     return s.libm("pow", x, y)
 
 

@@ -18,7 +18,7 @@ from jitad.emit.joining import Written
 from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
-from jitad.tape.types import Scalar
+from jitad.tape.types import INT, Scalar
 
 Extents = tuple[Expr, ...]
 Step = Callable[["Scope", Equation], None]
@@ -62,12 +62,15 @@ class Scope:
         self.pinned: set[str] = set()  # names that texts kept for later refer to
         self.counting: set[str] = set()  # names of loop counters that are never negative
         self.natural: set[str] = set()  # names of numbers that are never negative
+        self.equal: dict[str, str] = {}  # names of extents that are known to be those of others
         self.places: dict[Var, Var] = {}  # where a loop carried what this is the next value of
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.last_nest: Written | None = None
         self.exceptions: dict[type, str] = {}  # names of what checks raise
         self.called: dict[str, str] = {}  # names of the functions that calls name
+        self.lent: dict[str, dict[int, int]] = {}  # which arrays those write in place
+        self.given: dict[Var, str] = {}  # array parameters as they are called at the beginning
         self.room = ""  # the name of the lowest address that a frame may have
 
     def run(
@@ -119,6 +122,19 @@ class Scope:
         base, more = self.sums.get(name, (name, 0))
         return base, number + more
 
+    def resolved(self, at: Map) -> Map:
+        """The map with names of `name + number` seen through, so that maps can be compared."""
+        out = []
+        for x in at:
+            constant, names = x.constant, []
+            for name, c in x.names:
+                base, number = self.expanded(Expr(name)) if isinstance(c, int) else (name, 0)
+                constant += number * c if isinstance(c, int) else 0
+                if base:
+                    names.append((base, c))
+            out.append(Affine(constant, tuple(names), x.terms))
+        return tuple(out)
+
     def new_name(self, v: Var, otherwise: str = "") -> str:
         kind = v.type.dtype[0] if isinstance(v.type, Scalar) else "a"
         standard = {"f": "t", "i": "k", "u": "k", "b": "p", "c": "z"}.get(kind, "a")
@@ -149,6 +165,29 @@ class Scope:
         self.access[v] = access
         self.extents[v] = extents
         self.pinned.update(names_in(access.map))
+
+    def equate(self, a: Atom, b: Atom) -> None:
+        """From here on the two are one number: loops that go so far can be joined."""
+        if a.type != INT or b.type != INT:
+            return
+        one, other = self.local(a), self.local(b)
+        if not all(x.is_name or x.text.isdecimal() for x in (one, other)):
+            return
+        (x,), (y,) = self.same((one,)), self.same((other,))
+        if y.text.isdecimal() or (y.text in self.natural and not x.text.isdecimal()):
+            x, y = y, x
+        if not y.text.isdecimal() and x.text != y.text:
+            self.equal[y.text] = x.text
+
+    def same(self, extents: Extents) -> Extents:
+        """The extents by the names that speak for all equal ones."""
+        out = []
+        for x in extents:
+            text = x.text
+            while text in self.equal:
+                text = self.equal[text]
+            out.append(x if text == x.text else Expr(text))
+        return tuple(out)
 
     def whole(self, v: Var) -> bool:
         """Is the value all of its memory, in order?"""
@@ -190,10 +229,24 @@ class Scope:
     def new_array(self, v: Var, extents: Extents, how: str = "empty") -> str:
         """Memory for a value, bound to it."""
         name = self.new_name(v)
+        if self.loops and how == "empty" and len(extents) == 1 and v not in self.analysis.whole:
+            if self.depth(extents) == len(self.loops):
+                self._scratch(name, v, extents)
+                return name
         root = self.allocate_as(name, v.type.dtype, extents, how)  # type: ignore[union-attr]
         self.bind(v, Access(name, identity(len(extents))), extents)
         self.buffers.place(v, frozenset([root]))
         return name
+
+
+    def _scratch(self, name: str, v: Var, extents: Extents) -> None:
+        """A vector whose length the loop decides: in one buffer for all iterations, which grows."""
+        dtype = dtype_name(v.type.dtype)  # type: ignore[union-attr]
+        self.loops[0].before.write(f"{name} = empty({dtype}, 0)")
+        with self.page.block(f"if {extents[0].text} > len({name}):"):
+            self.page.write(f"{name} = grown({name}, {extents[0].text})")
+        self.bind(v, Access(name, identity(1), partial=True), extents)
+        self.buffers.place(v, frozenset([Root(True, 0, len(self.loops))]))
 
 
 def product(extents: Extents) -> Expr:

@@ -24,13 +24,17 @@ def create(s: Scope, e: Equation) -> None:
     if v in s.lanes.leader:
         s.stacks[v] = s.stacks[s.lanes.leader[v]]
         return
-    buffer = s.names.new(s.hints.get(v, ""), "kept")
-    top = s.names.new(f"{buffer}_top")
+    buffer, top = s.stacks[v] = names(s, v)
     # one buffer for all iterations of the loops around: it is empty again when they come round
     page = s.loops[0].before if s.loops else s.page
     page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
     s.page.write(f"{top} = 0")
-    s.stacks[v] = (buffer, top)
+
+
+def names(s: Scope, v: Var) -> tuple[str, str]:
+    """What its buffer and its top are called."""
+    buffer = s.names.new(s.hints.get(v, ""), "kept")
+    return buffer, s.names.new(f"{buffer}_top")
 
 
 _ALONE = Lane(0, 1, True, True)

@@ -205,6 +205,10 @@ register(Primitive(
     vjp=lambda o, ct, a, index, y, *, axis: (
         Into("accum_take", (ct, index), {"axis": axis}), None),
 ))  # fmt: skip
+register(Primitive(  # where a mask of one axis is true, and how often that is
+    "positions", lambda mask, count: np.flatnonzero(mask),
+    lambda mask, count: ((Array("i8", 1), (count,)),),
+))  # fmt: skip
 _updating("store_take", _store_take, _store_take_vjp)  # of equal indices the last wins
 _updating("accum_take", _accum_take, _accum_take_vjp)
 

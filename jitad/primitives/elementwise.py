@@ -121,7 +121,10 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 _binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
         domain=(POSITIVE, ANY), dear=True, numpy=np.power)  # fmt: skip
 _binary("hypot", np.hypot, "hypot({0}, {1})",
-        lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)), infer=floating)  # fmt: skip
+        lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)),
+        infer=floating, dear=True)  # fmt: skip
+
+
 def _atan2_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
     size = o.hypot(a, b)  # whose square may overflow
     return b / size / size, -(a / size / size)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitad.specialise.linear import Forms, Linear
 from jitad.tape.build import Builder
 from jitad.tape.fold import as_element
 from jitad.tape.ir import Atom, Var, lit
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import Scalar
 
 _MOST_TERMS = 4

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jitad.primitives import TABLE
-from jitad.specialise.linear import Forms, Linear
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var, free_vars, lit, walk
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import INT, Array, Scalar, Stack
 
 _TOUCHES = {"load": 1, "store": 2, "accum": 2}  # operands before the index

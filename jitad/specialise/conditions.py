@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jitad.specialise.linear import Forms, Linear, is_integer
-from jitad.specialise.prove import Known
 from jitad.tape.ir import Atom, Equation, Lit
+from jitad.tape.linear import Forms, Linear, is_integer
+from jitad.tape.prove import Known
 from jitad.tape.types import Scalar
 
 Sources = dict[Atom, Equation]

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jitad.specialise.linear import Forms, Linear
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import BOOL, INT, Array, Scalar
 
 _FARTHEST = 4  # elements between the accumulations of one iteration

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
-from jitad.specialise.linear import Forms, Linear
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, walk
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import Array, Stack
 
 Perm = tuple[int, ...]  # axis k of a turned array is axis perm[k] of what it stands for
@@ -25,7 +25,8 @@ Perm = tuple[int, ...]  # axis k of a turned array is axis perm[k] of what it st
 _PER_LOOP = 8  # a loop is taken to run so many times
 _SHORT = 8  # an axis of fewer elements is not worth lanes
 _ELEMENTS = ("load", "store", "accum")
-_PARTS = ("store_slice", "accum_slice", "store_take", "accum_take")  # write in place, untaught
+_SLICES = ("slice", "store_slice", "accum_slice")
+_PARTS = ("store_take", "accum_take")  # write in place, untaught
 
 
 def lay_out(tape: Tape) -> Tape:
@@ -107,6 +108,11 @@ class _Groups:
                     self._join(choice)
             case "store" | "accum":
                 self._join((e.ins[0], e.outs[0]))
+            case "store_slice" | "accum_slice":
+                self._join((e.ins[0], e.outs[0]))
+                stretched = 0 < _ndim(e.ins[1]) < e.params["kinds"].count("r")
+                if stretched and (g := self.of(e.ins[0])) is not None:
+                    g.fixed = True
             case "push":
                 self._join((*e.ins, e.outs[0]))
             case "pop":
@@ -158,6 +164,8 @@ class _Votes:
             elif e.op == "while":
                 for b in e.blocks:
                     self.visit(b, None, loops + 1, set(b.params))
+            elif e.op in _SLICES:
+                self._part(e, loops)
             elif e.op not in _ELEMENTS:
                 self._whole(e, loops)
             elif index is not None:
@@ -177,6 +185,13 @@ class _Votes:
             g.vote(moving[0][0], loops)
         elif moving:  # here and there: what is neighbours now should stay so
             g.vote(-1, loops)
+
+    def _part(self, e: Equation, loops: int) -> None:
+        """Rows, columns, planes: their elements are gone through, the last axis innermost."""
+        g = self._groups.of(e.ins[0])
+        along = [axis for axis, kind in enumerate(e.params["kinds"]) if kind == "r"]
+        if g is not None and along:
+            g.vote(along[-1], loops + len(along))
 
     def _whole(self, e: Equation, loops: int) -> None:
         """Nests over whole arrays go along the last axis of those that can't be turned."""
@@ -241,6 +256,9 @@ class _Turn:
             case "load" | "store" | "accum" if first is not None:
                 n = len(first)
                 e.ins = (*e.ins[:-n], *(e.ins[-n:][k] for k in first))
+            case _ if e.op in _SLICES and first is not None:
+                self._slice(e, first, out)
+                return
             case "full" if out is not None:
                 e.ins = (e.ins[0], *(e.ins[1:][k] for k in out))
             case "dim" if first is not None:
@@ -255,6 +273,33 @@ class _Turn:
                 self._seen_through(e)
                 return
         self._out.append(e)
+
+    def _slice(self, e: Equation, first: Perm, out: Perm | None) -> None:
+        """A part of a turned array, read or written."""
+        head = 1 if e.op == "slice" else 2
+        kinds: str = e.params["kinds"]
+        rest = iter(e.ins[head:])
+        operands = [[next(rest) for _ in range(3 if kind == "r" else 1)] for kind in kinds]
+        ranges = [axis for axis, kind in enumerate(kinds) if kind == "r"]
+        part = tuple(ranges.index(axis) for axis in first if axis in ranges)
+        ordered = part == tuple(range(len(part)))
+        e.params = {"kinds": "".join(kinds[axis] for axis in first)}
+        turned = tuple(a for axis in first for a in operands[axis])
+        if e.op != "slice":
+            v = self._turned(e.ins[1], None if ordered else part, e)
+            e.ins = (e.ins[0], v, *turned)
+            self._out.append(e)
+            return
+        e.ins = (e.ins[0], *turned)
+        self._out.append(e)
+        (v,) = e.outs
+        as_out = tuple(part.index(k) for k in out or range(len(part)))
+        if as_out != tuple(range(len(part))) and isinstance(v, Var):
+            shape = tuple(v.shape[as_out.index(k)] for k in range(len(part))) if v.shape else ()
+            e.outs = (Var(v.type, shape, v.name),)
+            self._out.append(
+                Equation("transpose", e.outs, (v,), {"perm": as_out}, (), e.pos)
+            )
 
     def _seen_through(self, e: Equation) -> None:
         """An operation that knows nothing of turned arrays."""

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
+from jitad.specialise.masks import masks
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
+from jitad.specialise.reshapes import reshapes
 from jitad.specialise.resolve import resolve
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
@@ -31,16 +35,21 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("guards", apply_guards),
     ("simplify", simplify),
     ("ranges", ranges),
+    ("masks", masks),
     ("decided", simplify),
     ("resolve", resolve),
     ("scalarise", scalarise),
     ("privatise", privatise),
+    ("reshapes", reshapes),
+    ("products", products),
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),
     ("ascend", ascend),
     ("ranges again", ranges),
     ("decided again", simplify),
+    ("abreast", abreast),
+    ("in lanes", simplify),
     ("delay", delay),
     ("gather", gather),
     ("sink", sink),

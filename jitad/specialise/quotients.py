@@ -10,23 +10,42 @@ division when the divisor is known in advance").  Only near the ends of the rang
 
 Not where x depends on earlier iterations: there the loop waits for each result, and a division
 is no slower than what would stand in its place.
+
+The correction is left out where the last bit can neither decide anything (`tape.rounding`) nor be
+seen by itself: x / d is then x * r * s, as one would write by hand.  A quotient that is handed
+out as it is keeps its last bit, so whole numbers divide to whole numbers.
 """
 
 from __future__ import annotations
 
 import math
 
+from jitad.primitives import TABLE
 from jitad.tape.flow import closure, predecessors
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, lit, walk
-from jitad.tape.types import Scalar
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Tape, Var, lit, walk
+from jitad.tape.rounding import exact
+from jitad.tape.types import Scalar, is_float
 
 _SHORT = 8  # iterations that are too few
 
 
 def quotients(tape: Tape) -> Tape:
     """The tape with such divisions replaced (in place)."""
-    _visit(tape.body, None)
+    if any(e.op == "div" for e in walk(tape.body)):
+        _visit(tape.body, None, exact(tape.body) | _handed_out(tape.body))
     return tape
+
+
+def _handed_out(block: Block) -> set[Var]:
+    """What becomes a result without any arithmetic on the way."""
+
+    def hands_on(e: Equation, a: Var, out: Var) -> bool:
+        return e.op in STRUCTURED or not (TABLE[e.op].elementwise and is_float(out.type)) or (
+            e.op in ("where", "cast", "neg")
+        )
+
+    results = [a for a in block.results if isinstance(a, Var)]
+    return closure(results, predecessors(block, hands_on))
 
 
 class _Loop:
@@ -47,13 +66,13 @@ class _Loop:
         return self.carried.isdisjoint(reached)
 
 
-def _visit(block: Block, loop: _Loop | None) -> None:
+def _visit(block: Block, loop: _Loop | None, precise: set[Var]) -> None:
     out: list[Equation] = []
     for e in block.equations:
         for inner in e.blocks:
-            _visit(inner, loop if e.op == "if" else _innermost(e))
+            _visit(inner, loop if e.op == "if" else _innermost(e), precise)
         if e.op == "div" and _divides(e) and (e.outs[0].shape or (loop and loop.suits(*e.ins))):
-            out += _replaced(e)
+            out += _replaced(e, e.outs[0] in precise)
         else:
             out.append(e)
     block.equations = out
@@ -74,13 +93,21 @@ def _divides(e: Equation) -> bool:
     return isinstance(x, Var) and not (isinstance(d, Lit) and math.frexp(abs(d.value))[0] == 0.5)
 
 
-def _replaced(e: Equation) -> list[Equation]:
+def _replaced(e: Equation, precise: bool) -> list[Equation]:
     x, d = e.ins
     scale, moderate, inverse = (Var(Scalar("f8")) for _ in range(3))
     one = lit(1.0)
-    return [
+    known = [
         Equation("rescale", (d,), (scale,), {}, (), e.pos),
         Equation("mul", (d, scale), (moderate,), {}, (), e.pos),
         Equation("div", (one, moderate), (inverse,), {}, (), e.pos),
-        Equation("quotient", (x, moderate, inverse, scale), e.outs, {}, (), e.pos),
+    ]
+    if precise:
+        return [*known, Equation("quotient", (x, moderate, inverse, scale), e.outs, {}, (), e.pos)]
+    (out,) = e.outs
+    first = Var(out.type, out.shape)
+    return [
+        *known,
+        Equation("mul", (x, inverse), (first,), {}, (), e.pos),
+        Equation("mul", (first, scale), (out,), {}, (), e.pos),
     ]

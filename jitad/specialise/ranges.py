@@ -24,10 +24,10 @@ from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
 from jitad.specialise.conditions import COMPARISONS, compared, facts, proved
 from jitad.specialise.invariant import move_invariants
-from jitad.specialise.linear import Forms, Linear, is_integer, variable
-from jitad.specialise.prove import Known
 from jitad.specialise.signs import Signs
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Tape, Var, lit, walk
+from jitad.tape.linear import Forms, Linear, is_integer, variable
+from jitad.tape.prove import Known
 from jitad.tape.types import BOOL, INT, Array
 
 

@@ -22,7 +22,7 @@ from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars, walk
 from jitad.values.number import in_rules
 
 
@@ -30,10 +30,23 @@ def resolve(tape: Tape) -> Tape:
     """A plain tape: no `vjp` or `jvp` is left, and no function with rules of its own."""
     library = _Functions(tape.functions)
     body = inline_customs(_resolve_block(tape.body, library))
-    used = library.used_by(body)
-    used = {name: Tape(name, inline_customs(t.body), t.pos) for name, t in used.items()}
+    used = _plain(body, library)
     library.functions = hushed(body, used)
     return settled(Tape(tape.name, body, tape.pos, library.used_by(body)))
+
+
+def _plain(body: Block, library: Library) -> dict[str, Tape]:
+    """The functions that are called from a block, and from those, without rules."""
+    out: dict[str, Tape] = {}
+    todo = [body]
+    while todo:
+        for e in walk(todo.pop()):
+            name = e.params.get("function")
+            if name is not None and name not in out:
+                block = inline_customs(library.body(name))
+                out[name] = Tape(name, block, library.functions[name].pos)
+                todo.append(block)
+    return out
 
 
 class _Functions(Library):
@@ -53,6 +66,9 @@ class _Functions(Library):
     def body(self, name: str) -> Block:
         self.resolved(name)
         return super().body(name)
+
+    def has(self, name: str) -> bool:
+        return name in self.raw or super().has(name)
 
     def used_by(self, block: Block) -> dict[str, Tape]:
         for name in list(self.raw):
@@ -107,17 +123,23 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
     # A derivative in a direction that is literally zero, or of a result without sensitivity, is
     # none: gradients by forward mode have such directions.
     primals, given = ins[: len(plain.params)], ins[len(plain.params) :]
-    which = e.params["seeded" if e.op == "vjp" else "active"]
-    known = [(k, a) for k, a in zip(which, given, strict=True) if not _is_zero(a)]
-    chosen = tuple(k for k, _ in known)
     with in_rules:  # a literal times an array of the tape is a content, not a user's handle
         if e.op == "vjp":
+            seeds = zip(e.params["seeded"], given, strict=True)
+            known = [(k, a) for k, a in seeds if not _is_zero(a)]
+            given = [a for _, a in known]
             plain = preaccumulate(plain, e.params["active"], library)
-            swept = vjp_block(plain, e.params["active"], chosen, library)
+            swept = vjp_block(plain, e.params["active"], tuple(k for k, _ in known), library)
         else:
-            swept = jvp_block(plain, chosen, library)
+            moved: list[list[int]] = []
+            supply, given = iter(given), []
+            for active in e.params.get("directions") or (e.params["active"],):
+                known = [(k, a) for k, a in zip(active, supply, strict=False) if not _is_zero(a)]
+                moved.append([k for k, _ in known])
+                given += [a for _, a in known]
+            swept = jvp_block(plain, moved[0], library, *moved[1:])
     swept = simplify_block(swept)
-    args = (*primals, *(a for _, a in known))
+    args = (*primals, *given)
     inner: Env = dict(zip(swept.params, args, strict=True))
     for v in _captured(swept, env):
         inner[v] = env[v]

@@ -17,8 +17,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jitad.specialise.linear import Forms
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit
+from jitad.tape.linear import Forms
 from jitad.tape.types import BOOL, INT, Array
 
 _FARTHEST = 4  # elements between two windows along an axis
@@ -97,23 +97,35 @@ def _window(
     e: Equation, first: Equation, made: dict[Var, Equation], forms: Forms
 ) -> _Window | None:
     """The addition as a window `offsets` away from that of the first; None if it isn't one."""
-    _, v, *at = e.ins
-    kinds, ndim = e.params["kinds"], len(e.params["kinds"])
-    if "i" in kinds or not isinstance(v, Var) or not isinstance(v.type, Array):
+    v = e.ins[1]
+    if not isinstance(v, Var) or not isinstance(v.type, Array) or e.params != first.params:
         return None
-    if v.type != e.ins[0].type or e.params != first.params:
+    (row, mine), (row_of_first, its) = _parts(e), _parts(first)
+    if row != row_of_first or v.type != Array(e.ins[0].type.dtype, len(mine)):  # type: ignore[union-attr]
         return None
-    if at[2::3] != list(first.ins[4::3]) or any(step != lit(1) for step in at[1::3]):
+    if any(n != m or by != lit(1) for (_, by, n), (_, _, m) in zip(mine, its, strict=True)):
         return None
-    apart = [forms.of(a) - forms.of(b) for a, b in zip(at[::3], first.ins[2::3], strict=True)]
+    apart = [forms.of(a) - forms.of(b) for (a, _, _), (b, _, _) in zip(mine, its, strict=True)]
     if any(d.terms for d in apart):
         return None
     base, way = v, []
     while (x := made.get(base)) is not None and (factor := _multiple(x)) is not None:
         way.append(x)
         base = factor
-    assert len(apart) == ndim
     return _Window(e, base, tuple(way), tuple(d.constant for d in apart))
+
+
+def _parts(e: Equation) -> tuple[list[Atom], list[tuple[Atom, ...]]]:
+    """The indices of an addition to a slice, and (start, step, count) along its other axes."""
+    rest = iter(e.ins[2:])
+    row: list[Atom] = []
+    ranges: list[tuple[Atom, ...]] = []
+    for kind in e.params["kinds"]:
+        if kind == "i":
+            row.append(next(rest))
+        else:
+            ranges.append((next(rest), next(rest), next(rest)))
+    return row, ranges
 
 
 def _multiple(x: Equation) -> Var | None:
@@ -151,9 +163,10 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
     starts: list[Atom] = []
     counts: list[Atom] = []
     sizes: list[Atom] = []
+    row, ranges = _parts(first)
     for k, (low, far) in enumerate(zip(lowest, spread, strict=True)):
-        starts.append(next(w.e.ins[2 + 3 * k] for w in group if w.offsets[k] == low))
-        n = first.ins[4 + 3 * k]
+        starts.append(next(_parts(w.e)[1][k][0] for w in group if w.offsets[k] == low))
+        n = ranges[k][2]
         if far:  # windows of no elements may lie anywhere: so has their sum none
             some = emit("gt", n, lit(0), out=Var(BOOL))
             more = emit("add", n, lit(far), out=Var(INT))
@@ -164,25 +177,32 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
             sizes.append(n)
     shape = tuple(counts)
 
-    def window(at: Sequence[Atom]) -> list[Atom]:
-        return [a for k in range(len(kinds)) for a in (at[k], lit(1), counts[k])]
+    def window(at: Sequence[Atom]) -> list[list[Atom]]:
+        return [[a, lit(1), n] for a, n in zip(at, counts, strict=True)]
+
+    def operands(at: Sequence[Atom]) -> list[Atom]:
+        """Of the slice that all windows are in."""
+        indices, parts = iter(row), iter(window(at))
+        return [a for k in kinds for a in ([next(indices)] if k == "i" else next(parts))]
 
     whole = first.ins[0]
-    kind = whole.type
+    kind = first.ins[1].type
+    frame = "r" * len(counts)
     framed = {
         base: emit("pad", base, *map(lit, spread), *sizes, out=Var(kind, tuple(sizes)))
         for base in dict.fromkeys(w.base for w in group)
     }
-    total = emit("slice", whole, *window(starts), out=Var(kind, shape), kinds=kinds)
+    total = emit("slice", whole, *operands(starts), out=Var(kind, shape), kinds=kinds)
     for w in group:
         back: list[Atom] = [
             lit(far - (c - low))
             for far, c, low in zip(spread, w.offsets, lowest, strict=True)
         ]  # fmt: skip
-        v = emit("slice", framed[w.base], *window(back), out=Var(kind, shape), kinds=kinds)
+        at = [a for part in window(back) for a in part]
+        v = emit("slice", framed[w.base], *at, out=Var(kind, shape), kinds=frame)
         for x in reversed(w.way):
             ins = tuple(a if isinstance(a, Lit) else v for a in x.ins)
             v = emit(x.op, *ins, out=Var(kind, shape), **x.params)
         total = emit("add", total, v, out=Var(kind, shape))
-    emit("store_slice", whole, total, *window(starts), out=last.outs[0], kinds=kinds)
+    emit("store_slice", whole, total, *operands(starts), out=last.outs[0], kinds=kinds)
     yield from equations

@@ -8,6 +8,7 @@ first wanted; what reads the old version comes before, and no copy is made.
 
 from __future__ import annotations
 
+from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, is_array, walk
 
 
@@ -39,4 +40,24 @@ def _sink(block: Block) -> None:
         out.append(e)
     for a in (*block.results, *waiting):
         place(a)
+    for e in moved:
+        _rise(out, e)
     block.equations = out
+
+
+_VIEWS = ("slice", "transpose", "broadcast")
+
+
+def _rise(equations: list[Equation], e: Equation) -> None:
+    """Move a store up to right behind the last equation that may read what it overwrites."""
+    at = equations.index(e)
+    reads: set[Atom] = {e.ins[0]}  # what is computed from the old version, perhaps when it is used
+    last = -1
+    for k, x in enumerate(equations[:at]):
+        if reads.intersection(x.ins) or reads.intersection(free_vars(*x.blocks)):
+            last = k
+            lazy = not x.blocks and (x.op in _VIEWS or TABLE[x.op].elementwise)
+            reads.update(x.outs if lazy else ())
+        if any(v in e.ins for v in x.outs):
+            last = k
+    equations.insert(last + 1, equations.pop(at))

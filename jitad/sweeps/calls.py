@@ -6,23 +6,45 @@ its body is swept, so that the calls in it, which ask for the same derivative, f
 derivative of a recursive function is recursive.
 
     tangent   (params, tangents of the active ones) -> (results, tangents of the float results)
-    pullback  (params, seeds of the seeded results) -> (results, adjoints of the active params)
+    pullback  (params, seeds of the seeded results, adjoints so far)
+              -> (results, adjoints of the active params)
 
+What is so far the adjoint of an active array goes in and comes out, to be added to where it is,
+unless the function gives the array back: then its adjoint is made of the seed of that.
 A pullback runs the function's forward part itself.  Where the seeds are known before the call it
 takes the place of the call (`twin` in `sweeps.reverse`), and value and gradient are one recursion.
+Where they are not, running the forward part again costs as much again, once: but not inside of a
+recursion, where each level would run all below it again.  There the derivative is cut into two
+`halves`, with records between them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE
+from jitad.sweeps.merging import OutOfOrder
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block
-from jitad.tape.ir import Atom, Block, Equation, Tape, walk
-from jitad.tape.types import Type, is_float
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Tape, walk
+from jitad.tape.lent import Lent, lent
+from jitad.tape.types import Array, Stack, Type, is_float
+
+Key = tuple[str, tuple[int, ...], tuple[int, ...]]  # a function, what is active, what is seeded
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A derivative in two functions (see `sweeps.halves`), the parameters that the reverse part
+    takes, and the types of the stacks."""
+
+    forward: str
+    reverse: str
+    needed: tuple[int, ...] = ()
+    kinds: tuple[Stack, ...] = ()
 
 
 class Library:
@@ -31,6 +53,12 @@ class Library:
     def __init__(self, functions: dict[str, Tape] | None = None) -> None:
         self.functions = dict(functions or {})
         self.derived: dict[tuple[Any, ...], str] = {}
+        self.cut: dict[Key, Halves] = {}
+        self.round: dict[Key, tuple[Block, Block] | None] = {}  # what is being cut
+        self.uncut: set[Key] = set()
+        self.sweeping: list[str] = []
+        self.lent: dict[str, Lent] = {}
+        self.again: set[str] = set()  # pullbacks whose recursion is not all in the calls' places
         self.names = set(self.functions)
         # what a sweep is made of; `specialise.resolve` has more to say to both
         self.prepare: Callable[[Block], Block] = lambda block: block
@@ -43,6 +71,10 @@ class Library:
                 "Let an int that is known decide how deep the recursion goes.",
             )  # fmt: skip
         return self.functions[name].body
+
+    def has(self, name: str) -> bool:
+        """Is the function there, or still being made?"""
+        return name in self.functions
 
     def prints(self, name: str) -> bool:
         """Does a call of this function print?"""
@@ -93,34 +125,126 @@ class Library:
 
     def pullback(
         self, b: Builder, e: Equation, ins: list[Atom], seeds: list[Atom | None],
-        active: tuple[int, ...], twin: bool,
+        bars: list[Atom], active: tuple[int, ...], twin: bool,
     ) -> list[Atom]:  # fmt: skip
-        """A call of the pullback: the results, then the adjoints of the active operands.
+        """A call of the pullback: the results, then the adjoints of the active operands, which for
+        arrays are added to those in `bars`.
 
         Unless it is a twin, which takes the call's place, checks and prints are left out.
         """
+        seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
+        types = [v.type for v in e.outs] + [e.ins[k].type for k in active]
+        derived = self._pullback(e.params["function"], active, seeded)
+        operands = [*ins, *(seeds[k] for k in seeded), *bars]
+        return call(b, e, derived, operands, types, quiet=not twin)
+
+    def _pullback(self, name: str, active: tuple[int, ...], seeded: tuple[int, ...]) -> str:
         from jitad.sweeps.reverse import vjp_block
 
-        seeded = tuple(k for k, s in enumerate(seeds) if s is not None)
-        name = e.params["function"]
-        types = [v.type for v in e.outs] + [e.ins[k].type for k in active]
-        derived = self._derive(
+        return self._derive(
             (name, "pullback", active, seeded), f"{name}_vjp",
-            lambda body: vjp_block(body, active, seeded, self),
+            lambda body: vjp_block(body, active, seeded, self, name),
         )  # fmt: skip
-        operands = [*ins, *(seeds[k] for k in seeded)]
-        return call(b, e, derived, operands, types, quiet=not twin)
 
     def _derive(
         self, key: tuple[Any, ...], wish: str, sweep: Callable[[Block], Block]
     ) -> str:
         if key not in self.derived:
             body = self.prepare(self.body(key[0]))
-            self.derived[key] = name = unused(wish, self.names)
-            self.names.add(name)
+            self.derived[key] = name = self._name(wish)
+            self.sweeping.append(name)
             swept = self.finish(sweep(body))
+            self.sweeping.pop()
             self.functions[name] = Tape(name, swept, self.functions[key[0]].pos)
         return self.derived[key]
+
+    def _name(self, wish: str) -> str:
+        name = unused(wish, self.names)
+        self.names.add(name)
+        return name
+
+    # -- derivatives in two halves ----------------------------------------------------------------
+
+    def halves(
+        self, e: Equation, active: tuple[int, ...], seeded: tuple[int, ...], inside: str | None
+    ) -> Halves | None:
+        """The halves to use for a call in the body of a function, or in none; None if a pullback
+        that runs the forward part again is as good."""
+        name = e.params["function"]
+        recorded = any(isinstance(a.type, Stack) for a in e.ins)
+        inner = inside is not None and inside in self._reached(name)
+        if inner and self.sweeping:
+            self.again.add(self.sweeping[-1])
+        if not (recorded or inner):
+            reached = self._reached(self._pullback(name, active, seeded))
+            if all(map(self.has, reached)) and not reached & self.again:
+                return None
+        key = (name, active, seeded)
+        if key not in self.uncut and self._cut(key):
+            return self.cut[key]
+        if recorded:
+            raise JitadError(f"the derivative of {name} needs its records in another order", e.pos)
+        return None
+
+    def _cut(self, key: Key) -> bool:
+        """Cut a function in two; all functions that take part in its recursion with it."""
+        if key in self.cut and (key in self.round or self.cut[key].forward in self.functions):
+            return True
+        name, active, seeded = key
+        if key not in self.cut:
+            self.cut[key] = Halves(self._name(f"{name}_record"), self._name(f"{name}_reverse"))
+        from jitad.sweeps.halves import halve  # which uses this file
+
+        first = not self.round
+        try:
+            while True:
+                before = dict(self.cut)
+                self.round[key] = None
+                now, body = self.cut[key], self.prepare(self.body(name))
+                forward, reverse, needed, kinds = halve(body, active, seeded, now, self, name)
+                self.cut[key] = Halves(now.forward, now.reverse, needed, kinds)
+                self.round[key] = (forward, reverse)
+                if not first:
+                    return True
+                if before == self.cut:
+                    break
+                self.round.clear()
+        except OutOfOrder:
+            if not first:
+                raise
+            self.uncut.update(self.round)
+            self.round.clear()
+            return False
+        for (f, *_), parts in self.round.items():
+            assert parts is not None
+            h = self.cut[f, *_]
+            for half, block in zip((h.forward, h.reverse), parts, strict=True):
+                self.functions[half] = Tape(half, self.finish(block), self.functions[f].pos)
+        self.round.clear()
+        return True
+
+    def added_to(
+        self, name: str, active: Sequence[int], seeded: Sequence[int]
+    ) -> tuple[int, ...]:
+        """The active arrays whose adjoints so far a pullback of this function takes."""
+        if name not in self.lent:
+            functions = {f: Tape(f, self.body(f)) for f in self._reached(name)}
+            self.lent.update(lent(functions))
+        back = self.lent[name]
+        arrays = [k for k in active if isinstance(self.body(name).params[k].type, Array)]
+        return tuple(k for k in arrays if back.get(k) not in seeded)
+
+    def _reached(self, name: str) -> set[str]:
+        """The function, and all that it calls, as far as they are there."""
+        seen: set[str] = set()
+        todo = [name]
+        while todo:
+            f = todo.pop()
+            if f not in seen:
+                seen.add(f)
+                if self.has(f):
+                    todo += [e.params["function"] for e in walk(self.body(f)) if e.op in CALLS]
+        return seen
 
 
 def call(

@@ -1,8 +1,10 @@
 """Forward mode: how does a block become one that also pushes tangents along?
 
 Every variable with a non-zero tangent gets a second one beside it; loops carry both.  Zero
-tangents are symbolic, so that inactive parts are copied as they are.
-Source: Wengert 1964; Griewank & Walther, *Evaluating Derivatives*, ch. 3.1.
+tangents are symbolic, so that inactive parts are copied as they are.  Tangents of several
+*directions* go along together: what they share (the values, the partial derivatives) is computed
+once, and the loops run once.
+Source: Wengert 1964; Griewank & Walther, *Evaluating Derivatives*, ch. 3.1 and 3.3 (vector mode).
 """
 
 from __future__ import annotations
@@ -18,32 +20,43 @@ from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, free_vars
-from jitad.tape.types import Array, Stack, is_float
+from jitad.tape.types import Array, Stack, Type, is_float
 from jitad.values.number import in_rules
 
-Tangents = dict[Var, Atom]
+Tangent = tuple[Atom | None, ...]  # one a direction, None for zero; not all of them None
+Tangents = dict[Var, Tangent]
 
 
 @in_rules  # a literal times an array of the tape is a content, not a user's handle
-def jvp_block(block: Block, active: Sequence[int], library: Library | None = None) -> Block:
-    """(params..., tangents of the active params) -> (results..., tangents of the float results)."""
+def jvp_block(
+    block: Block, active: Sequence[int], library: Library | None = None,
+    *others: Sequence[int],
+) -> Block:  # fmt: skip
+    """(params..., tangents of the active params) -> (results..., tangents of the float results).
+
+    `others`: the active params of further directions, whose tangents come after those of the first.
+    """
     b = Builder()
     env = begin(b, block)
     new = b.blocks[0]
-    tangents: Tangents = {}
-    for k in active:
-        p = block.params[k]
-        twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
-        new.params.append(twin)
-        tangents[p] = twin
-    varied = _varied(block, [block.params[k] for k in active])
+    directions = (active, *others)
+    twins: dict[Var, list[Atom | None]] = {}
+    for d, those in enumerate(directions):
+        for k in those:
+            p = block.params[k]
+            twin = Var(p.type, env[p].shape, f"d{p.name}" if p.name else "")
+            twins.setdefault(p, [None] * len(directions))[d] = twin
+            new.params.append(twin)
+    tangents: Tangents = {p: tuple(its) for p, its in twins.items()}
+    varied = _varied(block, list(twins))
     refuse(block, varied)
-    sweep = Forward(b, varied, library or Library())
+    sweep = Forward(b, varied, library or Library(), len(directions))
     sweep.run(block, env, tangents)
-    results = [read(a, env) for a in block.results]
-    new.results = results + [
-        _read(a, tangents) or zero(b, read(a, env)) for a in block.results if is_float(a.type)
-    ]
+    floats = [a for a in block.results if is_float(a.type)]
+    new.results = [read(a, env) for a in block.results] + [
+        sweep.read(a, tangents)[d] or zero(b, read(a, env))
+        for d in range(len(directions)) for a in floats
+    ]  # fmt: skip
     return new
 
 
@@ -68,13 +81,15 @@ def _varied(block: Block, inputs: list[Var]) -> set[Var]:
         varied |= closure(stacks, onwards)
 
 
-def _read(a: Atom, tangents: Tangents) -> Atom | None:
-    return tangents.get(a) if isinstance(a, Var) else None
-
-
 class Forward:
-    def __init__(self, b: Builder, varied: set[Var], library: Library) -> None:
+    def __init__(
+        self, b: Builder, varied: set[Var], library: Library, directions: int = 1
+    ) -> None:
         self.b, self.varied, self.library = b, varied, library
+        self.none: Tangent = (None,) * directions
+
+    def read(self, a: Atom, tangents: Tangents) -> Tangent:
+        return tangents.get(a, self.none) if isinstance(a, Var) else self.none
 
     def run(self, block: Block, env: Env, tangents: Tangents) -> None:
         for e in block.equations:
@@ -87,54 +102,81 @@ class Forward:
             self.structured(e, env, tangents)
             return
         ins = [read(a, env) for a in e.ins]
-        ts = [_read(a, tangents) for a in e.ins]
-        if e.op in (*CALLS, "custom") and any(t is not None for t in ts):
-            if e.op == "custom":
-                outs, dots = push(b, e, ins, ts, self.library)
-            else:
-                outs, dots = self.library.tangent(b, e, ins, ts)
-            env.update(zip(e.outs, outs, strict=True))
-            tangents.update((e.outs[k], t) for k, t in dots.items())
+        along = list(zip(*(self.read(a, tangents) for a in e.ins), strict=True))
+        along = along or [()] * len(self.none)
+        if e.op in (*CALLS, "custom") and any(t is not None for ts in along for t in ts):
+            self.called(e, ins, along, env, tangents)
             return
         copy_equation(b, e, env)
         if e.op in ("stack", "push", "pop"):
             if e.outs[0] in self.varied:
-                self.record(e, ins, ts, tangents)
+                self.record(e, ins, along, tangents)
             return
-        if all(t is None for t in ts) or not any(is_float(v.type) for v in e.outs):
+        if not any(is_float(v.type) for v in e.outs):
             return
         row = TABLE[e.op]
         silent = row.effect or e.op == "stop"
         if row.constant or (silent and not row.differentiable):
             return
-        t = tangent(b, e, ins, ts, tuple(env[v] for v in e.outs))
-        if t is not None:
-            tangents[e.outs[0]] = t
+        outs = tuple(env[v] for v in e.outs)
+        moved = tuple(
+            None if all(t is None for t in ts) else tangent(b, e, ins, list(ts), outs)
+            for ts in along
+        )
+        if moved != self.none:
+            tangents[e.outs[0]] = moved
 
-    def record(self, e: Equation, ins: list[Atom], ts: list[Atom | None], out: Tangents) -> None:
-        """A stack of records has a stack of tangents beside it."""
+    def called(
+        self, e: Equation, ins: list[Atom], along: list[tuple[Atom | None, ...]], env: Env,
+        tangents: Tangents,
+    ) -> None:  # fmt: skip
+        """A call, or a function with rules, once a direction (of several only a twin has any:
+        it prints nothing)."""
+        moved: list[dict[int, Atom]] = []
+        for ts in along:
+            if e.op == "custom":
+                outs, dots = push(self.b, e, ins, list(ts), self.library)
+            else:
+                outs, dots = self.library.tangent(self.b, e, ins, list(ts))
+            moved.append(dots)
+            env.update(zip(e.outs, outs, strict=True))
+        for k in sorted({k for dots in moved for k in dots}):
+            tangents[e.outs[k]] = tuple(dots.get(k) for dots in moved)
+
+    def record(
+        self, e: Equation, ins: list[Atom], along: list[tuple[Atom | None, ...]], out: Tangents
+    ) -> None:
+        """A stack of records has a stack of tangents beside it, one a direction."""
         b = self.b
-        match e.op:
-            case "stack":
-                out[e.outs[0]] = b.emit("stack", **e.params)
-            case "push":
-                s, t = ts
-                assert s is not None
-                out[e.outs[0]] = b.emit("push", s, t if t is not None else zero(b, ins[1]))
-            case _:
-                assert ts[0] is not None
-                out[e.outs[0]], out[e.outs[1]] = b.emit("pop", ts[0], *ins[1:])
+        made: list[tuple[Atom, ...]] = []
+        for ts in along:
+            match e.op:
+                case "stack":
+                    made.append((b.emit("stack", **e.params),))
+                case "push":
+                    s, t = ts
+                    assert s is not None
+                    made.append((b.emit("push", s, t if t is not None else zero(b, ins[1])),))
+                case _:
+                    assert ts[0] is not None
+                    made.append(tuple(b.emit("pop", ts[0], *ins[1:])))
+        for v, its in zip(e.outs, zip(*made, strict=True), strict=False):
+            out[v] = its
 
     def zero(self, a: Atom) -> Atom:
         if isinstance(a.type, Stack):
             return self.b.emit("stack", element=a.type.element)
         return zero(self.b, a)
 
+    def made(self, a: Atom, value: Atom, tangents: Tangents) -> list[Atom]:
+        """The tangents of an atom, zeros written out."""
+        return [self.zero(value) if t is None else t for t in self.read(a, tangents)]
+
     def structured(self, e: Equation, env: Env, tangents: Tangents) -> None:
         uses = [v for v in free_vars(*e.blocks) if v in tangents]
         touched = [v for v in e.outs if v in self.varied]
         stacks = any(isinstance(v.type, Stack) for v in touched)
-        if not stacks and (not touched or not (uses or any(_read(a, tangents) for a in e.ins))):
+        if not stacks and (not touched or not (uses or any(a in tangents for a in e.ins))):
             copy_equation(self.b, e, env)
             return
         if e.op == "if":
@@ -153,7 +195,7 @@ class Forward:
                 self.run(block, env, tangents)
                 new.results = self.results(block, which, env, tangents)
             blocks.append(new)
-        types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
+        types = [v.type for v in e.outs] + self.types(e, which)
         outs = structured(b, "if", (read(e.ins[0], env),), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
 
@@ -163,8 +205,7 @@ class Forward:
         which = [k for k, v in enumerate(e.outs) if v in self.varied]
         ins = [read(a, env) for a in e.ins]
         for k in which:
-            t = _read(e.ins[head + k], tangents)
-            ins.append(t if t is not None else self.zero(ins[head + k]))
+            ins += self.made(e.ins[head + k], ins[head + k], tangents)
         start = [None, *ins[3:]] if e.op == "for" else list(ins)
         count = len(e.outs)
         blocks = []
@@ -174,15 +215,16 @@ class Forward:
             for k in which:
                 p = block.params[skip + k]
                 # a tangent keeps the extents of its primal
-                twin = Var(p.type, env[p].shape if isinstance(p.type, Array) else (), "")
-                params.append(twin)
-                tangents[p] = twin
+                shape = env[p].shape if isinstance(p.type, Array) else ()
+                twins = [Var(p.type, shape, "") for _ in self.none]
+                params += twins
+                tangents[p] = tuple(twins)
             with b.block(*params) as new:
                 self.run(block, env, tangents)
                 is_body = block is e.blocks[-1]
                 new.results = self.results(block, which if is_body else [], env, tangents)
             blocks.append(new)
-        types = [v.type for v in e.outs] + [e.outs[k].type for k in which]
+        types = [v.type for v in e.outs] + self.types(e, which)
         outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
 
@@ -195,29 +237,33 @@ class Forward:
         swept = jvp_block(opened(e, free), range(count + len(free)), library=self.library)
         given = [read(a, env) for a in e.ins[count:]]
         at = [env[v] for v in e.outs]
-        around, moved = [env.get(v, v) for v in free], [tangents[v] for v in free]
+        around = [env.get(v, v) for v in free]
+        solutions = []
+        for d in range(len(self.none)):
+            moved = [tangents[v][d] or zero(b, env.get(v, v)) for v in free]
 
-        def step(d: Sequence[Atom]) -> list[Atom]:
-            return inlined(b, swept, [*at, *around, *d, *moved], env)[count:]
+            def step(ds: Sequence[Atom], moved: list[Atom] = moved) -> list[Atom]:
+                return inlined(b, swept, [*at, *around, *ds, *moved], env)[count:]
 
-        solution = solved(b, e, step, zeros(b, at), given)
-        tangents.update(zip(e.outs, solution, strict=True))
+            solutions.append(solved(b, e, step, zeros(b, at), given))
+        tangents.update(zip(e.outs, zip(*solutions, strict=True), strict=True))
 
     def results(
         self, block: Block, which: list[int], env: Env, tangents: Tangents
     ) -> list[Atom]:
         """The results of a block, then the tangents of some of them."""
         values = [read(a, env) for a in block.results]
-        out = list(values)
-        for k in which:
-            t = _read(block.results[k], tangents)
-            out.append(t if t is not None else self.zero(values[k]))
-        return out
+        dots = (self.made(block.results[k], values[k], tangents) for k in which)
+        return [*values, *(t for ts in dots for t in ts)]
 
-    @staticmethod
+    def types(self, e: Equation, which: list[int]) -> list[Type]:
+        return [e.outs[k].type for k in which for _ in self.none]
+
     def enter(
-        e: Equation, which: list[int], outs: tuple[Atom, ...], env: Env, tangents: Tangents
+        self, e: Equation, which: list[int], outs: tuple[Atom, ...], env: Env, tangents: Tangents
     ) -> None:
         env.update(zip(e.outs, outs, strict=False))
-        for k, t in zip(which, outs[len(e.outs) :], strict=True):
-            tangents[e.outs[k]] = t
+        count = len(self.none)
+        for at, k in enumerate(which):
+            first = len(e.outs) + at * count
+            tangents[e.outs[k]] = tuple(outs[first : first + count])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jitad.primitives import TABLE
+from jitad.primitives import TABLE, Into
 from jitad.tape.build import Builder
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Var, free_vars
 
@@ -36,6 +36,28 @@ def independent(b: Builder, atoms: list[Atom], e: Equation) -> bool:
             todo += [a for a in x.ins if isinstance(a, Var)]
             todo += free_vars(*x.blocks)
     return True
+
+
+def apart(b: Builder, adjoint: Atom, e: Equation) -> tuple[Atom | None, list[Atom | Into]]:
+    """An adjoint as what is independent of the results of e, and what is to be added to that.
+
+    A twin that adds to an adjoint is given the former: its own results are part of the latter.
+    """
+    now: Atom | None = adjoint
+    later: list[Atom | Into] = []
+    while now is not None and not independent(b, [now], e):
+        x = b.sources.get(now)  # type: ignore[arg-type]
+        match x:
+            case Equation(op="accum" | "accum_slice" | "accum_take", ins=(base, *args)):
+                later.append(Into(x.op, tuple(args), x.params))
+                now = base
+            case Equation(op="add", ins=(one, other)):
+                now, part = (other, one) if independent(b, [other], e) else (one, other)
+                later.append(part)
+            case _:
+                later.append(now)
+                now = None
+    return now, later[::-1]
 
 
 def finish(scope: Scope) -> None:

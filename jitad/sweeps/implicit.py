@@ -20,12 +20,17 @@ Sources: Christianson, *Reverse accumulation and attractive fixed points*, Optim
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from jitad.errors import JitadConvergenceError, message
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Scalar
+
+if TYPE_CHECKING:
+    from jitad.sweeps.reverse import Reverse
+    from jitad.sweeps.scope import Scope
 
 _CONTRACT = "The map must contract near its fixed point: |f'| < 1 in some norm."
 
@@ -126,3 +131,36 @@ def _settle(block: Block, env: Env) -> None:
         kept.append(e)
     block.equations = kept
     block.results = list(map(read, block.results))
+
+
+def pulled(sweep: Reverse, e: Equation, scope: Scope) -> None:
+    """The adjoint of a solution converges by the transposed linear map; then it is pulled
+    back to what the map closes over."""
+    from jitad.sweeps.reverse import vjp_block  # which uses this file
+
+    b = sweep.b
+    seeds = [sweep.take(v, scope) for v in e.outs]
+    if all(s is None for s in seeds):
+        return
+    block, count = e.blocks[0], len(e.outs)
+    around = free_vars(block)
+    free = [v for v in around if scope.origin.get(v, v) in sweep.active]
+    swept = vjp_block(opened(e, free), range(count + len(free)), library=sweep.library)
+    at = [scope.value(v) for v in e.outs]
+    given = [scope.value(a) for a in e.ins[count:]]
+    values = [scope.value(v) for v in free]
+    outside: Env = {v: scope.value(v) for v in around if v not in free}
+    ct = [
+        s if s is not None else sweep.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
+    ]
+
+    def back(sensitivity: Sequence[Atom]) -> list[Atom]:
+        return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
+
+    def step(sensitivity: Sequence[Atom]) -> list[Atom]:
+        out = back(sensitivity)[:count]
+        return [b.emit("add", s, a) for s, a in zip(ct, out, strict=True)]
+
+    solution = solved(b, e, step, ct, given)
+    for v, part in zip(free, back(solution)[count:], strict=True):
+        sweep.contribute(scope, v, part)

@@ -20,11 +20,11 @@ import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
-from jitad.sweeps.forward import Forward
+from jitad.sweeps.forward import Forward, Tangents
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit, walk
+from jitad.tape.ir import Block, Equation, Var, free_vars, lit, walk
 from jitad.tape.types import Scalar
 
 _LONGEST = 16  # equations from s to what the loop starts from
@@ -70,14 +70,14 @@ def _changed(
     frozen = b.emit("frozen", s)
     env: Env = {s: frozen}
     one = np.dtype(s.type.dtype).type(1)  # type: ignore[union-attr]
-    slopes: dict[Var, Atom] = {s: lit(one)}
+    slopes: Tangents = {s: (lit(one),)}
     forward = Forward(b, varied, library)
     for x in (*way, e):
         forward.step(x, env, slopes)
     out = b.blocks[0].equations
     b.pos = e.pos
     for v in e.outs:
-        slope = slopes.get(v)
+        (slope,) = forward.read(v, slopes)
         if slope is None:
             out.append(Equation("ident", (env[v],), (v,), {}, (), e.pos))
         else:

@@ -105,7 +105,7 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     row = TABLE[e.op]
     if row.effect or row.dear:
         return False
-    if e.op in ("load", "slice"):
+    if e.op in ("load", "slice", "take"):
         return scope.available(e.ins[0], region)
     if any(isinstance(v.type, Array) for v in e.outs):
         return row.elementwise or e.op in _CHEAP_ON_ARRAYS

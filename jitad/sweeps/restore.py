@@ -15,12 +15,14 @@ Source: Hascoet & Pascual 2013, section 4 (to-be-recorded analysis); Griewank & 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
 from jitad.sweeps.again import wants
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.scope import Scope
+from jitad.sweeps.settled import stays_behind
 from jitad.sweeps.versions import READ, reads, undo
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, walk
@@ -107,6 +109,8 @@ class Unwinding:
         self.known = reads(equations)
         chain: set[Atom] = set()
         for v in scope.versions.current:
+            if v in scope.versions.settled:
+                continue
             chain.update(trail(scope.forward, v))
         last = -1
         for k, e in enumerate(equations):
@@ -124,6 +128,8 @@ class Unwinding:
     def _to(self, floor: int) -> None:
         scope, versions = self.scope, self.scope.versions
         for v in list(versions.current):
+            if v in versions.settled:
+                continue
             e = self.made.get(v)
             while e is not None and e.op in READ and self.at[id(e)] > floor:
                 old = versions.overwritten(e, self.known)
@@ -195,9 +201,27 @@ def _nest(e: Equation) -> _Nest:
     return nest
 
 
-def plan(e: Equation, active: set[Var], scope: Scope) -> list[int]:
+def lasting(e: Equation, scope: Scope) -> dict[int, list[Atom]]:
+    """Carried arrays that the reverse of this loop reads as it has left them, with their versions.
+
+    Not where an older version is wanted by the reverse of what came before the loop, nor where
+    keeping the last one would copy it in every iteration of a loop around.
+    """
+    body, params = e.blocks[-1], carried_params(e)
+    out: dict[int, list[Atom]] = {}
+    for k, j in restorable(e).items():
+        v, r = e.outs[k], body.results[k]
+        if k != j or v in scope.versions.current or r is params[k]:
+            continue
+        versions = trail(body, r)
+        if (scope.visible or scope.available(v)) and stays_behind(e, versions, r, scope.sources):
+            out[k] = versions
+    return out
+
+
+def plan(e: Equation, active: set[Var], scope: Scope, lasting: Iterable[int] = ()) -> list[int]:
     """Numbers of the carried arrays that the reverse of this loop restores."""
-    slots = restorable(e)
+    slots = {k: j for k, j in restorable(e).items() if k not in lasting}
     forced = {k for k in slots if e.outs[k] in scope.versions.current}
     if not forced and not (slots and any(x.op in READ for x in walk(e.blocks[-1]))):
         return []
@@ -249,7 +273,7 @@ def _cut(block: Block, wanted: set[Var], nest: _Nest, restored: Var | None) -> s
     inputs: dict[Var, list[Var]] = {}
     cost: dict[Var, int] = {}
     fixed: set[Var] = set()
-    needed = [v for v in owned if v in wanted and not isinstance(v.type, Array)]
+    needed = [v for v in owned if v in wanted and nest.find(v) not in changing]
     todo = list(needed)
     while todo:
         v = todo.pop()

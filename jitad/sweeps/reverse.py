@@ -20,12 +20,13 @@ from collections.abc import Sequence
 
 from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import in_any_order, needs_no_past
+from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
-from jitad.sweeps.fuse import finish, independent
-from jitad.sweeps.implicit import inlined, opened, solved
+from jitad.sweeps.fuse import apart, finish, independent
+from jitad.sweeps.implicit import pulled
 from jitad.sweeps.records import settle
-from jitad.sweeps.restore import Unwinding, before, plan
+from jitad.sweeps.restore import Unwinding, before, lasting, plan
 from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -42,11 +43,13 @@ def vjp_block(
     active: Sequence[int],
     seeded: Sequence[int] | None = None,
     library: Library | None = None,
+    function: str | None = None,
 ) -> Block:
     """(params..., seeds...) -> (results..., adjoints of the active params).
 
     There is one seed for every result in `seeded`, by default for all float results; the others
-    have sensitivity zero.
+    have sensitivity zero.  `function`: whose body it is; then what it adds to are the last
+    parameters (`Library.added_to`).
     """
     b = Builder()
     env = begin(b, block)
@@ -58,7 +61,7 @@ def vjp_block(
     root = Scope(None, new, visible=True)
     root.sources = b.sources
     root.own(new.params, new.equations)
-    sweep = _Reverse(b, active_vars(new, inputs, results), library or Library())
+    sweep = Reverse(b, active_vars(new, inputs, results), library or Library(), function)
     forward = list(new.equations)
     for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
         if is_float(old.type) and (seeded is None or k in seeded):
@@ -66,24 +69,28 @@ def vjp_block(
             new.params.append(seed)
             if isinstance(r, Var) and r in sweep.active:
                 sweep.contribute(root, r, seed)
+    if function is not None:
+        added = (library or Library()).added_to(function, active, seeded or ())
+        new.params += so_far([new.params[k] for k in added], root)
     sweep.backward(forward, root)
-    adjoints: list[Atom] = []
-    for p in inputs:
-        a = sweep.take(p, root)
-        adjoints.append(a if a is not None else sweep.zero(p, root))
-    new.results = results + adjoints
+    new.results = results + [sweep.adjoint(p, root) for p in inputs]
     finish(root)
     return new
 
 
-class _Reverse:
-    def __init__(self, b: Builder, active: set[Var], library: Library) -> None:
+class Reverse:
+    """The reverse sweep over one block, of the function that is named."""
+
+    def __init__(
+        self, b: Builder, active: set[Var], library: Library, function: str | None
+    ) -> None:
         self.b = b
         self.active = active
         self.library = library
         # Their adjoints were taken.  Forward parts that run again must not share them with code
         # that came later: contributions would come too late.
         self.passed: set[Var] = set()
+        self.function = function
 
     # -- adjoints -------------------------------------------------------------------------------
 
@@ -116,6 +123,15 @@ class _Reverse:
             now = self.into(now, waiting)
         scope.adjoints[v] = now
 
+    def added(self, whole: Atom | None, parts: list[Atom | Into]) -> Atom | None:
+        for part in parts:
+            if isinstance(part, Into):
+                assert whole is not None
+                whole = self.into(whole, part)
+            else:
+                whole = part if whole is None else plus(self.b, whole, part)
+        return whole
+
     def into(self, whole: Atom, part: Into) -> Atom:
         return self.b.emit(part.op, whole, *part.args, **part.params)
 
@@ -138,6 +154,11 @@ class _Reverse:
             out.name = f"{v.name}_bar"
         return out
 
+    def adjoint(self, v: Atom, scope: Scope) -> Atom:
+        """The same, zero if there is none."""
+        a = self.take(v, scope)
+        return a if a is not None else self.zero(v, scope)
+
     # -- equations ------------------------------------------------------------------------------
 
     def backward(self, equations: list[Equation], scope: Scope) -> None:
@@ -157,13 +178,13 @@ class _Reverse:
                 case "if":
                     self.branch(e, scope)
                 case "implicit":
-                    self.implicit(e, scope)
+                    pulled(self, e, scope)
                 case "push" | "pop":
                     self.record(e, scope)
                 case "attach_rule":
                     self.by_rule(e, scope)
                 case "call" | "act":
-                    self.call(e, scope)
+                    back(self, e, scope)
                 case _:
                     self.primitive(e, scope)
 
@@ -201,52 +222,7 @@ class _Reverse:
         v_bar = v_bar if v_bar is not None else self.zero(v, scope)
         scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
 
-    # -- solutions -----------------------------------------------------------------------------
-
-    def implicit(self, e: Equation, scope: Scope) -> None:
-        """The adjoint of a solution converges by the transposed linear map; then it is pulled
-        back to what the map closes over."""
-        b = self.b
-        seeds = [self.take(v, scope) for v in e.outs]
-        if all(s is None for s in seeds):
-            return
-        block, count = e.blocks[0], len(e.outs)
-        around = free_vars(block)
-        free = [v for v in around if scope.origin.get(v, v) in self.active]
-        swept = vjp_block(opened(e, free), range(count + len(free)), library=self.library)
-        at = [scope.value(v) for v in e.outs]
-        given = [scope.value(a) for a in e.ins[count:]]
-        values = [scope.value(v) for v in free]
-        outside: Env = {v: scope.value(v) for v in around if v not in free}
-        ct = [
-            s if s is not None else self.zero(v, scope) for v, s in zip(e.outs, seeds, strict=True)
-        ]
-
-        def pulled(sensitivity: Sequence[Atom]) -> list[Atom]:
-            return inlined(b, swept, [*at, *values, *sensitivity], outside)[count:]
-
-        def step(sensitivity: Sequence[Atom]) -> list[Atom]:
-            back = pulled(sensitivity)[:count]
-            return [b.emit("add", s, a) for s, a in zip(ct, back, strict=True)]
-
-        solution = solved(b, e, step, ct, given)
-        for v, part in zip(free, pulled(solution)[count:], strict=True):
-            self.contribute(scope, v, part)
     # -- calls ----------------------------------------------------------------------------------
-
-    def call(self, e: Equation, scope: Scope) -> None:
-        """A call of the pullback; it takes the call's place where the seeds are there before."""
-        seeds = [self.take(v, scope) for v in e.outs]
-        if all(s is None for s in seeds):
-            return
-        wanted = tuple(k for k, a in enumerate(e.ins) if isinstance(a, Var) and a in self.active)
-        twin = self.fusible(e, [s for s in seeds if s is not None], scope)
-        ins = [scope.value(a) for a in e.ins]
-        outs = self.library.pullback(self.b, e, ins, seeds, wanted, twin)
-        if twin:
-            scope.twins.append((e, tuple(outs[: len(e.outs)])))  # type: ignore[arg-type]
-        for k, a in zip(wanted, outs[len(e.outs) :], strict=True):
-            self.contribute(scope, e.ins[k], a)
 
     def fusible(self, e: Equation, seeds: list[Atom], scope: Scope) -> bool:
         """May forward and reverse part of an equation be one, in the place of the reverse part?"""
@@ -273,6 +249,7 @@ class _Reverse:
         recursive = any(x.op in CALLS for block in e.blocks for x in walk(block))
         known = [s for s in seeds if s is not None]
         twin = recursive and not changed and self.fusible(e, known, scope)
+        later = self.set_aside(e, scope) if twin else {}
         for j, block in enumerate(e.blocks):
             inner = Scope(scope, block, visible=twin, owner=e, branch=j)
             with b.block() as new:
@@ -336,6 +313,21 @@ class _Reverse:
             for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
                 now = self.into(now, waiting)
             scope.adjoints[v] = now
+        for v, parts in later.items():
+            scope.adjoints[v] = self.added(scope.adjoints.get(v), parts)  # type: ignore[assignment]
+
+    def set_aside(self, e: Equation, scope: Scope) -> dict[Var, list[Atom | Into]]:
+        """What adjoints so far have of the results of e, which its twin may not ask for."""
+        later: dict[Var, list[Atom | Into]] = {}
+        for v, a in list(scope.adjoints.items()):
+            base, parts = apart(self.b, a, e)
+            if parts:
+                later[v] = parts
+                if base is None:
+                    del scope.adjoints[v]
+                else:
+                    scope.adjoints[v] = base
+        return later
 
     def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
         """Run a branch's forward part in the reverse branch; (its equations, results)."""
@@ -363,14 +355,20 @@ class _Reverse:
         carried = [k for k, p in enumerate(params) if p in self.active]
         count = trips(e, scope)
         any_order = e.op == "for" and in_any_order(e, carried)
-        rerun = e.op == "for" and not changed and needs_no_past(e, self.active, scope)
-        rerun = rerun and not any(x.op == "callback" for x in walk(body))  # Python is asked once
+        asks = any(x.op == "callback" for x in walk(body))  # Python is asked once
+        repeatable = e.op == "for" and not changed and not asks
+        # a twin carries what the forward loop does, so it has the past
         twin = (
-            rerun and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
+            repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
+        rerun = twin or (
+            repeatable and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
+            and needs_no_past(e, self.active, scope)
+        )  # fmt: skip
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
-        restored = [] if rerun else plan(e, self.active, scope)
+        kept = {} if rerun else lasting(e, scope)
+        restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
         k_var = Var(INT, (), _counter(e))
         inner = Scope(scope, body, visible=rerun, owner=e)
@@ -389,6 +387,8 @@ class _Reverse:
                 inner.index(e, k_var, b)
                 forward, results = list(body.equations), list(body.results)
                 params_now = list(params)
+            for k, versions in kept.items():
+                inner.versions.settle(versions, scope.value(e.outs[k]))
             last: list[Var] = []  # versions of restored arrays that an iteration ended with
             for k in restored:
                 p = params[k]
@@ -405,8 +405,7 @@ class _Reverse:
             self.backward(forward, inner)
             for k in carried:
                 p_now = params_now[k]
-                a = self.take(p_now, inner)
-                new.results.append(a if a is not None else self.zero(p_now, inner))
+                new.results.append(self.adjoint(p_now, inner))
             gathered = list(inner.gathered)
             for v in gathered:
                 new.results.append(inner.adjoints[v])

@@ -163,7 +163,7 @@ class Scope:
         the code that is being written, or for that of one region once all is written.
         """
         scope = self.owner_of(a) if isinstance(a, Var) else None
-        if scope is None or scope.visible:
+        if scope is None or scope.visible or a in scope.known:
             return True
         while isinstance(a, Var) and a in scope.owns and a in self.sources:
             if a in self.versions.ever and region is not None:
@@ -176,6 +176,8 @@ class Scope:
                     a = e.ins[0]
                 case "slice" | "transpose" | "reshape" | "broadcast":
                     a = e.ins[0]
+                    if a in scope.known:
+                        return True
                 case "for" | "while":
                     a = e.ins[(3 if e.op == "for" else 0) + e.outs.index(a)]
                 case "if":

@@ -28,12 +28,19 @@ class Versions:
     asked: dict[Var, int] = field(default_factory=dict)  # region of a value's first request
     undone: list[tuple[Var, int, Equation]] = field(default_factory=list)  # (version, region, undo)
     logs: dict[int, Equation] = field(default_factory=dict)  # to go in front of stores, by id
+    settled: set[Atom] = field(default_factory=set)  # versions read from the last: none is undone
     logged: set[Var] = field(default_factory=set)  # overwritten values: they can only be recorded
 
     def begin(self, v: Var, restored: Atom) -> None:
         """The reverse code starts with this version."""
         self.current[v] = self.ever[v] = restored
         self.region_of[v] = self.region
+
+    def settle(self, versions: list[Atom], last: Atom) -> None:
+        """What is read of any of these is still the same in the last one."""
+        self.settled.update(versions)
+        for v in versions:
+            self.begin(v, last)  # type: ignore[arg-type]
 
     def step(self, v: Var, previous: Var, restored: Atom, region: int) -> None:
         """Version v has become the one before it."""

@@ -9,6 +9,7 @@ variables of the blocks around it.
     while  ins (*init)                      blocks (cond, body)   cond: carried -> bool
     if     ins (pred,)                      blocks (then, else)   no parameters, equal results
     jvp    ins (*primals, *tangents)        blocks (function,)    outs (*results, *tangents)
+           `directions`: what is active in each; tangents one direction after the other
     vjp    ins (*primals, *seeds)           blocks (function,)    outs (*results, *adjoints)
     implicit  ins (*solution, tol, most)  blocks (function,)      outs the solution, x = f(x)
 

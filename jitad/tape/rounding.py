@@ -7,15 +7,21 @@ operations, loops and arrays, something that jumps (a comparison, `floor`, a div
 else that has an edge).  All other rounding shows in the last bits of results only.
 
 Adjoints rarely decide anything, so what a sweep adds to a tape is nearly all free.
+
+What is handed to a function, or comes back from it, decides if it does so on the other side.  Both
+halves of a derivative (`sweeps.halves`) must take the same ways.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from jitad.primitives import TABLE
 from jitad.tape.flow import closure, predecessors, successors
-from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, walk
+from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Tape, Var, walk
 from jitad.tape.types import is_float
 
 # Elementwise primitives that are continuous in every operand, wherever it lies.
@@ -23,21 +29,61 @@ _CONTINUOUS = frozenset(
     "add sub mul neg abs where maximum minimum fmax fmin square exp exp2 expm1 sin cos sinh cosh "
     "tanh atan asinh erf erfc expit sech2 logaddexp hypot".split()
 )
+# Whatever a processor's multiplication ends.
+_PRODUCTS = frozenset("mul square pow".split())
 # What is no product, and stays none if it is rewritten.
 _NO_PRODUCT = frozenset(
-    "add sub div quotient sqrt exp log sin cos tanh pow floor cast pop sum amax amin matmul".split()
+    "add sub div quotient sqrt exp log sin cos tanh floor pop sum amax amin matmul".split()
 )
 
 
-def exact(block: Block) -> set[Var]:
-    """Variables whose last bits may decide something; the block has no derivative operators."""
-    seeds = [a for e in walk(block) for a in _edges(e) if isinstance(a, Var) and is_float(a.type)]
-    return closure(seeds, predecessors(block))
+@dataclass
+class Deciding:
+    """Numbers of a function's parameters and results from which a decision may follow."""
+
+    params: set[int] = field(default_factory=set)
+    results: set[int] = field(default_factory=set)
 
 
-def rounded(block: Block) -> set[Equation]:
+def deciding(tape: Tape) -> dict[str, Deciding]:
+    """What is found for the functions of a tape, from one to the other until all hold."""
+    known = {name: Deciding() for name in tape.functions}
+    bodies = [(t.body, known[name]) for name, t in tape.functions.items()]
+    bodies.append((tape.body, Deciding()))
+    changed = bool(known)
+    while changed:
+        changed = False
+        for body, mine in bodies:
+            decisive = exact(body, known, mine)
+            found = [(mine.params, k) for k, p in enumerate(body.params) if p in decisive]
+            for e in walk(body):
+                if e.op in CALLS:
+                    there = known[e.params["function"]].results
+                    found += [(there, k) for k, v in enumerate(e.outs) if v in decisive]
+            for numbers, k in found:
+                changed |= k not in numbers
+                numbers.add(k)
+    return known
+
+
+def exact(
+    block: Block, known: Mapping[str, Deciding] = MappingProxyType({}), mine: Deciding | None = None
+) -> set[Var]:
+    """Variables whose last bits may decide something; the block has no derivative operators.
+
+    `known` are the functions that it calls, `mine` is what it is to others.
+    """
+    seeds = [a for e in walk(block) for a in _edges(e, known)]
+    seeds += [block.results[k] for k in (mine.results if mine is not None else ())]
+    numbers = [a for a in seeds if isinstance(a, Var) and is_float(a.type)]
+    return closure(numbers, predecessors(block))
+
+
+def rounded(
+    block: Block, known: Mapping[str, Deciding] = MappingProxyType({}), mine: Deciding | None = None
+) -> set[Equation]:
     """Exact sums of what may be a product, which must be rounded before it is added."""
-    decisive = exact(block)
+    decisive = exact(block, known, mine)
     sums = {
         e for e in walk(block)
         if e.op in ("add", "sub") and e.outs[0] in decisive and is_float(e.outs[0].type)
@@ -49,11 +95,17 @@ def rounded(block: Block) -> set[Equation]:
     def hands_on(e: Equation, a: Var, out: Var) -> bool:
         if e.op == "load":  # of what was stored just now; all else comes from memory
             return a in makers and makers[a].op in ("store", "accum")
+        if e.op == "cast":  # between Python's floats and NumPy's it is nothing
+            return a.type.dtype == out.type.dtype  # type: ignore[union-attr]
         return e.op not in _NO_PRODUCT
 
     found = [
-        v for v, e in makers.items() if e.op == "mul" and not any(map(_power_of_two, e.ins))
+        v for v, e in makers.items()
+        if e.op in _PRODUCTS and not (e.op == "mul" and any(map(_power_of_two, e.ins)))
     ]
+    if mine is not None:  # the compiler may put a function in the place of its call
+        found += [p for p in block.params if is_float(p.type)]
+    found += [v for v, e in makers.items() if e.op in CALLS and is_float(v.type)]
     products = closure(found, successors(predecessors(block, hands_on)))
     return {e for e in sums if not products.isdisjoint(e.ins)}
 
@@ -63,8 +115,11 @@ def _power_of_two(a: Atom) -> bool:
     return isinstance(a, Lit) and isinstance(a.value, float) and abs(math.frexp(a.value)[0]) == 0.5
 
 
-def _edges(e: Equation) -> tuple[Atom, ...]:
+def _edges(e: Equation, known: Mapping[str, Deciding]) -> Iterable[Atom]:
     """Operands at which the equation may jump."""
+    if e.op in CALLS:
+        there = known.get(e.params["function"])
+        return e.ins if there is None else [e.ins[k] for k in there.params]
     if e.op in STRUCTURED or e.op in _CONTINUOUS:
         return ()
     if e.op in ("div", "quotient"):

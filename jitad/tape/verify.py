@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from jitad.primitives import TABLE
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Stack
@@ -16,6 +18,7 @@ def verify(tape: Tape, after: str = "") -> Tape:
     try:
         for t in (tape, *tape.functions.values()):
             _block(t.body, set())
+            _once(t.body)
             for e in walk(t.body):
                 if e.op in CALLS:
                     _call(e, tape.functions)
@@ -55,6 +58,23 @@ def _block(block: Block, outer: set[Var]) -> None:
                 assert not isinstance(a, Var) or isinstance(a.type, Scalar)
     for a in block.results:
         use(a, "results")
+
+
+def _once(block: Block) -> set[Var]:
+    """Each version of a stack is used once on every way; those from outside that are used here."""
+    used: set[Var] = set()
+
+    def take(stacks: Iterable[Var], what: str) -> None:
+        for v in stacks:
+            assert v not in used, f"the stack {v} is used twice, by {what}"
+            used.add(v)
+
+    for e in block.equations:
+        take([a for a in e.ins if isinstance(a, Var) and isinstance(a.type, Stack)], e.op)
+        take(set().union(*map(_once, e.blocks)), e.op)
+    take([a for a in block.results if isinstance(a, Var) and isinstance(a.type, Stack)], "results")
+    own = {*block.params, *(v for e in block.equations for v in e.outs)}
+    return used - own
 
 
 def _structured(e: Equation) -> None:

@@ -9,7 +9,7 @@ it writes to arrays ends with it: a derivative changes no array of its caller.  
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -33,10 +33,12 @@ from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Form, build, extract
+from jitad.trace.lists import refused
 from jitad.trace.optional import present
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
 from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.stretch import Stretch
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
@@ -87,7 +89,10 @@ def inner(differentiated: Any) -> Function:
     assert trace is not None
     path = trace.captures.path_of(differentiated)
     f = differentiated.f
-    return trace.captures.read(path.then("attr", "f"), f) if path is not None else f
+    if path is None:
+        return f
+    trace.captures.read(path.then("attr", "manner"), differentiated.manner)
+    return trace.captures.read(path.then("attr", "f"), f)
 
 
 def _read_inside(thing: Any, name: str, content: Any) -> Any:
@@ -162,6 +167,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     try:
         result = present(hooks.call(f, *inside, **kwargs))
         leaves, structure = flatten(result)
+        if _has_stretch(structure):  # how long it is, only the block knows
+            raise refused("differentiated, or what a derivative is taken of")
         atoms: list[Atom] = []
         places: list[int | None] = []
         for leaf in leaves:
@@ -198,6 +205,10 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     )  # fmt: skip
 
 
+def _has_stretch(structure: Structure) -> bool:
+    return structure.kind is Stretch or any(map(_has_stretch, structure.children))
+
+
 def check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:
     kind = getattr(leaf, "type", None)
     if isinstance(leaf, (bool, int, str, bytes)) or (
@@ -223,26 +234,32 @@ def _twin(b: Builder, block: Block) -> Block:
 
 
 def _operator(
-    run: _Application, op: str, given: dict[int, Atom], block: Block
+    run: _Application, op: str, given: Sequence[dict[int, Atom]], block: Block
 ) -> tuple[Var, ...]:
     """Append the equation; gives the block's results, then the derivatives.
 
-    `given`: seeds by result (vjp), tangents by parameter (jvp).
+    `given`: seeds by result (vjp); tangents by parameter (jvp), for each direction.
     """
     b = run.trace.builder
     results = block.results
-    if op == "vjp":
-        like: list[Atom] = list(block.params)
-    else:
-        like = [a for a in results if is_float(a.type)]
     outs = [Var(a.type, shape_outside(a.shape, block)) for a in results]
-    outs += [
-        Var(a.type, a.shape if op == "vjp" else shape_outside(a.shape, block)) for a in like
-    ]
-    params: dict[str, Any] = {"tag": next(_tags), "active": tuple(range(len(block.params)))}
+    params: dict[str, Any] = {"tag": next(_tags)}
     if op == "vjp":
-        params["seeded"] = tuple(given)
-    return b.structured(op, (*run.primals, *given.values()), tuple(outs), (block,), params)
+        (seeds,) = given
+        ins = list(seeds.values())
+        outs += [Var(p.type, p.shape) for p in block.params]
+        params |= {"active": tuple(range(len(block.params))), "seeded": tuple(seeds)}
+    else:
+        ins = [a for along in given for a in along.values()]
+        outs += [
+            Var(a.type, shape_outside(a.shape, block))
+            for _ in given for a in results if is_float(a.type)
+        ]  # fmt: skip
+        moved = tuple(map(tuple, given))
+        params["active"] = tuple(sorted({k for active in moved for k in active}))
+        if len(given) > 1:
+            params["directions"] = moved
+    return b.structured(op, (*run.primals, *ins), tuple(outs), (block,), params)
 
 
 def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -261,7 +278,7 @@ def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs:
     if run.places[0] is None or not is_float(run.block.results[run.places[0]].type):
         return run.value(tuple(_inline(run))), _gradients(run, argnums, None)
     seeds = {run.places[0]: _one(run.block.results[run.places[0]])}
-    outs = _operator(run, "vjp", seeds, run.block)
+    outs = _operator(run, "vjp", [seeds], run.block)
     count = len(run.block.results)
     return run.value(outs[:count]), _gradients(run, argnums, outs[count:])
 
@@ -324,7 +341,7 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
     run = _apply(f, args, {}, "vjp", tuple(range(len(args))), all_data=True)
     b = run.trace.builder
     value = run.value(tuple(_inline(run)))
-    template = run.results
+    template = flatten(value)[0]  # whose extents are known out here
 
     def pullback(sensitivity: Any) -> tuple[Any, ...]:
         structure = sensitivities(run.structure)
@@ -335,7 +352,7 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
                 of[k] = conformed(b, seed, like, "the sensitivity")
         # Traced anew by the sweep; what it shares with the value is computed once.
         block = _twin(b, run.block)
-        outs = _operator(run, "vjp", of, block)
+        outs = _operator(run, "vjp", [of], block)
         again = outs[len(block.results) :]
         return _adjoints(run, again)
 
@@ -363,6 +380,42 @@ def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
 
 def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
     """The recorded form of `jvp(f, primals, tangents)`."""
+    value, (tangent,) = pushed(f, primals, (tangents,))
+    return value, tangent
+
+
+def pushed(
+    f: Function, primals: tuple[Any, ...], directions: Sequence[tuple[Any, ...]],
+    twin: bool = False,
+) -> tuple[Any, list[Any]]:  # fmt: skip
+    """The value of f, and its tangents in several directions, which one equation gives.
+
+    A twin of a run that has given the value prints, checks and writes nothing.
+    """
+    given = [_along(primals, tangents) for tangents in directions]
+    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
+    block = _twin(run.trace.builder, run.block) if twin else run.block
+    outs = _operator(run, "jvp", given, block)
+    count = len(run.block.results)
+    value = None if twin else run.value(outs[:count])
+    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
+    found = []
+    for d, tangents in enumerate(directions):
+        of = dict(zip(floats, outs[count + d * len(floats) :], strict=False))
+        flat: list[Any] = []
+        for leaf, at in zip(run.results, run.places, strict=True):
+            if at is not None and at in of:
+                flat.append(dress(run.trace.builder, of[at], leaf))
+            elif is_function(leaf):
+                flat.append(Pointwise(f, len(flat), primals, tangents))
+            else:
+                flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
+        found.append(unflatten(run.structure, flat))
+    return value, found
+
+
+def _along(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> dict[int, Atom]:
+    """The tangents of the real leaves of the primals, but for those that are `ZERO`."""
     trace = current()
     assert trace is not None
     b = trace.builder
@@ -371,32 +424,17 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
             f"jvp: {len(primals)} primals with {len(tangents)} tangents", b.pos,
             "Give one tangent a primal.",
         )  # fmt: skip
-    given: list[Atom] = []
+    given: dict[int, Atom] = {}
+    at = itertools.count()
     for k, (p, t) in enumerate(zip(primals, tangents, strict=True)):
         leaves, structure = flatten(opened(p, _read_inside))
         ts = conform(t, as_records(structure), f"jvp: tangent {k}", f"primal {k}")
         for leaf, d in zip(leaves, ts, strict=True):
             if is_real(leaf):
-                if d is ZERO:
-                    content = leaf.content if isinstance(leaf, ArrayHandle) else leaf
-                    given.append(zero(b, b.atom(content)))
-                else:
-                    given.append(conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}"))
-    run = _apply(f, tuple(primals), {}, "jvp", tuple(range(len(primals))), all_data=True)
-    outs = _operator(run, "jvp", dict(enumerate(given)), run.block)
-    count = len(run.block.results)
-    value = run.value(outs[:count])
-    floats = [k for k, a in enumerate(run.block.results) if is_float(a.type)]
-    tangent_of = dict(zip(floats, outs[count:], strict=True))
-    flat: list[Any] = []
-    for leaf, at in zip(run.results, run.places, strict=True):
-        if at is not None and at in tangent_of:
-            flat.append(dress(b, tangent_of[at], leaf))
-        elif is_function(leaf):
-            flat.append(Pointwise(f, len(flat), primals, tangents))
-        else:
-            flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
-    return value, unflatten(run.structure, flat)
+                param = next(at)
+                if d is not ZERO:
+                    given[param] = conformed(b, d, _typed(b, leaf), f"jvp: tangent {k}")
+    return given
 
 
 def _typed(b: Builder, leaf: Any) -> Any:

@@ -41,6 +41,17 @@ def jvp(f: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tup
         return runtime.jvp(Prepared(f), primals, tangents, pointwise=Pointwise)
 
 
+def pushed(
+    f: Function, primals: tuple[Any, ...], directions: list[tuple[Any, ...]]
+) -> list[Any]:
+    """The tangents of f in several directions: recorded as one sweep, eagerly one by one."""
+    if context.current() is not None:
+        from jitad.trace import operators
+
+        return operators.pushed(f, primals, directions, twin=True)[1]
+    return [jvp(f, primals, along)[1] for along in directions]
+
+
 class Prepared:
     """A user's function in the form the eager engine calls: through the call hook."""
 

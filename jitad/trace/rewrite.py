@@ -82,13 +82,16 @@ _library = tuple(
     | {__file__.rsplit("/trace/", 1)[0]}
 )
 
-_REWRITTEN = __file__.rsplit("/trace/", 1)[0] + "/iterations.py"  # ours, but as a user writes
+_OURS = __file__.rsplit("/trace/", 1)[0]
+AS_WRITTEN = _OURS + "/trace/as_written.py"
+# ours, but as a user writes
+_REWRITTEN = (_OURS + "/iterations.py", _OURS + "/columns.py", AS_WRITTEN)
 
 
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file == _REWRITTEN:
+    if file in _REWRITTEN:
         return False
     module = sys.modules.get(f.__module__ or "")
     return file.startswith((*_library, "<frozen")) or "/site-packages/" in file or (

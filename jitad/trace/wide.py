@@ -101,6 +101,8 @@ def _bound(b: Builder, atom: Atom, inputs: set[Var], depth: int, name: str = "")
             inputs.add(atom)
             return _INPUT
         return LIMIT
+    if e.op == "dim":  # an array's elements don't matter to its extents
+        return _EXTENT
     if depth <= 0:
         return LIMIT
     sizes = [_bound(b, a, inputs, depth - 1) for a in e.ins] if e.op in _SIZES else []
@@ -115,7 +117,6 @@ def _power(x: float, y: float) -> float:
 
 
 _SIZES: dict[str, Any] = {
-    "dim": lambda a: _EXTENT,
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x + y,
     "mul": lambda x, y: x * y,

@@ -18,9 +18,8 @@ from jitad.values.broadcast import elementwise, fit, require_same, shape_of
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require
-from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.reductions import axes_of, part
+from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces
 from jitad.values.views import At, Entry, Range
 
@@ -139,7 +138,8 @@ def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
         else:
             flat = elementwise("add", elementwise("mul", flat, n), one)
     handle = flat if isinstance(flat, ArrayHandle) else ArrayHandle(np.asarray(flat))
-    return call(np.ravel, handle).content, handle.shape
+    flat = handle if handle.ndim == 1 else call(np.ravel, handle)
+    return flat.content, handle.shape
 
 
 def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
@@ -171,17 +171,8 @@ def nonzero(mask: Any) -> Any:
     """The indices at which a mask of one axis is true."""
     if isinstance(mask, np.ndarray):
         return np.flatnonzero(mask)
-    n = mask.shape[0]
-    where = bind("full", 0, n, dtype="i8")
-
-    # Every index is written; the place moves on only where the mask holds.
-    def step(k: Int, where: Any, place: Any) -> tuple[Any, Any]:
-        hit = bind("cast", part(mask, k), dtype="i8", py=True)
-        index = bind("cast", k, dtype="i8")
-        return bind("store", where, index, place), bind("add", place, hit)
-
-    where, count = fold(n, (where, 0), step, mask)
-    return bind("slice", where, 0, 1, count, kinds="r")
+    hits = bind("sum", bind("cast", mask, dtype="i8"), axes=(0,))
+    return bind("positions", mask, bind("cast", hits, dtype="i8", py=True))
 
 
 def _merged(content: Any, at: int, axes: int) -> Any:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import math
 import types
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
-from jitad import JitadError, grad, jit, jit_grad
+from jitad import FallbackWarning, JitadError, batch, grad, jit, jit_grad
 from tests.api.counting import count
 
 THREE = np.ones(3)
@@ -334,3 +335,40 @@ def test_specialisations_say_why() -> None:
     assert g.specialisations == [
         "first call", "other types", "other values of what the trace relied on"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("how", ["argument", "container", "branch"])
+def test_operators_that_differ_in_what_they_are_by(how: str) -> None:
+    """x²y by x, and by y, at (3, 6): what an operator is by is relied on as its function is."""
+
+    def f(x: float, y: float) -> float:
+        return x * x * y
+
+    chosen = {"slope": grad(f, 0)}
+
+    def by_branch(x: float, c: float) -> float:
+        slope = grad(f, 0) if c > 0.0 else grad(f, 1)
+        return slope(x, 2.0 * x)
+
+    match how:
+        case "argument":
+            g = jit(lambda x, slope: slope(x, 2.0 * x))
+            assert g(3.0, grad(f, 0)) == 36.0
+            assert g(3.0, grad(f, 1)) == 9.0
+        case "container":
+            g = jit(lambda x: chosen["slope"](x, 2.0 * x))
+            assert g(3.0) == 36.0
+            chosen["slope"] = grad(f, 1)
+            assert g(3.0) == 9.0
+        case _:
+            g = jit(by_branch, fallback=True)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FallbackWarning)
+                assert (g(3.0, 1.0), g(3.0, -1.0), g(3.0, 1.0)) == (36.0, 9.0, 36.0)
+
+
+def test_batches_along_different_axes() -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    g = jit(lambda x, h: h(x))
+    np.testing.assert_array_equal(g(x, batch(np.sum, 0)), [3.0, 12.0])
+    np.testing.assert_array_equal(g(x, batch(np.sum, 1)), [3.0, 5.0, 7.0])

@@ -7,13 +7,13 @@ import pytest
 
 import jitad
 from jitad.tape.interpret import interpret
-from kernels import KERNELS, NAMES
+from kernels import ALL, KERNELS
 from tests.kernels.test_truth import assert_same
 
 RTOL = 1e-9
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_compiled(name: str) -> None:
     kernel = KERNELS[name]
     args = kernel.inputs("small")
@@ -26,7 +26,7 @@ def test_compiled(name: str) -> None:
     assert g.specialisations == ["first call"]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_interpreted(name: str) -> None:
     kernel = KERNELS[name]
     args = kernel.inputs("small")
@@ -44,7 +44,7 @@ def plain(g: Any) -> Any:
     return specialise(g._latest().traced.tape).body
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_eager(name: str) -> None:
     kernel = KERNELS[name]
     args = kernel.inputs("small")
@@ -52,7 +52,7 @@ def test_eager(name: str) -> None:
                 kernel.gradient(*args), RTOL)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ALL)
 def test_forward_equals_reverse(name: str) -> None:
     kernel = KERNELS[name]
     args = kernel.inputs("small")

@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from benchmarks.c import c_gradient, compiler, has_vector_math, time_c
-from kernels import KERNELS, NAMES, ba, gmm, logsumexp
+from kernels import ALL, KERNELS, NAMES, arrays, ba, gmm, logsumexp
+from tests.kernels import complexsteps
 from tests.kernels.multiprecision import truth
 
 DATA = Path(__file__).parents[1] / "gradbench_data"
 RTOL = 1e-12
 
 needs_gcc = pytest.mark.skipif(compiler() is None, reason="no gcc on the path")
-every_kernel = pytest.mark.parametrize("name", NAMES)
+every_kernel = pytest.mark.parametrize("name", ALL)
+in_c = pytest.mark.parametrize("name", NAMES)
 
 
 def as_list(grads: Any) -> list[Any]:
@@ -39,7 +41,7 @@ def assert_same(actual: tuple[float, Any], expected: tuple[float, Any], rtol: fl
         assert_close(a, e, rtol)
 
 
-@every_kernel
+@in_c
 @pytest.mark.parametrize("seed", [0, 1])
 def test_gradient_equals_forty_digits(name: str, seed: int) -> None:
     kernel = KERNELS[name]
@@ -49,7 +51,24 @@ def test_gradient_equals_forty_digits(name: str, seed: int) -> None:
     assert_same(kernel.gradient(*args), (value, tuple(grads)), RTOL)
 
 
-@every_kernel
+@pytest.mark.parametrize("name", arrays.NAMES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gradient_equals_complex_steps(name: str, seed: int) -> None:
+    kernel = KERNELS[name]
+    args = kernel.inputs("small", seed)
+    value, grads = complexsteps.truth(name, args)
+    assert any(np.any(g != 0.0) for g in grads)
+    assert_same(kernel.gradient(*args), (value, tuple(grads)), 1e-11)
+
+
+@pytest.mark.parametrize("name", arrays.NAMES)
+def test_value_equals_plain_objective(name: str) -> None:
+    kernel = KERNELS[name]
+    args = kernel.inputs("small", 2)
+    assert_close(kernel.gradient(*args)[0], kernel.objective(*args), RTOL)
+
+
+@in_c
 def test_value_equals_plain_and_compiled_objective(name: str) -> None:
     kernel = KERNELS[name]
     args = kernel.inputs("small", 2)
@@ -93,7 +112,7 @@ def test_inputs_repeat_and_take_a_size_itself(name: str) -> None:
 
 
 @needs_gcc
-@every_kernel
+@in_c
 @pytest.mark.parametrize("size", ["small", "medium"])
 def test_c_equals_numba(name: str, size: str) -> None:
     kernel = KERNELS[name]

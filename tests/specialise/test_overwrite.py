@@ -243,3 +243,116 @@ def fillings(draw):
 @given(fillings())
 def test_random_fillings(tape):
     keeps(privatise, tape, *VECTORS[:4])
+
+
+# -- slices ---------------------------------------------------------------------------------------
+
+SPLIT = {
+    "two halves": (lambda n, k: [(0, k), (k, n - k)], True),
+    "the later first": (lambda n, k: [(k, n - k), (0, k)], True),
+    "three parts": (lambda n, k: [(0, k), (k, 1), (k + 1, n - k - 1)], True),
+    "all at once": (lambda n, k: [(0, n)], True),
+    "a gap": (lambda n, k: [(0, k), (k + 1, n - k - 1)], False),
+    "without the last": (lambda n, k: [(0, k), (k, n - k - 1)], False),
+    "without the first": (lambda n, k: [(1, k), (k + 1, n - k - 1)], False),
+    "one of them": (lambda n, k: [(0, k)], False),
+}
+
+
+def sliced(parts, read_between=False, step=1):
+    """Rounds that fill an array by slices of another one, and add it up."""
+    def f(b, a, x, rounds, k):
+        n = a.shape[0]
+
+        def round_(r, a, s):
+            for start, count in parts(n, k):
+                if read_between:
+                    s = s + o.load(a, n - 1)
+                new = o.mul(o.slice(x, start, 1, count, kinds="r"), o.cast(r + 1, dtype="f8"))
+                a = o.store_slice(a, new, start, step, count, kinds="r")
+            (s,) = for_(b, 0, 1, n, [s], lambda i, s: [s * 0.5 + o.load(a, i)])
+            return [a, s]
+
+        return tuple(for_(b, 0, 1, rounds, [a, 0.0], round_))
+
+    return tape_of([("a", V), ("x", V), ("rounds", INT), ("k", INT)], f)
+
+
+CUTS = [(A, X, 3, 2), (A, X, 1, 1), (A, X, 0, 3), (A, X, 2, 3)]
+
+
+@pytest.mark.parametrize("name", SPLIT)
+def test_slices_side_by_side(name):
+    parts, whole = SPLIT[name]
+    after = keeps(privatise, sliced(parts), *CUTS)
+    assert bool(fresh(after)) == whole
+
+
+def test_slices_that_are_no_whole():
+    parts, _ = SPLIT["two halves"]
+    assert not fresh(keeps(privatise, sliced(parts, read_between=True), *CUTS))
+    every_other = sliced(lambda n, k: [(0, part(n, 2))], step=2)
+    assert not fresh(keeps(privatise, every_other, *CUTS))
+
+
+def columns(full):
+    def f(b, a, x, rounds, k):
+        n, m = a.shape
+        rows = n if full else n - 1
+
+        def round_(r, a, s):
+            for start, count in ((0, k), (k, m - k)):
+                new = o.mul(o.slice(x, 0, 1, rows, start, 1, count, kinds="rr"),
+                            o.cast(r + 1, dtype="f8"))  # fmt: skip
+                a = o.store_slice(a, new, 0, 1, rows, start, 1, count, kinds="rr")
+            return [a, s * 0.5 + o.sum(a, axes=(0, 1))]
+
+        return tuple(for_(b, 0, 1, rounds, [a, 0.0], round_))
+
+    return tape_of([("a", M), ("x", M), ("rounds", INT), ("k", INT)], f)
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_columns_side_by_side(full):
+    a = np.arange(12.0).reshape(3, 4)
+    points = [(a, a * a, r, k) for r in (0, 1, 3) for k in (0, 1, 4)]
+    after = keeps(privatise, columns(full), *points)
+    assert bool(fresh(after)) == full
+
+
+def test_rows_filled_by_slices():
+    def f(b, a, x, rounds, k):
+        n, m = a.shape
+
+        def round_(r, a, s):
+            def row(i, a):
+                for start, count in ((0, k), (k, m - k)):
+                    new = o.slice(x, i, start, 1, count, kinds="ir") * o.cast(r, dtype="f8")
+                    a = o.store_slice(a, new, i, start, 1, count, kinds="ir")
+                return [a]
+
+            (a,) = for_(b, 0, 1, n, [a], row)
+            return [a, s * 0.5 + o.sum(a, axes=(0, 1))]
+
+        return tuple(for_(b, 0, 1, rounds, [a, 0.0], round_))
+
+    tape = tape_of([("a", M), ("x", M), ("rounds", INT), ("k", INT)], f)
+    a = np.arange(12.0).reshape(3, 4)
+    assert fresh(keeps(privatise, tape, *[(a, a * a, r, k) for r in (0, 1, 3) for k in (0, 1, 4)]))
+
+
+def test_a_count_that_is_no_less_than_zero():
+    """An array of max(n, 0) elements and a loop of n rounds."""
+    def f(b, x, rounds, n):
+        a = o.full(0.0, o.maximum(n, 0), dtype="f8")
+
+        def round_(r, a, s):
+            new = o.load(x, 0) * o.cast(r, dtype="f8")
+            (a,) = for_(b, 0, 1, n, [a], lambda i, a: [o.store(a, new, i)])
+            return [a, s + o.sum(a, axes=(0,))]
+
+        return for_(b, 0, 1, rounds, [a, 0.0], round_)[1]
+
+    tape = tape_of([("x", V), ("rounds", INT), ("n", INT)], f)
+    after = keeps(privatise, tape, *[(X, r, n) for r in (0, 1, 3) for n in (-1, 0, 3)])
+    assert fresh(after) == 1  # the one outside is not needed

@@ -10,8 +10,8 @@ from jitad.emit import native
 from jitad.specialise.quotients import quotients
 from jitad.tape.types import FLOAT, INT
 from jitad.values.number import o
-from tests.specialise.passes import keeps
-from tests.specialise.tapes import V, for_, in_loops, ops, tape_of
+from tests.specialise.passes import keeps, twin
+from tests.specialise.tapes import V, for_, in_loops, ops, run, tape_of
 
 MANY = '''
 from jitad.emit.preamble import quotient, rescale
@@ -92,8 +92,34 @@ POINTS = [(X, d, n) for d, n in itertools.product((3.0, -0.1), (10, 1, 0))]
 
 
 def test_a_loop_divides_by_what_it_is_given():
-    after = keeps(quotients, scaled(0, lambda x, d, i, c: x / d + x / 3.0), *POINTS)
-    assert len(in_loops(after, "quotient")) == 2
+    after = keeps(quotients, scaled(0, lambda x, d, i, c: x / d), *POINTS)
+    assert len(in_loops(after, "quotient")) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda x, d, i, c: o.floor(x / d + 1.0),  # 49 * (1 / 49) is less than 1
+        lambda x, d, i, c: o.where(o.gt(x / d, 1.0), x, d),
+        lambda x, d, i, c: o.where(o.gt(x, 1.0), -(x / d), 0.0),  # seen by itself
+    ],
+)
+def test_a_last_bit_that_matters(body):
+    after = keeps(quotients, scaled(0, body), *POINTS)
+    assert len(in_loops(after, "quotient")) == 1
+
+
+def test_a_last_bit_that_decides_nothing():
+    tape = scaled(0, lambda x, d, i, c: x / d * 1.5)
+    after = quotients(twin(tape)).body
+    assert not in_loops(after, "quotient")
+    divisors = [s * d for d in DIVISORS for s in (1.0, -1.0)]
+    numbers = np.array([*EDGES, -7.0, -TINY, 1e-300, 2.0**-1060])
+    for d in divisors:
+        with np.errstate(all="ignore"):
+            got, want = run(after, numbers, d, len(numbers))[0], numbers / d * 1.5
+            close = np.abs(got - want) <= 5e-16 * np.abs(want) + 3 * TINY
+        assert np.all(close | (got == want) | (np.isnan(got) & np.isnan(want))), (d, got, want)
 
 
 @pytest.mark.parametrize(

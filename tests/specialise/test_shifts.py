@@ -15,6 +15,7 @@ from jitad.values.number import o
 from tests.emit.running import check
 from tests.specialise.passes import keeps, twin
 from tests.specialise.tapes import M, V, for_, ops, tape_of
+from tests.sweeps.test_settled import by_complex_steps
 
 LINE = np.array([3.0, -1, 4, 1, -5, 9])
 PLATE = np.arange(1.0, 31.0).reshape(5, 6)
@@ -125,3 +126,18 @@ def test_a_stencil_on_slices(n):
     np.testing.assert_allclose(
         jit_grad(laplace)(u, 3), 2.0 * power.T @ (power @ u), rtol=1e-12, atol=1e-14
     )
+
+
+def swept_rows(x):
+    """A row takes from three places of the row above it, and from itself."""
+    a = np.outer(x, x)
+    for i in range(1, len(x)):
+        a[i, 1:-1] += (a[i - 1, :-2] + a[i - 1, 1:-1] + 0.5 * a[i - 1, 2:]) * 0.3
+    return np.sum(a * a)
+
+
+def test_windows_of_one_row():
+    x = np.linspace(0.5, 1.5, 7)
+    g = jit_grad(swept_rows)
+    np.testing.assert_allclose(g(x), by_complex_steps(swept_rows, x), rtol=1e-12)
+    assert "pad" in str(g.tape("shifts")) and "pad" not in str(g.tape("fold"))

@@ -7,7 +7,7 @@ place.  A dear function (exp, pow, ...) counts ten; extents, reshaping and namin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from jitad.primitives import TABLE, Primitive
 from jitad.tape.build import Builder
 from jitad.tape.interpret import interpret
-from jitad.tape.ir import Block, walk
+from jitad.tape.ir import Block, Tape, walk
 from tests.sweeps.truth import evaluating
 
 _DEAR = 10
@@ -29,7 +29,9 @@ def operations(block: Block, args: Sequence[Any]) -> Counter[str]:
     return counted(block, args)[1]
 
 
-def counted(block: Block, args: Sequence[Any]) -> tuple[list[Any], Counter[str]]:
+def counted(
+    block: Block, args: Sequence[Any], functions: Mapping[str, Tape] | None = None
+) -> tuple[list[Any], Counter[str]]:
     """The results, and how many scalar operations of each kind the interpreter makes."""
     done: Counter[str] = Counter()
 
@@ -42,7 +44,7 @@ def counted(block: Block, args: Sequence[Any]) -> tuple[list[Any], Counter[str]]
         return evaluate
 
     with evaluating({name: counting(row) for name, row in TABLE.items()}):
-        results = interpret(block, list(args))
+        results = interpret(block, list(args), functions=functions)
     return results, done
 
 

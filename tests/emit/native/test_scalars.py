@@ -202,3 +202,24 @@ def f(x):
     assert strict(x) == 500500.0
     code = strict.inspect_asm(strict.signatures[0])
     assert "vaddpd" not in code
+
+
+HALVES = (-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5)
+
+
+def test_powers_halfway_between_integers_are_roots_and_products():
+    powers = ", ".join(f"pow(x, {n})" for n in HALVES)
+    f = native.compile(f"from jitad.emit.preamble import pow\ndef f(x): return ({powers})\n", "f")
+    for x in (2.5, 0.3, 1.7e-70, 3.1e70, 1e300, 1e-300, 1e-205, 1e206, 5e-324, 1.7e308):
+        for n, got in zip(HALVES, f(x), strict=True):
+            true = mpmath.power(mpmath.mpf(x), n)
+            if 1e-307 < true < 1e308:
+                assert _ulps(got, true) <= 4, (x, n)
+            else:
+                np.testing.assert_allclose(got, float(true), rtol=1e-9, err_msg=f"{x} {n}")
+    with np.errstate(all="ignore"):
+        for x in SPECIAL:
+            expected = np.power(x, np.array(HALVES))
+            np.testing.assert_allclose(f(x), expected, rtol=1e-15, err_msg=str(x))
+            signs = np.signbit(f(x)) == np.signbit(expected)
+            assert np.all(signs | np.isnan(expected)), x

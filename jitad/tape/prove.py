@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
-from jitad.specialise.linear import Linear
 from jitad.tape.ir import Var
+from jitad.tape.linear import Linear
 
 _DEPTH = 10
 _BUDGET = 80

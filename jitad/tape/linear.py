@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jitad.tape.ir import Atom, Lit, Var
+from jitad.tape.ir import Atom, Block, Lit, Var, walk
 from jitad.tape.types import INT
 
 
@@ -72,6 +72,12 @@ class Forms:
         if isinstance(a, Lit):
             return constant(int(a.value))
         return self.of_var.get(a) or variable(a)
+
+    def learn(self, block: Block) -> None:
+        """The sums that a block computes, and the blocks in it."""
+        for e in walk(block):
+            if (form := self.result(e.op, e.ins)) is not None:
+                self.of_var[e.outs[0]] = form
 
     def result(self, op: str, ins: tuple[Atom, ...]) -> Linear | None:
         """The sum that a primitive of integers gives, where it is one."""

@@ -1,0 +1,113 @@
+"""Which columns can share a sweep?  Those that have no row in common, or whose entries can still be
+told apart because the matrix is symmetric.
+
+Columns of one colour are added up in one direction; each entry of the matrix must then be met
+alone somewhere.  Source: Gebremedhin, Manne & Pothen, *What color is your Jacobian?*, SIAM Review
+47 (2005): greedy colouring of columns (algorithm 3.2), star colouring (algorithm 4.1).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+_FEW = 4  # colours: star colouring would hardly do with fewer
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which direction each element belongs to, and where the entries are met.
+
+    Entry e of the CSR array is element `at[e]` of the product with direction `of[e]`, the sum of
+    the elements with that colour.
+    """
+
+    colours: np.ndarray[Any, Any]
+    of: np.ndarray[Any, Any]
+    at: np.ndarray[Any, Any]
+
+    @property
+    def count(self) -> int:
+        return int(self.colours.max(initial=-1)) + 1
+
+
+def by_columns(pattern: Any) -> Plan:
+    """Directions for products with the matrix."""
+    colours = greedy(pattern)
+    rows, columns = _places(pattern)
+    return Plan(colours, colours[columns], rows)
+
+
+def by_rows(pattern: Any) -> Plan:
+    """Directions for products with its transpose."""
+    colours = greedy(sparse.csr_array(pattern.T))
+    rows, columns = _places(pattern)
+    return Plan(colours, colours[rows], columns)
+
+
+def symmetric(pattern: Any) -> Plan:
+    """Directions for products with a symmetric matrix, whose entries are met on either side."""
+    plan = by_columns(pattern)
+    if plan.count <= _FEW:
+        return plan
+    colours = star(pattern)
+    if int(colours.max()) + 1 >= plan.count:
+        return plan
+    rows, columns = _places(pattern)
+    count = int(colours.max()) + 1
+    key = rows * count + colours[columns]
+    _, back, times = np.unique(key, return_inverse=True, return_counts=True)
+    alone = times[back] == 1  # no other entry of the row has the colour of this column
+    at = np.where(alone, rows, columns)
+    of = np.where(alone, colours[columns], colours[rows])
+    return Plan(colours, of, at)
+
+
+def greedy(pattern: Any) -> np.ndarray[Any, Any]:
+    """A colour for each column, such that columns of one colour have no row in common."""
+    by_column = sparse.csc_array(pattern)
+    starts, rows = by_column.indptr.tolist(), by_column.indices.tolist()
+    used = [0] * pattern.shape[0]  # the colours that each row has met, a bit each
+    out = np.zeros(pattern.shape[1], np.int64)
+    for j in range(pattern.shape[1]):
+        mine = rows[starts[j] : starts[j + 1]]
+        taken = 0
+        for r in mine:
+            taken |= used[r]
+        bit = ~taken & (taken + 1)
+        for r in mine:
+            used[r] |= bit
+        out[j] = bit.bit_length() - 1
+    return out
+
+
+def star(pattern: Any) -> np.ndarray[Any, Any]:
+    """A colour for each vertex, such that no path of four vertices has two colours only."""
+    graph = sparse.csr_array(pattern)
+    starts, ends = graph.indptr.tolist(), graph.indices.tolist()
+    n = graph.shape[0]
+    near = [[w for w in ends[starts[v] : starts[v + 1]] if w != v] for v in range(n)]
+    colour = [-1] * n
+    for v in range(n):
+        taken = set()
+        for w in near[v]:
+            if colour[w] >= 0:
+                taken.add(colour[w])
+            for x in near[w]:
+                if x == v or colour[x] < 0:
+                    continue
+                if colour[w] < 0 or any(y != w and colour[y] == colour[w] for y in near[x]):
+                    taken.add(colour[x])
+        # a path v', v, w', x' whose inner vertices come first: two neighbours of one colour
+        colour[v] = next(c for c in range(len(taken) + 1) if c not in taken)
+    return np.array(colour, np.int64)
+
+
+def _places(pattern: Any) -> tuple[Any, Any]:
+    """Rows and columns of the entries, in the order of the data."""
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    return rows, pattern.indices.astype(np.int64)
+

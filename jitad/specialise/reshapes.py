@@ -1,0 +1,83 @@
+"""Which changes of shape are only another way to look at an array?
+
+A reshape needs its operand in memory and in order, so what is computed element by element can't
+pass through it.  One that undoes another is dropped; one that only adds or removes axes of one
+element becomes a slice and a broadcast, which are index maps.  Where the result is written to,
+or carried, it stays what it is: a view that may be written in place.
+"""
+
+from __future__ import annotations
+
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, lit
+from jitad.tape.types import Array
+
+_WRITES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
+
+
+def reshapes(tape: Tape) -> Tape:
+    """The tape with such reshapes replaced (in place)."""
+    _block(tape.body, {}, {})
+    return tape
+
+
+def _block(block: Block, sources: dict[Var, Equation], same: dict[Var, Var]) -> None:
+    """`sources`: reshapes in sight, by what they give; `same`: arrays that are others."""
+    in_place = _in_place(block)
+    out: list[Equation] = []
+    for e in block.equations:
+        e.ins = tuple(same.get(a, a) if isinstance(a, Var) else a for a in e.ins)
+        for b in e.blocks:
+            _block(b, dict(sources), same)
+        if e.op != "reshape":
+            out.append(e)
+            continue
+        (a, *dims), (v,) = e.ins, e.outs
+        source = sources.get(a) if isinstance(a, Var) else None
+        if source is not None and a not in in_place and source.ins[0] not in in_place:
+            a = source.ins[0]
+            e.ins = (a, *dims)
+        sources[v] = e
+        if v in in_place or not isinstance(a, Var):
+            out.append(e)
+        elif a.shape == tuple(dims):
+            same[v] = a
+        else:
+            out += _viewed(a, tuple(dims), e) or [e]
+    block.equations = out
+    block.results = [same.get(a, a) if isinstance(a, Var) else a for a in block.results]
+
+
+def _in_place(block: Block) -> set[Atom]:
+    """Arrays of the block that may be written where they are."""
+    out: set[Atom] = set(block.results)
+    for e in block.equations:
+        if e.op in _WRITES:
+            out.add(e.ins[0])
+        elif e.op in ("for", "while", "implicit"):
+            out.update(e.ins)
+    return out
+
+
+def _viewed(a: Var, dims: tuple[Atom, ...], e: Equation) -> list[Equation]:
+    """The reshape as views, if only axes of one element come and go."""
+    one = lit(1)
+    kept = [k for k, n in enumerate(a.shape) if n != one]
+    axes = tuple(k for k, n in enumerate(dims) if n != one)
+    if not kept or [a.shape[k] for k in kept] != [dims[k] for k in axes]:
+        return []
+    out: list[Equation] = []
+    assert isinstance(a.type, Array)
+    if len(kept) < len(a.shape):
+        operands: list[Atom] = []
+        for k, n in enumerate(a.shape):
+            operands += [lit(0), one, n] if k in kept else [lit(0)]
+        kinds = "".join("r" if k in kept else "i" for k in range(len(a.shape)))
+        part = Var(Array(a.type.dtype, len(kept)), tuple(a.shape[k] for k in kept))
+        out.append(Equation("slice", (a, *operands), (part,), {"kinds": kinds}, (), e.pos))
+        a = part
+    if len(axes) < len(dims):
+        shape = Var(Array(a.type.dtype, len(dims)), dims)  # type: ignore[union-attr]
+        out.append(Equation("broadcast", (a, *dims), (shape,), {"axes": axes}, (), e.pos))
+    (v,) = e.outs
+    out[-1].outs = (v,)
+    return out
