@@ -57,7 +57,7 @@ _binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), numpy
 
 
 def _div_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    inverse = 1.0 / b  # once for both: a division takes as long as many products
+    inverse = o.div(1.0, b)  # once for both: a division takes as long as many products
     return inverse, -(y * inverse)
 
 

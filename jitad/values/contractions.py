@@ -69,6 +69,8 @@ def _parsed(operands: tuple[Any, ...]) -> tuple[list[Term], str]:
                        f"{a.ndim} axes")  # fmt: skip
         terms.append((a, p))
     every = "".join(p for _, p in terms)
+    if arrow and names and "..." not in output:
+        raise fail(JitadValueError, "einsum: the output lacks the ellipsis of the operands")
     if arrow:
         result = output.replace("...", "".join(names))
     else:

@@ -69,7 +69,7 @@ def counted(x):
 
 
 def unsupported(x):
-    return np.sum(np.fft.fft(x).real)
+    return np.sum(np.union1d(x, x))
 
 
 def attribute(x):
@@ -207,8 +207,8 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "unsupported function": (
         unsupported, [THREE], TypeError,
-        "numpy.fft.fft is not supported on traced or differentiated values",
-        "return np.sum(np.fft.fft(x).real)", "np.fft.fft(x)",
+        "numpy.union1d is not supported on traced or differentiated values",
+        "return np.sum(np.union1d(x, x))", "np.union1d(x, x)",
         "Write it with supported functions, or keep its operands plain.",
     ),
     "attribute": (
