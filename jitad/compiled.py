@@ -39,9 +39,9 @@ from jitad.structures import Structure, flatten, map_structure, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import calls, context, hooks
-from jitad.trace.captures import PLAIN_ARRAYS, Path
 from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
+from jitad.trace.paths import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.values.registry import any_traced
 

@@ -21,9 +21,9 @@ from jitad.errors import GuardMiss, JitadError
 from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
-from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.context import alone
-from jitad.trace.join import Form, Handle, Keep, Number, Record
+from jitad.trace.forms import Form, Handle, Keep, Number, Record
+from jitad.trace.paths import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
 from jitad.trace.stretch import Stretch

@@ -19,7 +19,7 @@ from jitad.entries import LOOKUP, Source, is_constant, parameters, result_expres
 from jitad.errors import JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace.captures import Guard, Path
+from jitad.trace.paths import Guard, Path
 from jitad.trace.trace import Traced
 
 _LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np

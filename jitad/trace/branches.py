@@ -34,19 +34,9 @@ from jitad.trace.context import (
     position,
     reopened,
 )
+from jitad.trace.forms import Form, Maybe
 from jitad.trace.hooking import Site
-from jitad.trace.join import (
-    APPENDED,
-    Form,
-    Maybe,
-    Mismatch,
-    Unifier,
-    build,
-    explain,
-    extract,
-    given,
-    kinds,
-)
+from jitad.trace.join import APPENDED, Mismatch, Unifier, build, explain, extract, given, kinds
 from jitad.trace.observe import observe
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import stretched

@@ -13,18 +13,18 @@ import copy
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.floatlists import as_array, is_long
-from jitad.structures import registered
+from jitad.floatlists import is_long
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.libraries import is_library_thing
+from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
 from jitad.trace.rewrite import is_library
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
@@ -33,150 +33,8 @@ from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
-PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
-
-
-@dataclass(frozen=True, slots=True)
-class Path:
-    """`steps` from a root: ("attr", name), ("item", key), ("cell", name), ("global", name)."""
-
-    root: Any  # "function", ("arg", position), ("kwarg", name), or Root(object)
-    steps: tuple[tuple[str, Any], ...] = ()
-
-    def then(self, kind: str, key: Any) -> Path:
-        return Path(self.root, (*self.steps, (kind, key)))
-
-    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """What is there now."""
-        match self.root:
-            case "function":
-                at = function
-            case ("arg", k):
-                at = args[k]
-            case ("kwarg", name):
-                at = (kwargs or {})[name]
-            case Root(thing):
-                at = thing
-        for kind, key in self.steps:
-            at = _step(at, kind, key)
-        return at
-
-    def __str__(self) -> str:
-        text = ""
-        for kind, key in self.steps:  # as the code says it that reads it
-            match kind:
-                case "attr":
-                    text += f".{key}"
-                case "item" | "part":
-                    text += f"[{key!r}]"
-                case "global" | "cell":
-                    text = str(key)
-                case _:
-                    text += f" {kind} {key}"
-        match self.root:
-            case ("arg", k):
-                return f"argument {k}{text}"
-            case ("kwarg", name):
-                return f"argument {name}{text}"
-        return text.strip().lstrip(".") or "the function"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Root:
-    """An object that no path leads to, itself."""
-
-    thing: Any
-
-
-def _step(at: Any, kind: str, key: Any) -> Any:
-    match kind:
-        case "attr":
-            return getattr(at, key)
-        case "item":
-            return at[key]
-        case "cell":
-            return cell_of(at, key).cell_contents
-        case "global":
-            return at.__globals__[key]
-        case "default":
-            return at.__defaults__[key]
-        case "kwdefault":
-            return at.__kwdefaults__[key]
-        case "part":
-            return part_of(at, key)
-        case "floats":
-            return as_array(at)
-    raise AssertionError(kind)
-
-
-def part_of(value: Any, k: int) -> Any:
-    """A part of an instance of a registered class."""
-    return registered(type(value)).parts(value)[0][k]  # type: ignore[union-attr]
-
-
-def cell_of(f: FunctionType, name: str) -> CellType:
-    return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
-
-
-@dataclass(frozen=True, eq=False)
-class Input:
-    """A parameter of the tape, from an argument or captured: `get` gives its present value."""
-
-    path: Path
-    type: Scalar | Array
-    var: Var
-
-    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return self.path.get(function, args, kwargs)
-
-
-@dataclass(frozen=True, eq=False)
-class Guard:
-    """Something static that the trace relies on."""
-
-    path: Path
-    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats"
-    kind: str
-    expected: Any  # "same" and "apart": the path of the other thing
-
-    def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
-        try:
-            now = self.path.get(function, args, kwargs)
-        except (AttributeError, LookupError, ValueError, TypeError):
-            return self.kind == "missing"
-        match self.kind:
-            case "value":
-                return type(now) is type(self.expected) and bool(now == self.expected)
-            case "code":
-                return getattr(now, "__code__", None) is self.expected
-            case "is":
-                return now is self.expected
-            case "type":
-                return type(now) is self.expected
-            case "dtype":
-                return of_type(now, self.expected)
-            case "same" | "apart":
-                other = self.expected.get(function, args, kwargs)
-                return (now is other) == (self.kind == "same")
-            case "keys":
-                return _shape_of(now) == self.expected
-            case "floats":
-                return is_long(now)
-        return False
-
-
-def of_type(value: Any, expected: Scalar | Array) -> bool:
-    """True of a number or an array whose type is the one that the tape was made for."""
-    if isinstance(expected, Array):
-        if type(value) not in PLAIN_ARRAYS or value.ndim != expected.ndim:
-            return False
-        return bool(value.dtype == np.dtype(expected.dtype))
-    try:
-        return type_of_constant(value) == expected
-    except TypeError:
-        return False
 
 
 def _restorer(container: Any) -> Callable[[], None]:
@@ -190,10 +48,6 @@ def _restorer(container: Any) -> Callable[[], None]:
             container.update(old)
 
     return restore
-
-
-def _shape_of(container: Any) -> tuple[Any, ...]:
-    return (type(container), tuple(container) if isinstance(container, dict) else len(container))
 
 
 @dataclass(eq=False)
@@ -366,7 +220,7 @@ class Captures:
                 self.guards.append(Guard(path, "apart", other))
 
     def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
-        self.guards.append(Guard(path, "keys", _shape_of(value)))
+        self.guards.append(Guard(path, "keys", shape_of(value)))
         parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
         if all(p is v for p, v in zip(parts, value, strict=True)):
             return value
@@ -378,7 +232,7 @@ class Captures:
             if known != path:
                 self.guards.append(Guard(path, "same", known))
             if stretched(value) is None:
-                self.guards.append(Guard(path, "keys", _shape_of(value)))
+                self.guards.append(Guard(path, "keys", shape_of(value)))
             return value
         if id(value) in self._lengths:
             raise JitadError(
@@ -400,7 +254,7 @@ class Captures:
             )  # fmt: skip
         self.register(value, path)
         self._looked_into.add(id(value))
-        self.guards.append(Guard(path, "keys", _shape_of(value)))
+        self.guards.append(Guard(path, "keys", shape_of(value)))
         self._restores.append(_restorer(value))
         for k in value if isinstance(value, dict) else range(len(value)):
             value[k] = self.read(path.then("item", k), value[k])

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitad.tape.ir import Atom
-from jitad.trace.join import Form, Handle, Maybe, Mismatch, Record, _shape
+from jitad.trace.forms import Form, Handle, Maybe, Record
+from jitad.trace.join import Mismatch, _shape
 from jitad.trace.snapshot import Arr, Snapshot
 
 

@@ -19,15 +19,9 @@ from jitad.errors import JitadValueError, RoomMiss
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import INT, Array, Scalar, Type
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
 from jitad.trace.join import (
-    Form,
-    Grown,
-    Handle,
-    Keep,
-    Maybe,
     Mismatch,
-    Number,
-    Record,
     Unifier,
     _container,
     _kind,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
@@ -24,6 +23,7 @@ from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
 from jitad.trace.snapshot import (
     Arr,
     Lost,
@@ -42,57 +42,6 @@ from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
-
-# -- forms ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Keep:
-    """The same on all paths."""
-
-    of: Snapshot
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Number:
-    type: Scalar | Array  # an array where the place is a handle's content
-    shape: tuple[Atom, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Handle:
-    """A new handle; `shape` is empty where the extents differ."""
-
-    type: Array
-    shape: tuple[Atom, ...]
-    of: tuple[ArrayHandle, ...]  # the handles whose place it takes
-
-
-@dataclass(slots=True, eq=False)
-class Record:
-    of: Rec
-    parts: tuple[Form, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Maybe:
-    part: Form
-    name: str
-    none: bool = False
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Grown:
-    """A list whose length only the kernel knows: a count, and `room` rows; see `grown.py`."""
-
-    of: Rec
-    element: Form
-    room: Atom
-    spare: int | None
-
-
-Form = Keep | Number | Handle | Record | Maybe | Grown
-
 
 class Mismatch(Exception):
     """Two values have no common form; the text says what they are."""

@@ -21,8 +21,8 @@ import numpy as np
 
 from jitad.errors import JitadValueError
 from jitad.trace import as_written
+from jitad.trace.forms import Number
 from jitad.trace.iterables import sequence
-from jitad.trace.join import Number
 from jitad.trace.lists import (
     _new,
     _of,

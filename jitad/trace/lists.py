@@ -23,8 +23,9 @@ from jitad.tape.build import Leaf
 from jitad.trace import as_written
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
+from jitad.trace.forms import Grown, Number, Record
 from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
-from jitad.trace.join import Grown, Mismatch, Number, Record, signature
+from jitad.trace.join import Mismatch, signature
 from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
 from jitad.trace.stretch import Stretch, stretched

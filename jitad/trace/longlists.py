@@ -10,8 +10,9 @@ from typing import Any
 
 from jitad.tape.build import Leaf
 from jitad.tape.types import INT, Array, type_of_constant
-from jitad.trace.captures import Captures, Guard, Input, Path, Root
+from jitad.trace.captures import Captures
 from jitad.trace.grown import of_floats
+from jitad.trace.paths import Guard, Input, Path, Root
 
 
 def float_list(

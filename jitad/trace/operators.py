@@ -32,7 +32,8 @@ from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.join import Form, build, extract
+from jitad.trace.forms import Form
+from jitad.trace.join import build, extract
 from jitad.trace.lists import refused
 from jitad.trace.optional import present
 from jitad.trace.pointwise import Anew, Fixed, Pointwise

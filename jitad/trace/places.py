@@ -20,12 +20,12 @@ from jitad.errors import (
 from jitad.tape.build import Leaf
 from jitad.trace import lists, outside
 from jitad.trace.calls import WHILE_TRACING, call, special
-from jitad.trace.captures import Guard
 from jitad.trace.containers import note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
+from jitad.trace.paths import Guard
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle

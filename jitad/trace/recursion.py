@@ -22,22 +22,9 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
+from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record
 from jitad.trace.functions import Definition
-from jitad.trace.join import (
-    Form,
-    Handle,
-    Keep,
-    Maybe,
-    Mismatch,
-    Number,
-    Record,
-    Unifier,
-    build,
-    extract,
-    kinds,
-    same,
-    signature,
-)
+from jitad.trace.join import Mismatch, Unifier, build, extract, kinds, same, signature
 from jitad.trace.snapshot import Arr, Num, Per, Rec, Snapshot, snapshot
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen

@@ -14,8 +14,9 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
+from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record
 from jitad.trace.iterables import Counted
-from jitad.trace.join import Form, Handle, Keep, Maybe, Number, Record, Unifier, _container, extract
+from jitad.trace.join import Unifier, _container, extract
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.stretch import Stretch, stretched
 from jitad.trace.texts import Text

@@ -19,24 +19,11 @@ from jitad.tape.types import BOOL, INT, Array
 from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
 from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
-from jitad.trace.join import (
-    Form,
-    Grown,
-    Keep,
-    Maybe,
-    Mismatch,
-    Number,
-    Unifier,
-    build,
-    explain,
-    extract,
-    given,
-    kinds,
-    signature,
-)
+from jitad.trace.join import Mismatch, Unifier, build, explain, extract, given, kinds, signature
 from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen

@@ -23,11 +23,13 @@ from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
 from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
-from jitad.trace.captures import Captures, Guard, Input, Path
+from jitad.trace.captures import Captures
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
-from jitad.trace.join import Form, Handle, Record, build, extract, kinds
+from jitad.trace.forms import Form, Handle, Record
+from jitad.trace.join import build, extract, kinds
 from jitad.trace.longlists import float_list
 from jitad.trace.observe import Decisions
+from jitad.trace.paths import Guard, Input, Path
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
@@ -72,7 +74,7 @@ class Commit:
         match self.slot:
             case "cell":
                 *before, (_, name) = self.path.steps
-                from jitad.trace.captures import cell_of
+                from jitad.trace.paths import cell_of
 
                 owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)
                 if value is not MISSING:

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from jitad.trace.join import (
-    Form,
-    Grown,
-    Handle,
-    Keep,
-    Maybe,
-    Mismatch,
-    Number,
-    Record,
-    _scalar,
-    join_types,
-)
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
+from jitad.trace.join import Mismatch, _scalar, join_types
 from jitad.trace.snapshot import Num
 
 

@@ -1,0 +1,62 @@
+"""What form has a variable where two paths meet?
+
+A form covers what both paths have there: it says which numbers and arrays become variables of the
+joined tape, and what the containers around them are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jitad.tape.ir import Atom
+from jitad.tape.types import Array, Scalar
+from jitad.trace.snapshot import Rec, Snapshot
+from jitad.values.array import ArrayHandle
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keep:
+    """The same on all paths."""
+
+    of: Snapshot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Number:
+    type: Scalar | Array  # an array where the place is a handle's content
+    shape: tuple[Atom, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handle:
+    """A new handle; `shape` is empty where the extents differ."""
+
+    type: Array
+    shape: tuple[Atom, ...]
+    of: tuple[ArrayHandle, ...]  # the handles whose place it takes
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    of: Rec
+    parts: tuple[Form, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    part: Form
+    name: str
+    none: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grown:
+    """A list whose length only the kernel knows: a count, and `room` rows; see `grown.py`."""
+
+    of: Rec
+    element: Form
+    room: Atom
+    spare: int | None
+
+
+Form = Keep | Number | Handle | Record | Maybe | Grown
