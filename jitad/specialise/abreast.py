@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from jitad.errors import GuardMiss
 from jitad.primitives import TABLE
 from jitad.specialise.chains import apart, summed
-from jitad.specialise.linear import Forms, Linear
 from jitad.specialise.short import has_short_loops
 from jitad.tape.build import Builder
 from jitad.tape.copy import copy_equation, renew
@@ -34,6 +33,7 @@ from jitad.tape.ir import (
     lit,
     walk,
 )
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import INT, Array, Stack
 
 _STRIP = 64  # lanes: what a strip needs should stay in the nearest cache

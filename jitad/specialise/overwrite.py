@@ -10,10 +10,10 @@ Padua 1993).
 
 from __future__ import annotations
 
-from jitad.specialise.linear import Forms, Linear, constant
 from jitad.specialise.simplify import simplify
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
+from jitad.tape.linear import Forms, Linear, constant
 from jitad.tape.types import Array, Scalar
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jitad.specialise.linear import Forms
 from jitad.tape.ir import Block, Equation, Lit, lit, walk
+from jitad.tape.linear import Forms
 
 _SHORT = 8  # iterations that are few
 
