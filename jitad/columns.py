@@ -59,21 +59,25 @@ def along(f: Any, n: Any, likes: list[tuple[Any, str]]) -> list[Any]:
 
 
 def compressed(
-    push: Any, colours: list[Any], frame: Any, of: Any, at: Any, width: int, dtype: str
+    push: Any, colours: list[Any], frame: Any, at: Any, width: int, dtype: str
 ) -> Any:
     """The entries of a sparse matrix from its products with sums of unit vectors.
 
-    Direction c is the sum over the elements with `colours` c; entry e of the matrix is element
-    `at[e]` of the product with direction `of[e]`.  `frame` has the shape of all products, or is
-    their number, where one sweep gives them all.
+    Direction c is the sum over the elements with `colours` c; the entries are the elements `at` of
+    all products, one after the other.  `frame` has the shape of all products, or is their number,
+    where one sweep gives them all.
     """
     if isinstance(frame, int):
-        return np.stack(push(units(colours, 0, frame)))[of, at]
-    table = np.empty(frame.shape, dtype)
-    for c in range(0, len(table), width):
-        for k, product in enumerate(push(units(colours, c, width))):
-            table[c + k] = product
-    return table[of, at]
+        products = push(units(colours, 0, frame))
+        table = np.empty((frame, len(products[0])), dtype)
+        for k, product in enumerate(products):
+            table[k] = product
+    else:
+        table = np.empty(frame.shape, dtype)
+        for c in range(0, len(table), width):
+            for k, product in enumerate(push(units(colours, c, width))):
+                table[c + k] = product
+    return np.reshape(table, -1)[at]
 
 
 def units(colours: list[Any], first: Any, width: int) -> list[list[Any]]:

@@ -27,13 +27,15 @@ from jitad.errors import (
     JitadError,
     JitadOverflowError,
     JitadTypeError,
+    RoomMiss,
     UnknownDepthError,
 )
 from jitad.fallback import Unknown, is_allowed, warn
+from jitad.floatlists import LONG, packed
 from jitad.native_entries import native_entry, of_types
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
-from jitad.structures import Structure, flatten, step, unflatten
+from jitad.structures import Structure, flatten, map_structure, step, unflatten
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace import calls, context, hooks
@@ -134,10 +136,12 @@ class Compiled:
         leaves, structure = flatten((args, kwargs))
         if any_traced(leaves):
             return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
+        if len(leaves) > LONG:
+            leaves, structure = flatten(packed((args, kwargs)))
         if any(isinstance(leaf, np.ndarray) and not leaf.ndim for leaf in leaves):
             leaves = [leaf[()] if isinstance(leaf, np.ndarray) and not leaf.ndim else leaf
                       for leaf in leaves]  # fmt: skip
-            args, kwargs = unflatten(structure, leaves)  # an array without axes is a number
+            args, kwargs = _as_numbers((args, kwargs))  # an array without axes is a number
         key = (structure, tuple(map(_key, leaves)))
         ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
@@ -211,7 +215,17 @@ class Compiled:
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        flat = s.kernel(*values)
+        while True:
+            try:
+                flat = s.kernel(*values)
+                break
+            except RoomMiss as error:
+                short = [r for r in s.traced.rooms if r.message == error.case]
+                if not short:
+                    raise
+                for room in short:
+                    room.grow()
+                values = s.traced.arguments(self.f, args, kwargs)
         out = finish(s.traced, flat, self.f, args, kwargs)
         self._enter(s, args, kwargs)
         return out
@@ -219,6 +233,8 @@ class Compiled:
     def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """From now on, calls like this one go straight to the kernel."""
         leaves, structure = flatten((args, kwargs))
+        if len(leaves) > LONG:
+            leaves, structure = flatten(packed((args, kwargs)))
         if len(leaves) > _MOST_LEAVES:
             return
         key = (s, structure, tuple(map(type, leaves)))
@@ -326,6 +342,13 @@ class Compiled:
         return self._all[-1]
 
 
+
+
+def _as_numbers(value: Any) -> Any:
+    """The structure with arrays without axes as the numbers that they are."""
+    return map_structure(
+        lambda a: a[()] if isinstance(a, np.ndarray) and not a.ndim else a, value
+    )
 
 
 def _is_int(value: Any) -> bool:

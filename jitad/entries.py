@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from jitad.emit import native
 from jitad.errors import GuardMiss, JitadError
+from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.captures import Guard, Path, cell_of, of_type, part_of
@@ -24,6 +26,7 @@ from jitad.trace.context import alone
 from jitad.trace.join import Form, Handle, Keep, Number, Record
 from jitad.trace.results import scalar_class
 from jitad.trace.snapshot import Num, Obj
+from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
 from jitad.values.complexes import Complex, plain
 
@@ -128,6 +131,8 @@ class Source:
                     text = f"{owner}.__defaults__[{key}]"
                 case "kwdefault":
                     text = f"{owner}.__kwdefaults__[{key!r}]"
+                case "floats":
+                    text = f"{self.name('floats', as_array)}({owner})"
                 case "part":
                     text = f"{self.name('part_of', part_of)}({owner}, {key})"
         return text or self.name("thing", known)
@@ -211,6 +216,9 @@ class Source:
     def _match_leaf(
         self, first: str, name: str, leaf: Any, path: Path, tests: list[str]
     ) -> None:
+        if isinstance(leaf, Floats):
+            tests.append(f"{self.name('is_long', is_long)}({first})")
+            return
         late = path in self.looked_at
         if late and isinstance(leaf, np.ndarray):
             if first != name:
@@ -364,7 +372,7 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 return arrays[id(f)]
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)
-            case Record(of) if id(f) not in nodes:
+            case Record(of) if id(f) not in nodes and type(of.value) is not Stretch:
                 nodes.add(id(f))
                 parts = [build(p) for p in f.parts]
                 kind = type(of.value)
@@ -381,6 +389,8 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                     return None
                 if kind is list:
                     return f"[{', '.join(map(str, parts))}]"
+                if issubclass(kind, defaultdict):
+                    return None
                 if issubclass(kind, dict):
                     keys = (s.name("key", k) for k in of.keys)
                     items = zip(keys, parts, strict=True)

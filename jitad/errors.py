@@ -152,6 +152,13 @@ class GuardMiss(JitadError):
         return (type(self), (self.case,))
 
 
+class RoomMiss(GuardMiss):
+    """There is no room for all elements of a list; `case` says of which one.
+
+    Called from Python the kernel runs again with more; callers from native code get this error.
+    """
+
+
 class Guessed(JitadError):
     """A trace took opaque functions to give floats; `functions` has their names."""
 

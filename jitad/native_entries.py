@@ -114,7 +114,8 @@ def _present(traced: Traced, outside: list[Guard], function: Any) -> Callable[[]
     s = Source(function, LOOKUP=LOOKUP, changed=changed, whole=np.ascontiguousarray, F=function)
     tests = [s.test(g).replace("holds(F, args)", "holds(F)") for g in outside]
     values = [
-        f"whole({s.values[c.path]})" if isinstance(c.type, Array) else s.values[c.path]
+        f"whole({s.values[c.path]})" if isinstance(c.type, Array)
+        else s.values.get(c.path) or s.at(c.path)  # of a room nothing is guarded
         for c in traced.captures
     ]
     lines = [

@@ -59,7 +59,7 @@ class _Scalar(Derivative):
 class _Entries(Derivative):
     """The entries of the Jacobian of `f` by columns or by rows, for a plan."""
 
-    def __call__(self, colours: Any, frame: Any, of: Any, at: Any, *args: Any) -> Any:
+    def __call__(self, colours: Any, frame: Any, at: Any, *args: Any) -> Any:
         f = operators.inner(self)
         positions = positions_of(self.argnums, len(args), self.operator)
         xs = [x for k in positions for x in flatten(args[k])[0] if is_real(x)]
@@ -76,9 +76,7 @@ class _Entries(Derivative):
                 return [_vector([bars[k] for k in positions]) for bars in map(pullback, seeds)]
 
         dtype = np.dtype(dtype_of(xs[0])).str[1:]
-        return hooks.call(
-            columns.compressed, products, list(colours), frame, of, at, WIDTH, dtype
-        )
+        return hooks.call(columns.compressed, products, list(colours), frame, at, WIDTH, dtype)
 
 
 @dataclass(frozen=True)
@@ -91,6 +89,7 @@ class _Found:
     plan: Plan
     way: str
     colours: tuple[Any, ...]  # of each leaf
+    at: Any  # the entries among all products
     entries: Compiled | None  # None: all entries are zero
 
     def serves(self, f: Function, args: tuple[Any, ...]) -> bool:
@@ -125,11 +124,11 @@ class Sparse:
         plan, p = found.plan, found.pattern
         if found.entries is None:
             return sparse.csr_array(p.shape, dtype=inside[0].dtype)
+        length = p.shape[0] if found.way == "columns" else p.shape[1]
         frame: Any = plan.count
         if plan.count > WIDTH:
-            length = p.shape[0] if found.way == "columns" else p.shape[1]
             frame = np.broadcast_to(False, (-(-plan.count // WIDTH) * WIDTH, length))
-        data = found.entries(found.colours, frame, plan.of, plan.at, *args)
+        data = found.entries(found.colours, frame, found.at, *args)
         return sparse.csr_array((data, p.indices.copy(), p.indptr.copy()), shape=p.shape)
 
     def pattern(self, *args: Any) -> Any:
@@ -181,7 +180,8 @@ class Sparse:
             p = sparse.csr_array(p + p.T)
         p.sort_indices()
         if not p.nnz:
-            return _Found(traced, _fixed(traced, self.vector, inside), p, _NOTHING, "", (), None)
+            fixed = _fixed(traced, self.vector, inside)
+            return _Found(traced, fixed, p, _NOTHING, "", (), None, None)
         plan, way = (symmetric(p) if self.is_hessian else by_columns(p)), "columns"
         if not self.is_hessian and plan.count > 2 * _ROW:
             rows = by_rows(p)
@@ -194,7 +194,8 @@ class Sparse:
         side = self._chosen(args) if way == "columns" else vjp(self.f, *args)[0]
         colours = _split(plan.colours, [x for x in flatten(side)[0] if is_real(x)])
         fixed = _fixed(traced, self.vector, inside)
-        return _Found(traced, fixed, p, plan, way, colours, self._entries[way])
+        at = plan.of * (p.shape[0] if way == "columns" else p.shape[1]) + plan.at
+        return _Found(traced, fixed, p, plan, way, colours, at, self._entries[way])
 
 
 def _fixed(traced: Traced, f: Function, args: tuple[Any, ...]) -> tuple[Any, ...]:

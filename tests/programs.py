@@ -1,4 +1,4 @@
-"""Which programs do all tests share?  The whole catalogue, by name.
+"""Which programs do all tests share?  The whole catalogue, by name; and users' programs beside it.
 
 Each program is a function as users write them, with a way to draw arguments inside its smooth
 region; see `tests/catalogue/entry.py`.  `tests/truth.py` gives their derivatives from outside.
@@ -8,10 +8,36 @@ from __future__ import annotations
 
 from tests.catalogue import arrays, functions, models, numerics, recursion, scalars
 from tests.catalogue.entry import Program
+from tests.users import (
+    finance,
+    machinelearning,
+    physics,
+    pythonic,
+    statistics,
+    tutorials,
+)
+from tests.users import (
+    numerics as textbook,
+)
 
 _MODULES = (scalars, arrays, functions, numerics, models, recursion)
 
 PROGRAMS: dict[str, Program] = {p.name: p for m in _MODULES for p in m.catalogue}
 MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalogue}
 
+# Written as users write, with no regard to what the engine likes; `tests/users` checks them.
+_USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials)
+
+USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
+
+# What is not compiled, with the reason, which LIMITATIONS.md tells.
+NOT_COMPILED: dict[str, str] = {
+    "chosen_buffer": "may be the same as one that was written meanwhile",
+    "relativistic_energy": "an exception that depends on traced values can't be caught",
+    "heaviest_by_name": "is 'b' or 'a' after this branch",
+    "partition_by_size": "is 'small' or 'large' after this branch",
+    "largest_shape": "is a Rectangle of 2 or a Circle of 1 after this branch",
+}
+
+assert len(USERS) == sum(len(m.catalogue.programs) for m in _USERS), "two of one name"
 assert len(PROGRAMS) == sum(len(m.catalogue.programs) for m in _MODULES), "two of one name"

@@ -32,7 +32,8 @@ LAYERS = (
     ("jitad.tape",),
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
-    ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where", "jitad.late"),
+    ("jitad.closures", "jitad.floatlists", "jitad.structures", "jitad.errors", "jitad.where",
+     "jitad.late"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

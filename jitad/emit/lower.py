@@ -72,20 +72,18 @@ def _function(
 
     def end() -> None:
         back = [r for j, r in enumerate(tape.body.results) if j not in given.values()]
-        changed = [tape.body.results[j] for j in given.values()]
-        results.extend(_returned(s, back, changed))
+        results.extend(_returned(s, back, [tape.body.results[j] for j in given.values()]))
         lines.extend(calls.given_back(s, tape, given, results))
 
     s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
-    text = s.page.text()
-    used = set(re.findall(r"[A-Za-z_]\w*", text))
+    used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if mine is None and s.room in used:
         lines.append(f"    {s.room} = room()\n")
-    where = f"  # {tape.pos}" if tape.pos else ""
-    return f"def {name}({', '.join(parameters)}):{where}\n{''.join(lines)}{text}"
+    head = f"def {name}({', '.join(parameters)}):" + (f"  # {tape.pos}" if tape.pos else "")
+    return f"{head}\n{''.join(lines)}{text}"
 
 
 def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:
@@ -470,7 +468,7 @@ def _check(s: Scope, e: Equation) -> None:
             s.page.write(f"raise {name}({e.params['late'].key!r}{values})")
         return
     with s.page.block(f"if {negated(ok).text}:"):
-        whole = issubclass(cls, JitadError) and cls is not GuardMiss
+        whole = issubclass(cls, JitadError) and not issubclass(cls, GuardMiss)
         finished = f", {FINISHED!r}" if whole else ""
         s.page.write(f"raise {name}({message!r}{finished})")
     if e in s.analysis.equal:

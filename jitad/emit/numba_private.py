@@ -637,6 +637,8 @@ def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
         return None
     name = _direct_name(made.fndesc)
     address = made.library.get_pointer_to_function(name)
+    if not address:
+        return None
     return _dynfunc.make_function(
         made.fndesc.lookup_module(), made.fndesc.qualname.split(".")[-1], name, address,
         made.environment, (made.library,),

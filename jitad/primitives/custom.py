@@ -54,6 +54,11 @@ class Rule:
         """Which results have derivatives."""
         return tuple(k for k, a in enumerate(self.function.results) if is_float(a.type))
 
+    @property
+    def blocks(self) -> list[Block]:
+        found = (self.function, self.jvp, self.forward, self.backward)
+        return [block for block in found if block is not None]
+
     def changed(self, change: Callable[[Block], Block], **fields: Any) -> Rule:
         """The rule with every block changed."""
         blocks: dict[str, Any] = {

@@ -25,7 +25,7 @@ def _check(
     if not ok:
         if late is not None:
             raise late.make(values)
-        whole = issubclass(exception, JitadError) and exception is not GuardMiss
+        whole = issubclass(exception, JitadError) and not issubclass(exception, GuardMiss)
         raise exception(message, *((FINISHED,) if whole else ()))
 
 

@@ -85,7 +85,7 @@ def _gathered(e: Equation, known: _Known) -> list[Equation]:
     flags: dict[tuple[type, str], tuple[Var, Var, Equation]] = {}
     for x in body.equations:
         # a guard's miss is not an error: what follows it must not run, for it might be one
-        wait = x.op == "check" and x.params["exception"] is not GuardMiss
+        wait = x.op == "check" and not issubclass(x.params["exception"], GuardMiss)
         if not wait or not _is_of_floats(x.ins[0], known):
             stay.append(x)
             continue

@@ -22,7 +22,7 @@ from jitad.sweeps.reverse import vjp_block
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars, walk
 from jitad.values.number import in_rules
 
 
@@ -30,10 +30,23 @@ def resolve(tape: Tape) -> Tape:
     """A plain tape: no `vjp` or `jvp` is left, and no function with rules of its own."""
     library = _Functions(tape.functions)
     body = inline_customs(_resolve_block(tape.body, library))
-    used = library.used_by(body)
-    used = {name: Tape(name, inline_customs(t.body), t.pos) for name, t in used.items()}
+    used = _plain(body, library)
     library.functions = hushed(body, used)
     return settled(Tape(tape.name, body, tape.pos, library.used_by(body)))
+
+
+def _plain(body: Block, library: Library) -> dict[str, Tape]:
+    """The functions that are called from a block, and from those, without rules."""
+    out: dict[str, Tape] = {}
+    todo = [body]
+    while todo:
+        for e in walk(todo.pop()):
+            name = e.params.get("function")
+            if name is not None and name not in out:
+                block = inline_customs(library.body(name))
+                out[name] = Tape(name, block, library.functions[name].pos)
+                todo.append(block)
+    return out
 
 
 class _Functions(Library):

@@ -62,12 +62,10 @@ def refuse(block: Block, varied: set[Var]) -> None:
         raise unknown_functions(tuple(found), next(iter(found.values())).pos, ACTIVE)
 
 
-def inline(
-    b: Builder, block: Block, atoms: Sequence[Atom], effects: bool = True
-) -> list[Atom]:
+def inline(b: Builder, block: Block, atoms: Sequence[Atom]) -> list[Atom]:
     """Emit a closed block with these atoms for its parameters; gives its results."""
     env: Env = dict(zip(block.params, atoms, strict=True))
-    return copy_block(b, block, env, effects=effects)
+    return copy_block(b, block, env)
 
 
 def inline_customs(block: Block) -> Block:
@@ -110,11 +108,7 @@ class _Inliner(Builder):
 def push(
     b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None], library: Library
 ) -> tuple[list[Atom], dict[int, Atom]]:
-    """The results of a `custom` equation, and the tangents of those that have one.
-
-    A quiet one leaves out checks and prints: they have been made for another direction.
-    """
-    loud = not e.params.get("quiet", False)
+    """The results of a `custom` equation, and the tangents of those that have one."""
     rule: Rule = e.params["rule"]
     n, count = rule.primals, len(rule.function.results)
     if any(t is not None for t in tangents[n:]):
@@ -122,14 +116,13 @@ def push(
     primals, others = ins[:n], ins[n:]
     ts = [zero(b, a) if t is None else t for a, t in zip(primals, tangents, strict=False)]
     if rule.jvp is not None:
-        outs = inline(b, rule.jvp, [*primals, *ts, *others], loud)
+        outs = inline(b, rule.jvp, [*primals, *ts, *others])
     elif rule.forward is None:
         from jitad.sweeps.forward import jvp_block  # which uses this file
 
-        swept = jvp_block(rule.function, range(n), library)
-        outs = inline(b, swept, [*primals, *others, *ts], loud)
+        outs = inline(b, jvp_block(rule.function, range(n), library), [*primals, *others, *ts])
     else:
-        outs = inline(b, rule.forward, [*primals, *others], loud)
+        outs = inline(b, rule.forward, [*primals, *others])
         results, kept = outs[:count], outs[count:]
         outs = results + _pushed(b, e, results, [*kept, *others], ts, library)
     return outs[:count], dict(zip(rule.floats, outs[count:], strict=True))

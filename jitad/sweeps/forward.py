@@ -130,18 +130,16 @@ class Forward:
         self, e: Equation, ins: list[Atom], along: list[tuple[Atom | None, ...]], env: Env,
         tangents: Tangents,
     ) -> None:  # fmt: skip
-        """A call, or a function with rules, once a direction; what it prints is printed once."""
+        """A call, or a function with rules, once a direction (of several only a twin has any:
+        it prints nothing)."""
         moved: list[dict[int, Atom]] = []
-        again = e
         for ts in along:
             if e.op == "custom":
-                outs, dots = push(self.b, again, ins, list(ts), self.library)
+                outs, dots = push(self.b, e, ins, list(ts), self.library)
             else:
-                outs, dots = self.library.tangent(self.b, again, ins, list(ts))
+                outs, dots = self.library.tangent(self.b, e, ins, list(ts))
             moved.append(dots)
-            if again is e:
-                env.update(zip(e.outs, outs, strict=True))
-                again = Equation(e.op, e.ins, e.outs, {**e.params, "quiet": True}, (), e.pos)
+            env.update(zip(e.outs, outs, strict=True))
         for k in sorted({k for dots in moved for k in dots}):
             tangents[e.outs[k]] = tuple(dots.get(k) for dots in moved)
 

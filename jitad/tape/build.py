@@ -331,6 +331,12 @@ class Leaf(Number):
             "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
         )
 
+    def __copy__(self) -> Leaf:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Leaf:
+        return self
+
     def __bool__(self) -> bool:
         return bool(self.known("a bool"))
 

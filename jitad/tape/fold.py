@@ -72,6 +72,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
                 return ins[0]
         case "load":
             return _forward_store(b, ins)
+        case "slice" if set(params["kinds"]) == {"i"}:  # a slice that leaves no axis is an element
+            return b.emit("load", *ins)
         case "store":
             return _as_accumulation(b, ins)
         case "pow" if _is(ins[1], 2) and ins[0].type.dtype[0] == "f":  # type: ignore[union-attr]

@@ -49,6 +49,7 @@ from jitad.trace.join import (
 )
 from jitad.trace.observe import observe
 from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -94,6 +95,8 @@ def truth(value: Any) -> Any:
         if value.shape or value.concrete:
             return bool(value)
         value = value.content
+    if isinstance(value, list) and (stretch := stretched(value)) is not None:
+        value = bind("gt", stretch.count, 0)
     value = primal(value)
     if not isinstance(value, Leaf):
         return bool(value)

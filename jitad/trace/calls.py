@@ -29,7 +29,7 @@ from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
-from jitad.values.journal import made
+from jitad.values.journal import made, made_if_new
 from jitad.values.ranges import Range
 
 # methods of containers that compare elements
@@ -46,6 +46,12 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         trace.step(sys._getframe(1))
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
+    if trace is not None:
+        from jitad.trace import listcalls  # which calls through this hook
+
+        special_case = listcalls.function(f, (*args, *kwargs.values()))
+        if special_case is not None:
+            return special_case(*all_present(args), **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
         return replacement(*all_present(args), **kwargs)
@@ -66,7 +72,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
                 f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
                 return None
-            return f(*args, **kwargs)
+            given = f(*args, **kwargs)
+            return made_if_new(given)
     if type(f) in COMPILED:
         return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
@@ -269,6 +276,11 @@ def _hashable(f: Any) -> bool:
     return isinstance(f, (type, BuiltinMethodType, WrapperDescriptorType))
 
 
+def native(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Library code, run as it is, although something stands in for it."""
+    return _native(current(), f, args, kwargs)
+
+
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:
@@ -310,6 +322,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
     if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
         made(out)
+    made_if_new(out)
     return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 

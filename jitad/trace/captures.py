@@ -19,12 +19,14 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Var, lit
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import INT, Array, Scalar, type_of_constant
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.rewrite import is_library
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -104,6 +106,8 @@ def _step(at: Any, kind: str, key: Any) -> Any:
             return at.__kwdefaults__[key]
         case "part":
             return part_of(at, key)
+        case "floats":
+            return as_array(at)
     raise AssertionError(kind)
 
 
@@ -133,7 +137,8 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    kind: str  # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing"
+    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats"
+    kind: str
     expected: Any  # "same" and "apart": the path of the other thing
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
@@ -157,6 +162,8 @@ class Guard:
                 return (now is other) == (self.kind == "same")
             case "keys":
                 return _shape_of(now) == self.expected
+            case "floats":
+                return is_long(now)
         return False
 
 
@@ -207,6 +214,8 @@ class Captures:
     _lengths: dict[int, int] = field(default_factory=dict)
     _looked_into: set[int] = field(default_factory=set)
     _restores: list[Callable[[], None]] = field(default_factory=list)
+    came_apart: frozenset[Any] = frozenset()  # where lists of floats are that come apart
+    needless: set[Any] = field(default_factory=set)  # those that might
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -326,7 +335,11 @@ class Captures:
                 f"{path} is a {kind.__name__} from outside, which a call would advance",
                 self.builder.pos, "Make it a list, or make it anew inside the function.",
             )  # fmt: skip
-        methods = (getattr(kind, name) for name in _CONTENT if hasattr(kind, name))
+        # not those of the class itself, which an Enum has
+        methods = [
+            getattr(kind, name) for name in _CONTENT
+            if any(name in vars(c) for c in kind.__mro__)
+        ]  # fmt: skip
         seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
         if not seen and not isinstance(value, _IMMUTABLE):
             raise JitadTypeError(
@@ -364,13 +377,20 @@ class Captures:
         if known is not None and (id(value) in self._looked_into or known != path):
             if known != path:
                 self.guards.append(Guard(path, "same", known))
-            self.guards.append(Guard(path, "keys", _shape_of(value)))
+            if stretched(value) is None:
+                self.guards.append(Guard(path, "keys", _shape_of(value)))
             return value
         if id(value) in self._lengths:
             raise JitadError(
                 f"{path} is read after it was appended to", self.builder.pos,
                 "Read it before, or append to a list of your own and return it.",
             )  # fmt: skip
+        if is_long(value) and path not in self.came_apart:
+            self.register(value, path)
+            self._looked_into.add(id(value))
+            self.guards.append(Guard(path, "floats", None))
+            self._restores.append(_restorer(value))
+            return self.float_list(value, len(value), path, self.inputs)
         if len(value) > MAX_ELEMENTS:
             raise JitadError(
                 f"{path} has {len(value)} elements, too many to trace one by one",
@@ -455,6 +475,35 @@ class Captures:
         self.guards.append(Guard(path, "dtype", type))
         if isinstance(value, (int, np.integer, np.bool_)):
             self.builder.examples[var] = value
+        return Leaf(self.builder, var)
+
+    def float_list(self, out: list[Any], count: int, path: Path, inputs: list[Input]) -> list[Any]:
+        """A long list of floats from outside, held as one array; or else number by number."""
+        from jitad.trace.grown import of_floats  # made of handles
+
+        if path in self.came_apart:
+            self.guards.append(Guard(path, "keys", (list, count)))
+            number = type_of_constant(0.0)
+            for k in range(count):
+                inputs.append(Input(path.then("item", k), number, self.add_input(number, "")))
+                out.append(Leaf(self.builder, inputs[-1].var))
+        else:
+            self.needless.add(path)
+            name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
+            if not name and isinstance(path.root, tuple):
+                where = path.root[1]
+                name = where if isinstance(where, str) else self.name_of(where)
+            t = Array("f8", 1)
+            var = self.add_input(t, name, (count,))
+            inputs.append(Input(path.then("floats", None), t, var))
+            out[:] = [of_floats(Leaf(self.builder, var))]
+        self.register(out, path)
+        return out
+
+    def hidden(self, thing: Any, name: str) -> Leaf:
+        """An int that is no input of the user's: the size of a thing of the kernel's own."""
+        var = self.add_input(INT, name)
+        self.inputs.append(Input(Path(Root(thing), (("attr", "size"),)), INT, var))
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:

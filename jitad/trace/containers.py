@@ -12,7 +12,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.trace import outside
-from jitad.values.journal import active, record
+from jitad.values.journal import active, check_free, record
 from jitad.values.kind import fail
 
 # methods that change the container
@@ -54,18 +54,22 @@ def note(container: Any) -> None:
     if journal is None:
         outside.note_container(container)
         return
+    check_free(container)
     if journal.noted(container, "items"):
         return
-    if type(container) not in WRITING:
-        if isinstance(container, OTHERS) and not journal.is_fresh(container):
-            kind = type(container).__name__
-            what = f"a {kind} made elsewhere is written here, which can't be traced"
-            raise fail(JitadError, what, "Use a list or a dict.")
+    if type(container) not in (*WRITING, *OTHERS):
         return
+    if isinstance(container, OTHERS) and not journal.is_made(container):
+        kind = type(container).__name__
+        what = f"a {kind} made elsewhere is written here, which can't be traced"
+        raise fail(JitadError, what, "Use a list or a dict.")
 
     def assign(content: Any) -> None:
-        if isinstance(container, list):
+        if isinstance(container, (list, bytearray)):
             container[:] = content
+        elif isinstance(container, deque):
+            container.clear()
+            container.extend(content)
         else:
             container.clear()
             container.update(content)

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
-from jitad.tape.ir import Block, Pos, Var
+from jitad.tape.ir import Atom, Block, Pos, Var
 from jitad.trace.functions import Functions
 from jitad.trace.observe import Decisions
-from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
 from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.stretch import Room
 from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
@@ -40,6 +41,8 @@ class Insight:
     """What earlier attempts at a trace have found out."""
 
     relied: frozenset[Pos] = frozenset()  # places of conditions that must be known
+    # loops whose lists must have a known length, and where lists of floats are that must
+    written_out: frozenset[Any] = frozenset()
     recursive: frozenset[CodeType] = frozenset()  # functions that become functions of the tape
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
@@ -90,6 +93,20 @@ class Trace:
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
+        self.rooms: dict[Pos, tuple[Leaf, Room]] = {}  # by the loops that they grow in
+        # such loops, if they could be written out as well, and lists of floats from outside
+        self.needless: set[Any] = set()
+
+    def room(self, pos: Pos) -> Leaf:
+        """How many elements lists may have that grow here: an argument of the kernel."""
+        if pos not in self.rooms:
+            room = Room(f"list {len(self.rooms) + 1}, which grows in line {pos.line}, is shorter")
+            self.rooms[pos] = self.captures.hidden(room, "room"), room
+        return self.rooms[pos][0]
+
+    def room_message(self, room: Atom) -> str | None:
+        """What the kernel says if this room does not suffice; None of what is no room."""
+        return next((r.message for leaf, r in self.rooms.values() if leaf.atom is room), None)
 
     def around(self) -> frozenset[Pos]:
         """Where the conditions are under which the trace is at present."""
@@ -176,7 +193,7 @@ def position(frame: FrameType) -> Pos | None:
     known = _positions.get(id(code))
     if known is None:
         places = None
-        if is_rewritten_code(code):
+        if is_rewritten_code(code) and code.co_filename != AS_WRITTEN:
             places = [
                 Pos(code.co_filename, p[0] or code.co_firstlineno, p[2] or 0)
                 for p in code.co_positions()
@@ -230,7 +247,9 @@ class Region:
         self.undone = [(w, w.read()) for w in journal.frames[-1].values()]
         self._pop()
         self.fresh = journal.fresh[-1]
+        held = journal.held[-1]
         journal.close()
+        journal.held[-1].update(held)
 
     def redo(self) -> None:
         """After all, the finished block is what happens: add it to the block around it."""

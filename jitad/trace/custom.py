@@ -29,7 +29,7 @@ from jitad.structures import (
 )
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
-from jitad.tape.ir import CALLS, Atom, Block, Var, free_vars, shape_outside, walk
+from jitad.tape.ir import Atom, Block, Var, free_vars, shape_outside
 from jitad.tape.types import is_float
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.operators import check_data, conformed, dress, is_real
@@ -156,12 +156,6 @@ class _Call:
             for v in params:
                 b.measure(v)
             results = [b.atom(_content(r)) for r in run(*given)]
-            if any(e.op in CALLS for e in walk(region.block)):
-                raise JitadError(
-                    f"{self.rules.name} has derivative rules, and calls a function that calls "
-                    "itself under a traced condition", b.pos,
-                    "Let an int that is known decide how deep the recursion goes.",
-                )  # fmt: skip
             written = trace.journal.written()
             if written:
                 raise JitadError(

@@ -2,17 +2,21 @@
 
 A traced body uses variables from outside, as a Python function reads what is around it: captured
 inputs, and what surrounds the place where it was first called.  They become parameters, and every
-call hands them on (lambda lifting; Johnsson 1985).
+call hands them on (lambda lifting; Johnsson 1985).  The blocks of derivative rules are closed
+already: what they call must not need anything from outside.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from jitad.errors import JitadError
 from jitad.primitives import TABLE
+from jitad.primitives.custom import Rule
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, copy_block
-from jitad.tape.ir import CALLS, Block, Lit, Pos, Tape, Var, free_vars, walk
+from jitad.tape.ir import CALLS, Block, Equation, Lit, Pos, Tape, Var, free_vars, walk
 
 
 @dataclass(frozen=True)
@@ -42,21 +46,44 @@ class Functions:
     def closed(self, main: Block) -> dict[str, Tape]:
         """The functions as tapes; the calls in all bodies are given what these need."""
         calls = {
-            name: {e.params["function"] for e in walk(d.body) if e.op in CALLS}
+            name: {e.params["function"] for e, _ in _everywhere(d.body) if e.op in CALLS}
             for name, d in self.known.items()
         }
         free = _free(self.known, calls)
         acting = _acting(self.known, calls)
         for body in (main, *(d.body for d in self.known.values())):
-            for e in walk(body):
+            for e, rule in _everywhere(body):
                 if e.op in CALLS:
                     name = e.params["function"]
+                    if rule is not None and free[name]:
+                        raise JitadError(
+                            f"{rule.name} has derivative rules, and calls a function that calls "
+                            "itself and takes something from around it", e.pos,
+                            "Pass all that it takes as arguments.",
+                        )  # fmt: skip
                     e.ins = (*e.ins, *free[name])
                     e.op = "act" if name in acting else "call"
         return {
             name: Tape(name, _with_parameters(d.body, list(free[name])), d.pos)
             for name, d in self.known.items()
         }
+
+
+def _everywhere(body: Block, rule: Rule | None = None) -> Iterator[tuple[Equation, Rule | None]]:
+    """All equations, with the rule in whose blocks they are; those of a rule once."""
+    seen: set[int] = set()
+    todo = [(body, rule)]
+    while todo:
+        block, inside = todo.pop()
+        for e in walk(block):
+            yield e, inside
+            if e.op == "custom" and id(e.params["rule"]) not in seen:
+                seen.add(id(e.params["rule"]))
+                todo += [(b, e.params["rule"]) for b in e.params["rule"].blocks]
+
+
+def _acts(e: Equation) -> bool:
+    return e.op not in (*CALLS, "custom") and e.op in TABLE and TABLE[e.op].effect
 
 
 def _free(known: dict[str, Definition], calls: dict[str, set[str]]) -> dict[str, dict[Var, None]]:
@@ -88,7 +115,7 @@ def _acting(known: dict[str, Definition], calls: dict[str, set[str]]) -> set[str
     """The functions that have effects."""
     acting = {
         name for name, d in known.items()
-        if any(e.op not in CALLS and e.op in TABLE and TABLE[e.op].effect for e in walk(d.body))
+        if any(_acts(e) for e, _ in _everywhere(d.body))
     }  # fmt: skip
     while more := {name for name, others in calls.items() if others & acting} - acting:
         acting |= more

@@ -37,6 +37,7 @@ from typing import Any
 
 from jitad.tape.ir import Pos
 from jitad.trace import names as of
+from jitad.trace.bindings import lower_bindings
 from jitad.trace.exits import _at, lower_exits
 from jitad.trace.expressions import Expressions, _hook, _is_hook, _later, _load, _store
 from jitad.trace.identity import asks_for_class
@@ -79,6 +80,7 @@ class Hooking(Expressions):
         self.around = around
         if not isinstance(node, ast.Lambda):
             lower_exits(node)
+            lower_bindings(node)
         self.locals = of.locals_of(node)
         self.nonlocals = of.declared(node, ast.Nonlocal)
         self.globals = of.declared(node, ast.Global)

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from jitad.errors import JitadError
+from jitad.errors import GuardMiss, JitadError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
-from jitad.trace import branches, loops, outside
+from jitad.trace import branches, lists, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import HERE, call, special
 from jitad.trace.containers import note
@@ -40,11 +40,13 @@ from jitad.trace.places import (
     set_item,
     unpack,
 )
+from jitad.trace.stretch import stretched
 from jitad.trace.texts import text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
+from jitad.values.journal import made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
@@ -102,12 +104,16 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if (a is None or b is None) and name in ("eq", "ne"):
                 return (Is if name == "eq" else IsNot)(a, b)
             a, b = present(a), present(b)
+            if stretched(a) is not None or stretched(b) is not None:
+                return lists.binary(name, a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")
                 if found is not None:
                     out = call(found, x, other)
                     if out is not NotImplemented:
                         return out
+            out = plain(a, b)
+            return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
 
     return hook
@@ -124,6 +130,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
             return plain(a, b)
         trace.step(sys._getframe(1))
         a, b = present(a), present(b)
+        if stretched(a) is not None or (type(a) is list and stretched(b) is not None):
+            return lists.in_place(name, a, b)
         if type(a) in (list, dict, set):
             note(a)
         elif type(a) not in _PLAIN:
@@ -170,6 +178,8 @@ for _name, (_plain, _method) in _UNARY.items():
 
 def In(a: Any, b: Any) -> Any:
     a, b = present(a), present(b)
+    if stretched(b) is not None:
+        return lists.contains(b, a)
     if isinstance(b, (list, tuple, dict)):
         refuse_among(b)
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
@@ -256,7 +266,7 @@ class trying:
         inside = Block([], self.block.equations[self.at :])
         for e in walk(inside):
             caught = e.op == "check" and issubclass(e.params["exception"], self.caught)
-            if caught and e.params["exception"].__name__ != "GuardMiss":
+            if caught and not issubclass(e.params["exception"], GuardMiss):
                 raise JitadError(
                     "an exception that depends on traced values can't be caught", e.pos,
                     "Test the condition with `if` instead of `try`.",

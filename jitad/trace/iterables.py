@@ -13,6 +13,7 @@ from typing import Any
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
+from jitad.trace.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex, pair, parts
@@ -55,6 +56,10 @@ def sequence(x: Any) -> Counted | None:
             if not x.shape:
                 raise TypeError("iteration over a 0-d array")
             return Counted(x.shape[0], x.row, (0, x.shape[0], 1))
+        case list() if (stretch := stretched(x)) is not None:
+            from jitad.trace import lists  # which loops
+
+            return Counted(stretch.count, lists.item_of(x), (0, stretch.count, 1))
     return None
 
 
@@ -77,10 +82,33 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
     return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1))
 
 
+class Backwards:
+    """The items of a list or tuple from the last to the first, as `reversed` gives them."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+        self.rest: Any = None
+
+    def __iter__(self) -> Backwards:
+        return self
+
+    def __next__(self) -> Any:
+        self.rest = self.rest or reversed(self.items)
+        return next(self.rest)
+
+    def whole(self) -> list[Any] | None:
+        """All of them, if none was taken yet; none is left then."""
+        if self.rest is not None:
+            return None
+        out = list(reversed(self.items))
+        self.rest = iter(())
+        return out
+
+
 def reversed_(x: Any) -> Any:
     s = sequence(x)
     if s is None:
-        out = reversed(x)
+        out = Backwards(x) if type(x) in (list, tuple) and active() is not None else reversed(x)
         made(out)
         return out
     last = extents.sub(s.count, 1)
@@ -89,6 +117,8 @@ def reversed_(x: Any) -> Any:
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
     parts = [sequence(x) for x in xs]
+    if any(p is not None and p.static is None for p in parts):
+        xs = tuple(w if type(x) is Backwards and (w := x.whole()) is not None else x for x in xs)
     lengths = any(p is not None and p.static is None for p in parts)
     if not lengths or any(map(_advances, xs)):  # beside an iterator, lengths are relied on
         given = [x if p is None else p for x, p in zip(xs, parts, strict=True)]

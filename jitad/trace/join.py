@@ -10,7 +10,8 @@ containers are unified element by element.  `extract` gives the atoms of a snaps
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import FunctionType, MethodType, SimpleNamespace
 from typing import Any
@@ -23,7 +24,18 @@ from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type, named, type_of_constant
-from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot, snapshot
+from jitad.trace.snapshot import (
+    Arr,
+    Lost,
+    Num,
+    Obj,
+    Per,
+    Rec,
+    Snapshot,
+    snapshot,
+    stretch_of,
+)
+from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
@@ -69,7 +81,17 @@ class Maybe:
     none: bool = False
 
 
-Form = Keep | Number | Handle | Record | Maybe
+@dataclass(frozen=True, slots=True, eq=False)
+class Grown:
+    """A list whose length only the kernel knows: a count, and `room` rows; see `grown.py`."""
+
+    of: Rec
+    element: Form
+    room: Atom
+    spare: int | None
+
+
+Form = Keep | Number | Handle | Record | Maybe | Grown
 
 
 class Mismatch(Exception):
@@ -126,8 +148,9 @@ def _same_number(x: Any, y: Any) -> bool:
 class Unifier:
     """Unifies pairs of snapshots; an alias on both sides stays an alias."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: Callable[[], Atom] | None = None) -> None:
         self.pairs: dict[tuple[int, int], Form] = {}
+        self.room = room  # for lists that grow in a loop
 
     def unify(self, a: Snapshot, b: Snapshot, name: str = "") -> Form:
         if same(a, b):
@@ -143,6 +166,10 @@ class Unifier:
                 return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.handles(a, b)
+            case Rec(value=list()), Rec(value=list()) if name != APPENDED and (
+                (form := grown.unified(self, a, b)) is not None
+            ):
+                out = form
             case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
                 out = self.pairs[pair] = Record(a, ())
                 shared = _shared_cells(a.value, b.value)
@@ -151,12 +178,13 @@ class Unifier:
                     for k, p, q in zip(a.keys, a.parts, b.parts, strict=True)
                 )
             case Rec(value=list()), Rec(value=list()) if name == APPENDED:
+                if self.room is not None:
+                    raise Mismatch("a list from outside that gets longer")
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
-            case Rec(value=u), Rec(value=v) if type(u) is type(v) and type(u) in (list, tuple):
-                kind = type(u).__name__
-                text = f"a {kind} of {len(a.keys)} or of {len(b.keys)} elements"
+            case Rec(value=tuple() as u), Rec(value=tuple() as v) if type(u) is type(v):
+                text = f"a {type(u).__name__} of {len(a.keys)} or of {len(b.keys)} elements"
                 raise _mismatch(a, b, text)
             case (Obj(None), Per(_, p, none=True)) | (Per(_, p, none=True), Obj(None)):
                 out = Maybe(self.alone(p, name), name, True)  # type: ignore[arg-type]
@@ -302,6 +330,8 @@ def describe(s: Snapshot) -> str:
             return f"an array ({h.type})"
         case Rec(Complex() as z):
             return f"an array of {z.dtype}" if z.shape else "a complex"
+        case Rec() if stretch_of(s) is not None:
+            return "a list whose length depends on traced values"
         case Rec(v, _, _) if not is_function(v):
             return f"a {type(v).__name__} of {len(s.keys)}"
         case Per(_, part, none=True):
@@ -321,7 +351,7 @@ def extract(
 ) -> list[Atom]:
     """The atoms of a snapshot in this form, in order; placeholders where s is None."""
     seen = set() if seen is None else seen
-    if isinstance(f, (Handle, Record)):
+    if isinstance(f, (Handle, Record, Grown)):
         if id(f) in seen:
             return out
         seen.add(id(f))
@@ -347,6 +377,8 @@ def extract(
             parts = s.parts if isinstance(s, Rec) else [None] * len(f.parts)
             for p, q in itertools.zip_longest(f.parts, parts):  # what was appended may be shorter
                 extract(b, p, q, out, seen)
+        case Grown():
+            grown.extract(b, f, s, out)
         case Number(Array()):
             assert isinstance(s, Num)
             out.append(b.atom(s.value))
@@ -373,7 +405,7 @@ def cast(b: Builder, atom: Atom, t: Any) -> Atom:
 
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
     """Type and extents of every variable that the form needs."""
-    if isinstance(f, (Handle, Record)):
+    if isinstance(f, (Handle, Record, Grown)):
         if id(f) in seen:
             return out
         seen.add(id(f))
@@ -382,6 +414,8 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
             out.append((t, shape))
         case Handle(t, shape):
             out.append((t, shape))
+        case Grown():
+            out += grown.kinds_of(f)
         case Record():
             for p in f.parts:
                 kinds(p, out, seen)
@@ -408,6 +442,8 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
     if id(f) in numbers:
         return numbers[id(f)]
     numbers[id(f)] = len(numbers)
+    if isinstance(f, Grown):
+        return ("grown", f.room, f.spare is None, signature(f.element, {}))
     if isinstance(f, Handle):
         return (f.type, f.shape)
     return (type(f.of.value), *(signature(p, numbers) for p in f.parts))
@@ -436,6 +472,8 @@ def build(
                 out = Perhaps(flag, value, name, none)
             else:
                 out = value if flag else None if none else UNSET
+        case Grown():
+            out = grown.build(b, f, atoms, join)
         case Record():
             out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
     made[id(f)] = out
@@ -455,6 +493,14 @@ def _container(f: Record, parts: list[Any]) -> Any:
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     if isinstance(value, list):
         return kind(parts)
+    if isinstance(value, deque):
+        return kind(parts, value.maxlen)
+    if isinstance(value, Stretch):
+        return value.with_parts(parts)
+    if isinstance(value, defaultdict):
+        return kind(value.default_factory, zip(f.of.keys, parts, strict=True))
+    if isinstance(value, Counter):
+        return kind(dict(zip(f.of.keys, parts, strict=True)))
     if isinstance(value, dict):
         return kind(zip(f.of.keys, parts, strict=True))
     if is_function(value):
@@ -479,3 +525,6 @@ def explain(
         f"{what} is {e} {where}", pos,
         "Give it the same kind of value on every path, or decide on something static.",
     )  # fmt: skip
+
+
+from jitad.trace import grown  # noqa: E402  which is made of these forms

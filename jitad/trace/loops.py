@@ -9,6 +9,7 @@ out to need the index as a plain number.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from jitad.errors import JitadError
@@ -19,6 +20,7 @@ from jitad.trace.context import Region, Trace, current
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted, sequence
 from jitad.trace.rolled import Rolled, RolledFor, RolledWhile
+from jitad.values.journal import made
 from jitad.values.number import bind
 
 State = tuple[Any, ...]
@@ -144,6 +146,7 @@ class Unrolled(_Session):
     ) -> None:
         super().__init__(trace, state, site)
         self.items, self.counted = items, counted
+        self.iterable = items
 
     def __iter__(self) -> Iterator[Any]:
         if self.counted is not None:
@@ -182,6 +185,8 @@ class Unrolled(_Session):
                     f"this loop is written out, and has more than {context.MAX_UNROLLED} "
                     "iterations", self.site.pos, "Loop over range() or an array.",
                 )  # fmt: skip
+            if type(self.iterable) is groupby and self.trace.journal.is_fresh(self.iterable):
+                made(item[1])
             if isinstance(stopped, Leaf):
                 yield from self.guarded(stopped, item)
             else:

@@ -33,10 +33,12 @@ from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
 from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.join import Form, build, extract
+from jitad.trace.lists import refused
 from jitad.trace.optional import present
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
 from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.stretch import Stretch
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
@@ -165,6 +167,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     try:
         result = present(hooks.call(f, *inside, **kwargs))
         leaves, structure = flatten(result)
+        if _has_stretch(structure):  # how long it is, only the block knows
+            raise refused("differentiated, or what a derivative is taken of")
         atoms: list[Atom] = []
         places: list[int | None] = []
         for leaf in leaves:
@@ -199,6 +203,10 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         trace, fixed, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
         structure, tuple(leaves), tuple(places), tuple(writes), own,
     )  # fmt: skip
+
+
+def _has_stretch(structure: Structure) -> bool:
+    return structure.kind is Stretch or any(map(_has_stretch, structure.children))
 
 
 def check_data(leaf: Any, operator: str, where: str, b: Builder) -> None:

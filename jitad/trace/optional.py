@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from jitad.errors import JitadTypeError
+from jitad.trace import lists
+from jitad.trace.stretch import Stretch
 from jitad.trace.unset import is_optional
 from jitad.values.kind import fail, require
 
@@ -16,6 +18,8 @@ from jitad.values.kind import fail, require
 def present(value: Any) -> Any:
     """The value where it is used as other than None."""
     if not is_optional(value):
+        if type(value) is Stretch:
+            raise lists.refused("used here")
         return value
     what = f"{value.name or 'a value'} is None here"
     require(value.flag, JitadTypeError, what, "Test it with `is not None`.")
@@ -23,7 +27,8 @@ def present(value: Any) -> Any:
 
 
 def all_present(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(map(present, values)) if any(map(is_optional, values)) else values
+    odd = any(type(v) is Stretch or is_optional(v) for v in values)
+    return tuple(map(present, values)) if odd else values
 
 
 def refuse_among(values: Any) -> None:

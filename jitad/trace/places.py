@@ -18,7 +18,7 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.build import Leaf
-from jitad.trace import outside
+from jitad.trace import lists, outside
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.captures import Guard
 from jitad.trace.containers import note
@@ -26,11 +26,12 @@ from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
-from jitad.values.journal import MISSING, record
+from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
@@ -151,6 +152,9 @@ def append(target: Any, item: Any) -> None:
         return
     trace.step(sys._getframe(1))
     captures = trace.captures
+    if stretched(target) is not None:
+        lists.append(target, item)
+        return
     if captures.path_of(target) is None or captures.looks_into(target):
         note(target)
         target.append(item)
@@ -280,6 +284,7 @@ WHILE_TRACING.update({
 def _note_attr(owner: Any, name: str) -> None:
     if isinstance(owner, (Number, ArrayHandle)):
         return
+    check_free(owner)
 
     def read() -> Any:
         return vars(owner).get(name, MISSING) if hasattr(owner, "__dict__") else getattr(
@@ -310,6 +315,8 @@ def get_item(owner: Any, index: Any) -> Any:
     if trace is None:
         return outside.met(owner[index]) if type(owner) in (list, tuple, dict) else owner[index]
     trace.step(sys._getframe(1))
+    if stretched(owner) is not None:
+        return lists.get(owner, index)
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
@@ -318,7 +325,7 @@ def get_item(owner: Any, index: Any) -> Any:
             return call(found, owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
-    return owner[index]
+    return made_if_new(owner[index]) if isinstance(index, slice) else owner[index]
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
@@ -336,6 +343,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
+        if stretched(owner) is not None:
+            lists.put(owner, index, value)
+            return
         if type(owner) in (list, dict):
             note(owner)
         elif not isinstance(owner, Complex):
@@ -352,6 +362,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
 
 def del_item(owner: Any, index: Any) -> None:
     if current() is not None:
+        if stretched(owner) is not None:
+            lists.delete(owner, index)
+            return
         if type(owner) in (list, dict):
             note(owner)
         elif (found := special(owner, "__delitem__")) is not None:
@@ -367,6 +380,12 @@ def unpack(value: Any, count: int | None) -> Any:
         if isinstance(n, Leaf):
             require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
             return [value.row(k) for k in range(count)]
+    if stretched(value) is not None:
+        if count is None:
+            raise lists.refused("unpacked with a star")
+        n = lists.length(value)
+        require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
+        return [lists.get(value, k) for k in range(count)]
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -17,6 +17,7 @@ from jitad.tape.types import Scalar
 from jitad.trace.iterables import Counted
 from jitad.trace.join import Form, Handle, Keep, Maybe, Number, Record, Unifier, _container, extract
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
+from jitad.trace.stretch import Stretch, stretched
 from jitad.trace.texts import Text
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
@@ -140,6 +141,9 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
             if type(out) is Complex:
                 out = plain(out.re, out.im)
+            stretch = stretched(out)
+            if stretch is not None:
+                out[:] = expanded(stretch)
             if type(out) is Text:
                 out = str(out)
         case Maybe(part, _, none):
@@ -152,3 +156,33 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             raise AssertionError(f)
     made[id(f)] = out
     return out
+
+
+def expanded(stretch: Stretch) -> list[Any]:
+    """The elements, where all are plain numbers and arrays: those that a kernel gave."""
+    columns = [s[: stretch.count] for s in stretch.stores]
+    lists: list[Any] = [c.tolist() if c.ndim == 1 else list(map(np.array, c)) for c in columns]
+
+    if isinstance(stretch.element, Number) and scalar_class(stretch.element) is None:
+        out: list[Any] = lists[0]
+        return out
+
+    def part(f: Form, values: Iterator[Any]) -> Any:
+        match f:
+            case Number():
+                kind = scalar_class(f)
+                return next(values) if kind is None else kind(next(values))
+            case Handle():
+                return next(values)
+            case Record():
+                return _container(f, [part(p, values) for p in f.parts])
+            case Maybe(inner):
+                there = next(values)
+                value = part(inner, values)
+                return value if there else None
+            case Keep(s):
+                return s.value  # type: ignore[union-attr]
+        raise AssertionError(f)
+
+    rows: Any = zip(*lists, strict=True) if lists else ((),) * stretch.count
+    return [part(stretch.element, iter(row)) for row in rows]

@@ -83,7 +83,9 @@ _library = tuple(
 )
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
-_REWRITTEN = (_OURS + "/iterations.py", _OURS + "/columns.py")  # ours, but as a user writes
+AS_WRITTEN = _OURS + "/trace/as_written.py"
+# ours, but as a user writes
+_REWRITTEN = (_OURS + "/iterations.py", _OURS + "/columns.py", AS_WRITTEN)
 
 
 def is_library(f: FunctionType) -> bool:

@@ -17,17 +17,18 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import BOOL, INT, Array
 from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
+from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import (
     Form,
-    Handle,
+    Grown,
     Keep,
     Maybe,
     Mismatch,
     Number,
-    Record,
     Unifier,
     build,
     explain,
@@ -36,12 +37,13 @@ from jitad.trace.join import (
     kinds,
     signature,
 )
-from jitad.trace.snapshot import Num, Snapshot, snapshot
+from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
 from jitad.values.number import bind
 
 MAX_PASSES = 24
+LISTED = 8  # iterations of known number that are written out where lists get longer in them
 State = tuple[Any, ...]
 
 
@@ -83,7 +85,14 @@ class Rolled:
     def passes(self) -> Iterator[tuple[Any, State]]:
         for _ in range(MAX_PASSES):
             self.event = ""
-            yield self._begin()
+            self.held = self._held()
+            try:
+                begun = self._begin()
+            except (JitadError, TypeError):  # an item that a traced number can't choose
+                if self.may_fail:
+                    return
+                raise
+            yield begun
             if self.event == "failed":
                 return
             if self.event == "raised":
@@ -99,7 +108,8 @@ class Rolled:
                 self._finish()
                 self.done = True
                 return
-        raise JitadError("the types of this loop's variables do not settle", self.site.pos)
+        if not self.may_fail:
+            raise JitadError("the types of this loop's variables do not settle", self.site.pos)
 
     def _params(self) -> tuple[list[Var], list[Var]]:
         """Variables of the kind of loop, and one each for what is carried."""
@@ -137,6 +147,9 @@ class Rolled:
             for w in self.lost.values():
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
             values = self._built(self._values)
+            for f, s in zip(self.forms, chain(self.entry, self._places_before()), strict=True):
+                if isinstance(f, Grown) and stretch_of(s) is None:
+                    hold(s)  # whose elements are copied before the loop
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
             item = self._item(self._own)  # reads what the body has written before
@@ -144,6 +157,17 @@ class Rolled:
         except BaseException:
             self.region.drop()
             raise
+
+    def _places_before(self) -> list[Snapshot]:
+        return [w.value for w in self.places.values()]
+
+    def _held(self) -> list[bool]:
+        """Which of the carried arrays and containers may have become elements of a list?"""
+        journal = self.trace.journal
+        if not journal.holding:
+            return []
+        carried = [any(map(journal.is_held, handles_of(f))) for f in self.forms]
+        return carried + [journal.is_held(w.write.target) for w in self.places.values()]
 
     def _flag_inside(self, k: int, value: Any) -> Any:
         return value
@@ -192,7 +216,7 @@ class Rolled:
 
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
-        unifier = Unifier()
+        unifier = Unifier(self._room)
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
@@ -206,7 +230,7 @@ class Rolled:
                 continue
             forms.append(self._next_form(unifier, self.forms[k], s, t, self.site.names[k]))
         found = {w.write.place: w for w in self.region.written if w.write.slot != "_lost"}
-        replaced = {id(h) for f in forms for h in _entries(f)}
+        replaced = {id(h) for f in forms for h in entries(f)}
         for k, (place, w) in enumerate(list(self.places.items())):
             if place[0] in replaced and place[1] == "content":
                 found.pop(place)
@@ -230,10 +254,22 @@ class Rolled:
             forms.append(self._next_form(unifier, Keep(entry), entry, w.value,
                                          _place_name(w.write)))  # fmt: skip
         self.forms = forms
-        return before == (len(self.lost), self._signature())
+        settled = before == (len(self.lost), self._signature())
+        return settled and (not self.trace.journal.holding or self.held == self._held())
+
+    def _room(self) -> Atom:
+        """For lists that grow; a short loop is rather written out, and their lengths are known."""
+        if self.may_fail and (self._is_short() or self.site.pos in self.trace.insight.written_out):
+            raise Mismatch("a list of one or of another length")
+        if self.may_fail:
+            self.trace.needless.add(self.site.pos)
+        return self.trace.room(self.site.pos).atom
+
+    def _is_short(self) -> bool:
+        return False
 
     def _replaced(self) -> set[int]:
-        return {id(h) for f in self.forms for h in _entries(f)}
+        return {id(h) for f in self.forms for h in entries(f)}
 
     def _signature(self) -> list[Any]:
         numbers: dict[int, int] = {}
@@ -246,36 +282,12 @@ class Rolled:
             now = unifier.unify(entry, end, name)
             if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
-            return self._with_extents(widen(was, now), entry, end)
+            return with_extents(widen(was, now), entry, end, self._outside)
         except Mismatch as e:
             if e.functions and not self.may_fail:
                 self.trace.undecided(self.site.pos, self._runs())
             raise explain(name, e, self.site.pos, "before and after an iteration of this loop",
                           self.trace.around()) from None  # fmt: skip
-
-    def _with_extents(self, f: Form, entry: Snapshot, end: Snapshot) -> Form:
-        """Carried arrays keep their extents: those of the value before the loop."""
-        from jitad.trace.join import _shape
-        from jitad.trace.snapshot import Arr
-
-        match f:
-            case Handle(type=t, shape=shape) if t.ndim:
-                source = entry if isinstance(entry, Arr) else end
-                if not isinstance(source, Arr):
-                    return f
-                shape = _shape(source)
-                if not all(map(self._outside, shape)):
-                    raise Mismatch("an array of unknown size, or unbound,")
-                return Handle(f.type, shape, f.of)
-            case Maybe(part, name, none):
-                inner = getattr(end, "part", end)
-                before = getattr(entry, "part", entry)
-                return Maybe(self._with_extents(part, before, inner), name, none)
-            case Record() if hasattr(entry, "parts"):
-                ends = end.parts if hasattr(end, "parts") else entry.parts
-                triples = zip(f.parts, entry.parts, ends, strict=True)
-                f.parts = tuple(self._with_extents(*x) for x in triples)
-        return f
 
     def _outside(self, atom: Atom) -> bool:
         """True of what is defined before the loop; captures join the outermost block later."""
@@ -373,6 +385,9 @@ class RolledFor(Rolled):
     def _flag_inside(self, k: int, value: Any) -> Any:
         return False  # the body only runs while no flag is set
 
+    def _is_short(self) -> bool:
+        return not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
+
     def _runs(self) -> Any:
         runs = bind("gt", self.counted.count, 0)
         return runs
@@ -416,10 +431,16 @@ class RolledWhile(Rolled):
 
     def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
         self.flags = (0, *site.stops)
-        super().__init__(trace, state, site, may_fail)
+        super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
+
+    def leave(self, state: State) -> None:
+        super().leave((truth(state[0]), *state[1:]))  # as it is now: a list may change later
 
     def _own_params(self) -> list[Var]:
         return []
+
+    def _is_short(self) -> bool:
+        return True  # its condition was known so far
 
     def _item(self, own: list[Var]) -> Any:
         return None
@@ -442,18 +463,6 @@ class RolledWhile(Rolled):
         with b.block(*carried) as test:
             test.results = [carried[0]]
         b.structured("while", tuple(start), outs, (test, self.region.block))
-
-
-def _entries(f: Form) -> list[Any]:
-    """The handles before the loop whose place a form takes."""
-    match f:
-        case Handle(of=(first, *_)):
-            return [first.root]
-        case Record():
-            return [h for p in f.parts for h in _entries(p)]
-        case Maybe(part):
-            return _entries(part)
-    return []
 
 
 def _is(value: Any, number: int) -> bool:

@@ -8,7 +8,7 @@ undone before the next one is traced.
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 from jitad import closures
 from jitad.closures import is_function
 from jitad.tape.build import Leaf
+from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
@@ -93,11 +94,21 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     return out
 
 
+def stretch_of(s: Snapshot | None) -> Stretch | None:
+    """What a list held whose length only the kernel knows; None of anything else."""
+    match s:
+        case Rec(value=list(), parts=(Rec(value=Stretch() as stretch),)):
+            return stretch
+    return None
+
+
 def _keys(value: Any) -> tuple[Any, ...] | None:
     """The keys of a container's parts; None for what is not taken apart."""
-    if isinstance(value, (tuple, list)):
+    if isinstance(value, (tuple, list)) or type(value) is deque:
         return tuple(range(len(value)))
-    if type(value) in (dict, OrderedDict):
+    if type(value) is Stretch:
+        return value.keys()
+    if type(value) in (dict, OrderedDict, defaultdict, Counter):
         return tuple(value)
     if isinstance(value, (dict, set, frozenset, deque)):
         return None
@@ -124,4 +135,6 @@ def _closed_over(f: Any) -> tuple[Any, ...] | None:
 def _part(value: Any, key: Any) -> Any:
     if is_function(value):
         return closures.content(value, key)
-    return value[key] if isinstance(value, (tuple, list, dict)) else getattr(value, key)
+    if type(value) is Stretch:
+        return value.part(key)
+    return value[key] if isinstance(value, (tuple, list, dict, deque)) else getattr(value, key)

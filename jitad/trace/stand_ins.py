@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitad.tape.ir import Pos
-from jitad.trace import hooks
+from jitad.trace import hooks, listcalls
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.context import current
 from jitad.trace.hooking import Site
@@ -80,5 +80,6 @@ METHODS["__abs__"] = _abs
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
+WHILE_TRACING.update(listcalls.STAND_INS)
 WHILE_TRACING[sum] = _folded(sum, _ADD, 0)
 WHILE_TRACING[math.prod] = _folded(math.prod, _MULT, 1)

@@ -15,11 +15,13 @@ from types import FunctionType
 from typing import Any
 
 from jitad.errors import Guessed, JitadError, UnknownDepthError
+from jitad.floatlists import Floats
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
+from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures, Guard, Input, Path
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
@@ -28,6 +30,7 @@ from jitad.trace.observe import Decisions
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
 from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
+from jitad.trace.stretch import Room
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -115,6 +118,7 @@ class Traced:
     commits: tuple[Commit, ...]
     guessed: dict[Any, str]  # opaque functions that are taken to give a float
     relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
+    rooms: tuple[Room, ...] = ()  # of the lists that grow
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
@@ -140,23 +144,33 @@ def trace(
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
     """
     insight = Insight() if decisions is None else Insight(relied=decisions.places)
+    start, first = insight, None
     while True:
+        found: set[Any] = set()  # loops and lists that could do with known lengths
         try:
-            return _trace(f, args, kwargs or {}, dynamic, insight, decisions)
+            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found)
         except Again as again:
             insight = again.insight
+        except JitadError as error:
+            if first is not None:
+                raise first from None
+            if found <= insight.written_out or raises_for_the_user(error):
+                raise
+            first = error
+            insight = dataclasses.replace(start, written_out=insight.written_out | found)
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
-    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None,
+    dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None, found: set[Any],
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
-    running.insight, running.decisions = insight, decisions
+    running.insight, running.decisions, running.needless = insight, decisions, found
+    captures.came_apart, captures.needless = insight.written_out, running.needless
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
@@ -192,6 +206,11 @@ def _trace(
             f"{_name(f)} prints on a path that depends on numbers", None,
             "A kernel that finds itself on another path can't take back what it printed.",
         )  # fmt: skip
+    if running.rooms and any(e.op == "print" for e in walk(body)):
+        raise JitadError(
+            f"{_name(f)} prints, and lists get longer in it that a kernel may have no room for",
+            None, "It can't take back what it printed: return it, or use arrays.",
+        )  # fmt: skip
     pos = None
     if python is not None:
         pos = Pos(python.__code__.co_filename, python.__code__.co_firstlineno)
@@ -200,6 +219,7 @@ def _trace(
         tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
         running.guessed,
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
+        tuple(room for _, room in running.rooms.values()),
     )  # fmt: skip
 
 
@@ -226,6 +246,8 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
     """An argument with its abstract leaves as inputs."""
     if isinstance(a, (Scalar, Array, Shaped, Valued)):
         return _leaf_argument(captures, inputs, a, path)
+    if isinstance(a, Floats):
+        return captures.float_list([], a.count, path, inputs)
     kind: Any = type(a)
     if isinstance(a, Complex):  # abstract parts
         first = _argument(captures, inputs, a.re, path.then("attr", "real"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jitad.trace.join import (
     Form,
+    Grown,
     Handle,
     Keep,
     Maybe,
@@ -21,6 +22,10 @@ def widen(was: Form, now: Form) -> Form:
     match was, now:
         case Keep(), _:
             return now
+        case (Record() | Grown()), Grown():
+            return now
+        case Grown(), (Record() | Keep()):
+            return was
         case Number(s, shape), Number(t):
             return Number(join_types(s, t), shape)
         case Number(s, shape), Keep(Num(x)):

@@ -148,6 +148,7 @@ class ArrayHandle(Surface):
 
     def _record(self) -> None:
         if journal.active() is not None:
+            journal.check_free(self)
             journal.record(self, "content", self._content, lambda: self._content, self._restore)
 
     def _restore(self, content: Any) -> None:

@@ -10,10 +10,14 @@ keeps the first write to each place: `written` tells the region's owner what to 
 
 from __future__ import annotations
 
+import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from jitad.errors import JitadError
 
 Place = tuple[int, Any]
 
@@ -61,6 +65,12 @@ class Join:
     sides: tuple[Any, ...]  # one a path, in the same order within a session
 
 
+HELD = (
+    "this became an element of a list whose length depends on traced values, which holds copies, "
+    "and can't be written any more"
+)
+
+
 class Journal:
     """The writes of one trace, in nested frames."""
 
@@ -69,6 +79,8 @@ class Journal:
         self.joins: dict[int, Join] = {}  # handles that joins made
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
+        self.held: list[dict[int, object]] = [{}]  # objects that nobody may write to any more
+        self.holding = False  # are there any?
 
     # -- arrays that were chosen between -------------------------------------------------------
 
@@ -120,11 +132,13 @@ class Journal:
     def open(self) -> None:
         self.frames.append({})
         self.fresh.append({})
+        self.held.append({})
 
     def close(self) -> list[Write]:
         """Undo the innermost frame; gives its writes, whose `old` is the present value again."""
         frame = self.frames.pop()
         self.fresh.pop()
+        self.held.pop()
         for w in reversed(frame.values()):
             w.restore()
         return list(frame.values())
@@ -135,6 +149,8 @@ class Journal:
             self.frames[-1].setdefault(place, w)
         fresh = self.fresh.pop()
         self.fresh[-1].update(fresh)
+        held = self.held.pop()
+        self.held[-1].update(held)
 
     def written(self) -> list[Write]:
         """The first write of the innermost frame to every place, in order, to older objects."""
@@ -150,6 +166,18 @@ class Journal:
         place = (id(target), slot)
         return any(place in frame for frame in self.frames)
 
+    def hold(self, thing: object) -> None:
+        """From now on, writing to the thing is an error."""
+        self.held[-1][id(thing)] = thing
+        self.holding = True
+
+    def is_held(self, thing: object) -> bool:
+        """Also true of a handle that may stand for such an array."""
+        if any(id(thing) in held for held in self.held):
+            return True
+        join = self.joins.get(id(thing))
+        return join is not None and any(map(self.is_held, join.sides))
+
     def made(self, thing: object) -> None:
         """Note an object made just now: writes to it in this frame are nobody else's business."""
         self.fresh[-1][id(thing)] = thing
@@ -157,6 +185,10 @@ class Journal:
     def found(self, thing: object) -> None:
         """Note that an object, made just now, stands for one that was there before."""
         self.fresh[-1].pop(id(thing), None)
+
+    def is_made(self, thing: object) -> bool:
+        """True where the trace has made the thing."""
+        return any(id(thing) in fresh for fresh in self.fresh)
 
     def is_fresh(self, thing: object) -> bool:
         """True where the thing was made in the innermost frame."""
@@ -198,10 +230,30 @@ def record(
             journal.retire_others(target)
 
 
+def check_free(thing: object) -> None:
+    """A write of the user's: not to an element of a list that holds copies."""
+    journal = active()
+    if journal is not None and journal.holding and journal.is_held(thing):
+        from jitad.values.kind import fail  # which knows of handles
+
+        raise fail(JitadError, HELD, "Copy it first: list.append(x.copy()), or a tuple.")
+
+
 def made(thing: object) -> None:
     """Note a mutable object that was made just now."""
     if _here.journals:
         _here.journals[-1].made(thing)
+
+
+def made_if_new(thing: Any) -> Any:
+    """Note what library code gave, if it is a container that nobody else holds."""
+    if _here.journals and isinstance(thing, CONTAINERS) and sys.getrefcount(thing) <= _ALONE:
+        _here.journals[-1].made(thing)
+    return thing
+
+
+CONTAINERS = (list, dict, set, deque, bytearray)
+_ALONE = 3  # references: the caller's, the parameter, and that of the question
 
 
 def found(thing: object) -> None:

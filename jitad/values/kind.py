@@ -92,7 +92,7 @@ def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") ->
         builder = ok.builder
         # One check covers what comes after it: a repeated load is not checked again.
         if builder.first_time(("check", ok.atom, exception)):
-            guard = exception is GuardMiss
+            guard = issubclass(exception, GuardMiss)
             text = what if guard else message(what, builder.pos, remedy)
             bind("check", ok, exception=exception, message=text)
     elif not ok:

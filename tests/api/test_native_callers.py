@@ -196,10 +196,8 @@ def test_values_that_must_be_known() -> None:
 
 def test_lengths_that_must_be_known() -> None:
     def f(x):
-        s = 0.0
-        for v in list(x):
-            s = s + v * v
-        return s
+        a, b, c = (v * v for v in tuple(x))
+        return a + b + c
 
     g = jit_grad(f)
 
@@ -213,6 +211,23 @@ def test_lengths_that_must_be_known() -> None:
     np.testing.assert_array_equal(use(THREE), 2 * THREE)
     with pytest.raises(JitadError, match=r"for calls in which an extent of x is 3|extent is 3"):
         use(np.ones(4))
+
+
+def test_room_for_lists() -> None:
+    g = jit_grad(lambda x: sum([v * v for v in x]))
+
+    @njit
+    def use(x):
+        return g(x)
+
+    np.testing.assert_array_equal(use(THREE), 2 * THREE)
+    long = np.arange(5000.0)
+    with pytest.raises(JitadError, match="for calls in which list 1, which grows in line"):
+        use(long)
+    np.testing.assert_array_equal(g(long), 2 * long)
+    np.testing.assert_array_equal(use(long), 2 * long)
+    assert g.specialisations == ["a call from native code"]
+
 
 
 def test_an_extent_of_one() -> None:

@@ -14,7 +14,18 @@ import numpy as np
 import pytest
 from numba import njit
 
-from jitad import custom_jvp, custom_vjp, derivative, grad, jit, jvp, linear, value_and_grad, vjp
+from jitad import (
+    checkpoint,
+    custom_jvp,
+    custom_vjp,
+    derivative,
+    grad,
+    jit,
+    jvp,
+    linear,
+    value_and_grad,
+    vjp,
+)
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from tests.engines import ENGINES
 
@@ -267,6 +278,47 @@ def test_in_a_recursion(engine: str) -> None:
     assert math.isclose(run(grad(grad(climb)), 1.5), second, rel_tol=1e-13)
 
 
+def halved(x: float) -> float:
+    return x * x if x < 1.0 else math.sin(halved(0.5 * x)) + x
+
+
+def slope_of_halved(x: float) -> float:
+    """By hand: the chain rule along the way down and up."""
+    if x < 1.0:
+        return 2.0 * x
+    return 0.5 * math.cos(halved(0.5 * x)) * slope_of_halved(0.5 * x) + 1.0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_recursion_inside_a_function_with_rules(engine: str) -> None:
+    run = ENGINES[engine]
+    known = custom_jvp(halved)
+    known.defjvp(lambda p, t: (known(p[0]), 10.0 * t[0]))
+    assert run(grad(lambda x: known(x) * 2.0), 3.0) == 20.0
+    kept = checkpoint(halved)
+    once = slope_of_halved(3.0)
+    assert math.isclose(run(grad(kept), 3.0), once, rel_tol=1e-13)
+    assert math.isclose(run(derivative(kept), 3.0), once, rel_tol=1e-13)
+    twice = (slope_of_halved(3.0 + 1e-5) - slope_of_halved(3.0 - 1e-5)) / 2e-5
+    assert math.isclose(run(derivative(grad(kept)), 3.0), twice, rel_tol=1e-8)
+    assert math.isclose(run(grad(grad(kept)), 3.0), twice, rel_tol=1e-8)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_recursion_inside_a_rule(engine: str) -> None:
+    run = ENGINES[engine]
+    f = custom_vjp(lambda x: halved(x))
+    f.defvjp(lambda x: (halved(x), x), lambda x, ct: (ct * halved(x + 1.0),))
+    assert math.isclose(run(grad(f), 3.0), halved(4.0), rel_tol=1e-13)
+    second = run(grad(grad(f)), 3.0)
+    assert math.isclose(second, slope_of_halved(4.0), rel_tol=1e-13)
+
+    def twice(x: float) -> float:  # rules inside a recursion, whose rules recurse
+        return f(x) if x > 2.0 else twice(x + 0.75) * x
+
+    assert math.isclose(run(grad(twice), 1.5), halved(3.25) * 1.5 + halved(2.25), rel_tol=1e-13)
+
+
 # -- what is refused ------------------------------------------------------------------------------
 
 
@@ -326,15 +378,16 @@ def test_a_rule_must_conform(forward: Any, backward: Any, kind: Any, text: str) 
         assert re.search(text, str(e)), str(e)
 
 
-def test_recursion_inside_a_rule_is_refused() -> None:
-    def halved(x: float) -> float:
-        return x if x < 1.0 else halved(0.5 * x)
+def test_recursion_inside_a_rule_that_takes_from_around_it() -> None:
+    def scaled(z: float) -> Any:
+        def halved(x: float) -> float:
+            return x * z if x < 1.0 else halved(0.5 * x)
 
-    f = custom_jvp(halved)
-    f.defjvp(lambda p, t: (f(p[0]), 10 * t[0]))
-    assert grad(f)(3.0) == 10.0
-    with pytest.raises(JitadError, match="derivative rules, and calls a function that calls itse"):
-        jit(grad(f))(3.0)
+        return checkpoint(halved)
+
+    assert grad(lambda z: scaled(z)(3.0))(2.0) == 0.75
+    with pytest.raises(JitadError, match="takes something from around it"):
+        jit(grad(lambda z: scaled(z)(3.0)))(2.0)
 
 
 def test_a_function_with_rules_writes_to_nothing() -> None:

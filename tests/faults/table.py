@@ -131,8 +131,6 @@ FAULTS: tuple[Fault, ...] = (
           "a record's tangent is not pushed"),
     Fault(FORWARD, "first = len(e.outs) + at * count", "first = len(e.outs)",
           "all that a loop carries has the tangents of the first", ASKED_ALONG),
-    Fault(FORWARD, '{**e.params, "quiet": True}', "e.params",
-          "a function with rules prints once a direction", ASKED_ALONG),
     Fault(FORWARD, "        if stacks <= varied:\n", "        if True:\n",
           "a stack has tangents from the first record that has one"),
     # -- primitives

@@ -307,7 +307,7 @@ class Statements(Expressions):
             return
         self.use("turned view")
         name = self.c.pick(matrices)
-        rows, columns = MATRIX
+        _, columns = MATRIX
         match self.c.below(4):
             case 0:
                 self.say(f"{name}.T[{self.c.below(columns)}] *= {self.c.pick(['0.5', '-0.7'])}")

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import checkpoint, custom_jvp, custom_vjp, fixed_point, grad, jacfwd, jit
+from jitad import checkpoint, custom_jvp, custom_vjp, fixed_point, grad, jacfwd, jit, jvp
+from kernels import ba
 from tests.engines import natively, on_tape
 
 engines = pytest.mark.parametrize("run", [on_tape, natively])
@@ -116,3 +117,18 @@ def test_zero_directions_stay_symbolic(run: Any) -> None:
     with np.errstate(divide="ignore"):
         by_a, by_b, by_c = run(jacfwd(f, (0, 1, 2)), 0.0, 2.0, 3.0)
     assert (by_a, by_b, by_c) == (np.inf, 3.0, 2.0)
+
+
+def test_directions_that_are_arrays_of_zeros() -> None:
+    """Bundle adjustment along zeros: elements of arrays that are never in memory."""
+    cams, points, weights, feats, obs = ba.inputs("small")
+
+    def along(cams: Any, points: Any) -> Any:
+        return jvp(
+            lambda c, p: ba.residuals(c, p, weights, feats, obs)[0], (cams, points),
+            (np.zeros_like(cams), np.ones_like(points)),
+        )[1]  # fmt: skip
+
+    h = 1e-6
+    there, back = (ba.residuals(cams, points + d, weights, feats, obs)[0] for d in (h, -h))
+    np.testing.assert_allclose(jit(along)(cams, points), (there - back) / (2.0 * h), rtol=1e-5)

@@ -301,6 +301,7 @@ def test_too_deep_is_an_error_on_every_thread():
 def test_a_second_process_finds_the_code_on_disk(tmp_path):
     script = tmp_path / "program.py"
     script.write_text(textwrap.dedent("""
+        import math
         import numpy as np
         import jitad
 
@@ -310,7 +311,7 @@ def test_a_second_process_finds_the_code_on_disk(tmp_path):
                 fill(a, k + 1, n)
 
         def even(z, n):
-            return z if z < 1.0 else even(z * 0.5, n) + odd(z * 0.3, n)
+            return z if z < 1.0 else math.sin(even(z * 0.5, n)) + odd(z * 0.3, n)
 
         def odd(z, n):
             return z * z if z < 0.5 else odd(z * 0.25, n) * even(z * 0.6, n)
@@ -328,3 +329,90 @@ def test_a_second_process_finds_the_code_on_disk(tmp_path):
                        text=True, check=True).stdout for _ in range(2)
     ]  # fmt: skip
     assert runs[0] == runs[1] and runs[0].startswith("[")
+
+
+# -- arrays that are written where they are -------------------------------------------------------
+
+
+def test_an_array_that_is_still_needed_is_not_written():
+    """Each call changes its own array; the caller goes on with its own."""
+    def f(x):
+        def go(a, n):
+            if n > 2.0:
+                return np.sum(a * a)
+            b = a * 1.0
+            b[0] = b[0] * x + n
+            return go(b, n + 1.0) * a[0] + go(a, n + 2.0) * b[0]
+
+        return go(np.array([x, 2.0, 3.0]), 0.0)
+
+    agree(f, 1.5)
+    slopes(f, 1.5)
+
+
+def test_two_arrays_that_change_places_on_the_way():
+    def f(x):
+        def go(a, b, n):
+            if n > 3.0:
+                return
+            a[0] = a[0] + b[1] * x
+            b[1] = b[1] * a[0]
+            go(b, a, n + 1.0)
+            a[1] = a[1] + b[0]
+
+        a, b = np.array([x, 1.0]), np.array([0.5, x * x])
+        go(a, b, 0.0)
+        return np.sum(a * b) + a[0]
+
+    agree(f, 0.7)
+    slopes(f, 0.7)
+
+
+def test_an_array_that_a_loop_moves_to_another_buffer():
+    """What was lent is where it was in the end, whatever the loop did with its names."""
+    def f(x):
+        def go(a, n):
+            if n > 2.0:
+                return a
+            for _ in range(int(n) + 1):
+                a = np.cos(a) * x + np.roll(a, 1)
+            a[0] = a[0] * n
+            return go(a, n + 1.0)
+
+        a = np.array([x, 1.0, 0.3])
+        return np.sum(go(a, 0.0)) + a[1]
+
+    agree(f, 0.7)
+    slopes(f, 0.7)
+
+
+def test_an_array_that_only_one_branch_writes():
+    def f(x):
+        a = np.array([x, 1.0, 0.3])
+
+        def go(b, n):
+            if n > 4.0:
+                return b[0] * b[1]
+            if n * x > 1.5:
+                b[1] = b[0] * 1.5 + b[1]
+            old = b[1]
+            return math.sin(go(b, n + 1.0)) * old + b[1]
+
+        return go(a, 0.0) + np.sum(a)
+
+    agree(f, 0.7)
+    slopes(f, 0.7)
+
+
+def test_a_sum_whose_terms_hang_on_the_calls_own_result():
+    """A call in the place of its pullback adds to an adjoint that has its result already."""
+    def f(x):
+        data = np.array([0.3, 0.8, 0.5]) * x
+
+        def go(k):
+            return 1.0 if k >= len(data) else go(k + 1) * data[k] + data[k] * data[k]
+
+        return go(0)
+
+    agree(f, 0.7)
+    slopes(f, 0.7)

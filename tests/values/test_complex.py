@@ -225,7 +225,7 @@ def test_what_values_are() -> None:
 
 
 REFUSED = [
-    (lambda z: z if z.real < 1 and (z < 2j) else z, "not supported on complex"),
+    (lambda z: z if z.real < 1 and (z < 2j) else -z, "not supported on complex"),
     (lambda z: float(z), "not supported on complex|can't become a float"),
     (lambda z: np.floor(z), "not supported on complex"),
     (lambda z: math.sin(z), "not supported on complex|can't become a float"),

@@ -1,0 +1,247 @@
+"""What do lists of unknown length, and functions of iterables, do that is a loop?
+
+Written as a user would, and traced like a user's code (`lists.run`): conditions, and lengths, may
+be traced.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def extend(target: list[Any], values: Any) -> None:
+    for v in values:
+        target.append(v)
+
+
+def joined(a: list[Any], b: list[Any]) -> list[Any]:
+    out = []
+    for v in a:
+        out.append(v)
+    for v in b:
+        out.append(v)
+    return out
+
+
+def listed(values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        out.append(v)
+    return out
+
+
+def equal(a: list[Any], b: list[Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for k in range(len(a)):
+        if a[k] != b[k]:
+            return False
+    return True
+
+
+def count(target: list[Any], value: Any) -> int:
+    n = 0
+    for v in target:
+        if v == value:
+            n += 1
+    return n
+
+
+def contains(target: list[Any], value: Any) -> bool:
+    for v in target:
+        if v == value:
+            return True
+    return False
+
+
+def index(target: list[Any], value: Any) -> int:
+    for k in range(len(target)):
+        if target[k] == value:
+            return k
+    raise ValueError("the value is not in list")
+
+
+def remove(target: list[Any], value: Any) -> None:
+    target.pop(target.index(value))
+
+
+def insert(target: list[Any], index: Any, value: Any) -> None:
+    n = len(target)
+    k = min(max(index + n, 0), n) if index < 0 else min(index, n)
+    target.append(value)
+    while n > k:
+        target[n] = target[n - 1]
+        n -= 1
+    target[k] = value
+
+
+def reverse(target: list[Any]) -> None:
+    i, j = 0, len(target) - 1
+    while i < j:
+        target[i], target[j] = target[j], target[i]
+        i += 1
+        j -= 1
+
+
+def least(values: Any, key: Any) -> Any:
+    best = values[0]
+    low = key(best)
+    for v in values:
+        at = key(v)
+        if at < low:
+            best, low = v, at
+    return best
+
+
+def greatest(values: Any, key: Any) -> Any:
+    best = values[0]
+    high = key(best)
+    for v in values:
+        at = key(v)
+        if at > high:
+            best, high = v, at
+    return best
+
+
+def any_of(values: Any) -> bool:
+    for v in values:
+        if v:
+            return True
+    return False
+
+
+def all_of(values: Any) -> bool:
+    for v in values:
+        if not v:
+            return False
+    return True
+
+
+def mapped(f: Any, values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        out.append(f(v))
+    return out
+
+
+def filtered(keep: Any, values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        if keep(v) if keep is not None else v:
+            out.append(v)
+    return out
+
+
+def filtered_out(drop: Any, values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        if not (drop(v) if drop is not None else v):
+            out.append(v)
+    return out
+
+
+def taken_while(go_on: Any, values: Any) -> list[Any]:
+    out = []
+    for v in values:
+        if not go_on(v):
+            break
+        out.append(v)
+    return out
+
+
+def dropped_while(wait: Any, values: Any) -> list[Any]:
+    out = []
+    waiting = True
+    for v in values:
+        if waiting and wait(v):
+            continue
+        waiting = False
+        out.append(v)
+    return out
+
+
+def first_of(values: list[Any]) -> Any:
+    if not values:
+        raise StopIteration
+    return values.pop(0)
+
+
+def first_or(values: list[Any], default: Any) -> Any:
+    if values:
+        return values.pop(0)
+    return default
+
+
+def least_of(values: Any) -> Any:
+    best = values[0]
+    for v in values:
+        if v < best:
+            best = v
+    return best
+
+
+def greatest_of(values: Any) -> Any:
+    best = values[0]
+    for v in values:
+        if v > best:
+            best = v
+    return best
+
+
+def reduced(f: Any, values: list[Any]) -> Any:
+    if not values:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    so_far = values[0]
+    for k in range(1, len(values)):
+        so_far = f(so_far, values[k])
+    return so_far
+
+
+def reduced_from(f: Any, values: Any, so_far: Any) -> Any:
+    for v in values:
+        so_far = f(so_far, v)
+    return so_far
+
+
+def accumulated(values: list[Any], f: Any) -> list[Any]:
+    out: list[Any] = []
+    for v in values:
+        out.append(f(out[-1], v) if out else v)
+    return out
+
+
+def paired(values: list[Any]) -> list[Any]:
+    out = []
+    for k in range(len(values) - 1):
+        out.append((values[k], values[k + 1]))
+    return out
+
+
+def pairs_of(values: list[Any]) -> list[Any]:
+    out = []
+    for i in range(len(values)):
+        for j in range(i + 1, len(values)):
+            out.append((values[i], values[j]))
+    return out
+
+
+def bisected_left(values: Any, x: Any) -> int:
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def bisected_right(values: Any, x: Any) -> int:
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) // 2
+        if x < values[middle]:
+            high = middle
+        else:
+            low = middle + 1
+    return low

@@ -1,0 +1,406 @@
+"""Of what form is a list whose length only the kernel knows?
+
+Where paths leave lists of different lengths behind, or a loop makes a list longer, the list's form
+is `Grown`: a count, and for every variable of an element (`join.kinds`) an array of a row an
+element.  All elements are of one form, which covers those of either side.  Arrays and containers
+are copied when they become elements, so from then on nobody may write to them (`hold`), and what
+is read from the list may not be written to either: then no one can tell the copies apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from jitad.closures import is_function
+from jitad.errors import JitadValueError, RoomMiss
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Atom, lit
+from jitad.tape.types import INT, Array, Scalar, Type
+from jitad.trace.join import (
+    Form,
+    Grown,
+    Handle,
+    Keep,
+    Maybe,
+    Mismatch,
+    Number,
+    Record,
+    Unifier,
+    _container,
+    _kind,
+    _rebuilt,
+    _scalar,
+    _shape,
+    cast,
+    describe,
+    join_types,
+    kinds,
+    same,
+    signature,
+)
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
+from jitad.trace.stretch import Stretch
+from jitad.trace.unset import Perhaps
+from jitad.values import extents, journal
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import active
+from jitad.values.kind import require
+from jitad.values.number import Number as Traced
+from jitad.values.number import bind
+from jitad.values.views import Range, all_of
+
+SPARE = 4  # more elements than there are, where a branch makes a list longer
+
+
+# -- the form of an element -----------------------------------------------------------------------
+
+
+def element(s: Snapshot) -> Form:
+    """The form of a value that becomes an element."""
+    match s:
+        case Num(x):
+            return Number(_scalar(x))
+        case Arr(h, _):
+            return Handle(h.type, _shape(s), ())
+        case Rec(value) if is_function(value):
+            raise Mismatch("a list of unknown length that holds functions")
+        case Rec() if stretch_of(s) is not None:
+            raise Mismatch("a list of unknown length that holds another one")
+        case Rec():
+            return Record(s, tuple(map(element, s.parts)))
+        case Per(_, part, name, none) if none and part is not None:
+            return Maybe(element(part), name, True)
+        case Per():
+            raise Mismatch("a list that holds a value which is bound on some paths only")
+    return Keep(s)
+
+
+def cover(a: Form, b: Form) -> Form:
+    """The form that holds what both hold."""
+    match a, b:
+        case Number(s), Number(t):
+            return Number(join_types(s, t))
+        case Handle(s, m), Handle(t, n) if s == t:
+            for p, q in zip(m, n, strict=True):
+                _same_extent(p, q)
+            return a
+        case Record(), Record() if a.of.keys == b.of.keys and _like(a.of.value, b.of.value):
+            return Record(a.of, tuple(map(cover, a.parts, b.parts)))
+        case Maybe(p, name), Maybe(q):
+            return Maybe(cover(p, q), name, True)
+        case (Maybe(), Keep(Obj(None))) | (Keep(Obj(None)), Keep(Obj(None))):
+            return a
+        case Keep(Obj(None)), Maybe():
+            return b
+        case Keep(Obj(None)), _:
+            return Maybe(b, "an element", True)
+        case _, Keep(Obj(None)):
+            return Maybe(a, "an element", True)
+        case Maybe(p, name), _:
+            return Maybe(cover(p, b), name, True)
+        case _, Maybe(q, name):
+            return Maybe(cover(a, q), name, True)
+        case Keep(s), Keep(t) if same(s, t):
+            return a
+    raise Mismatch(f"a list of unknown length that holds {_described(a)} and {_described(b)}")
+
+
+def _like(u: Any, v: Any) -> bool:
+    return _kind(u) is _kind(v)
+
+
+def _described(f: Form) -> str:
+    match f:
+        case Number(t):
+            from jitad.tape.types import named
+
+            return named(t)
+        case Handle(t):
+            return f"an array ({t})"
+        case Record(of) | Keep(of):
+            return describe(of)
+    return "None or something else"
+
+
+def _same_extent(p: Atom, q: Atom) -> None:
+    from jitad.trace.context import current
+
+    trace = current()
+    assert trace is not None
+    m, n = trace.builder.leaf(p), trace.builder.leaf(q)
+    if extents.same(m, n):
+        return
+    if not isinstance(m, Leaf) and not isinstance(n, Leaf):
+        raise Mismatch(f"a list of unknown length of arrays of {m} and of {n} elements")
+    require(bind("eq", m, n), JitadValueError,
+            "a list of unknown length holds arrays of different extents")  # fmt: skip
+
+
+def variables(f: Form) -> list[tuple[Type, tuple[Atom, ...]]]:
+    """Type and extents of what an element is made of."""
+    out: list[tuple[Type, tuple[Atom, ...]]] = kinds(f, [], set())
+    return out
+
+
+# -- lists ----------------------------------------------------------------------------------------
+
+
+def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
+    """The form of a list that is one of two; None where its length is known, and the same."""
+    p, q = stretch_of(a), stretch_of(b)
+    if p is None and q is None and len(a.keys) == len(b.keys):
+        return None
+    if p is not None and q is not None and _same_rows(p, q):
+        (u,), (v,) = a.parts, b.parts
+        assert isinstance(u, Rec) and isinstance(v, Rec)
+        spare = None if p.spare is None else min(p.spare, q.spare)  # type: ignore[type-var]
+        if unifier.room is None or spare is None or same(u.parts[0], v.parts[0]):
+            like = Rec(Stretch(p.count, p.stores, p.element, spare), u.keys, u.parts)
+            parts = tuple(map(unifier.unify, u.parts, v.parts))
+            return Record(a, (Record(like, parts),))
+    found: Form | None = None
+    for s, stretch in ((a, p), (b, q)):
+        for e in [stretch.element] if stretch is not None else map(element, s.parts):
+            found = e if found is None else cover(found, e)
+    assert found is not None
+    if unifier.room is not None:
+        return Grown(a, found, unifier.room(), None)
+    rooms = [r.room if r is not None else len(s.keys) for s, r in ((a, p), (b, q))]
+    return Grown(a, found, _atom(extents.add(extents.largest(*rooms), SPARE)), SPARE)
+
+
+def _same_rows(p: Stretch, q: Stretch) -> bool:
+    return len(p.stores) == len(q.stores) and all(map(_is, p.stores, q.stores))
+
+
+def _is(a: Any, b: Any) -> bool:
+    return a is b
+
+
+def _atom(n: Any) -> Atom:
+    return n.atom if isinstance(n, Leaf) else lit(int(n))
+
+
+def kinds_of(f: Grown) -> list[tuple[Type, tuple[Atom, ...]]]:
+    out: list[tuple[Type, tuple[Atom, ...]]] = [(INT, ())]
+    for t, shape in variables(f.element):
+        assert isinstance(t, (Array, Scalar))
+        out.append((Array(t.dtype, len(shape) + 1), (f.room, *shape)))
+    return out
+
+
+def build(b: Builder, f: Grown, atoms: Iterator[Atom], join: Any) -> list[Any]:
+    """A list of this form."""
+    count = b.leaf(next(atoms))
+    stores = []
+    for _ in variables(f.element):
+        stores.append(ArrayHandle(b.leaf(next(atoms))))
+        join(stores[-1], ())
+    out = [Stretch(count, tuple(stores), f.element, f.spare)]
+    made = type(f.of.value)(out)
+    journal.made(made)
+    return made
+
+
+def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
+    """The atoms of a list in this form."""
+    stores = empty(b, f)
+    if not isinstance(s, Rec):
+        out += [lit(0), *(b.atom(h.content) for h in stores)]
+        return
+    room = b.leaf(f.room)
+    stretch = stretch_of(s)
+    if stretch is None:
+        enough(b, room, len(s.keys))
+        for k, part in enumerate(s.parts):
+            write_row(b, f.element, part, stores, k)
+        out += [lit(len(s.keys)), *(b.atom(h.content) for h in stores)]
+        return
+    (inner,) = s.parts
+    assert isinstance(inner, Rec)
+    count, *rows = inner.parts
+    assert isinstance(count, Num)
+    out.append(b.atom(count.value))
+    known = all(isinstance(r, Arr) for r in rows)
+    assert known
+    contents = [r.content for r in rows]  # type: ignore[union-attr]
+    if signature(stretch.element, {}) == signature(f.element, {}) and all(
+        extents.same(c.shape[0], room) for c in contents
+    ):
+        out += map(b.atom, contents)
+        return
+    enough(b, room, count.value)
+    for h, c in zip(stores, converted(stretch.element, f.element, contents), strict=True):
+        if c is not None:
+            fill(h, c, count.value)
+        out.append(b.atom(h.content))
+
+
+def empty(b: Builder, f: Grown) -> list[ArrayHandle]:
+    """Rows for elements, all zero."""
+    out = []
+    for t, shape in kinds_of(f)[1:]:
+        assert isinstance(t, (Array, Scalar))
+        zero = lit(np.dtype(t.dtype).type(0))
+        out.append(ArrayHandle(b.leaf(b.emit("full", zero, *shape, dtype=t.dtype))))
+    return out
+
+
+def fill(store: ArrayHandle, content: Any, count: Any) -> None:
+    """The first rows become those of another array."""
+    rows = Range(0, 1, count)
+    source = ArrayHandle(content)
+    taken = source._window((rows, *all_of(source.shape).entries[1:]))
+    store._window((rows, *all_of(store.shape).entries[1:])).assign(taken)
+
+
+def converted(was: Form, now: Form, contents: list[Any]) -> list[Any]:
+    """The rows of elements of one form as those of a wider one; None: zeros will do."""
+    supply = iter(contents)
+
+    def part(p: Form | None, q: Form) -> list[Any]:
+        match p, q:
+            case None, _:
+                return [None] * len(variables(q))
+            case Number(s), Number(t):
+                content = next(supply)
+                if s.dtype == t.dtype:
+                    return [content]
+                return [bind("cast", content, dtype=t.dtype)]
+            case Handle(), Handle():
+                return [next(supply)]
+            case Record(), Record():
+                return [x for pq in zip(p.parts, q.parts, strict=True) for x in part(*pq)]
+            case Maybe(inner), Maybe(other):
+                return [next(supply), *part(inner, other)]
+            case Keep(Obj(None)), Maybe(other):
+                return [None, *part(None, other)]
+            case _, Maybe(other):
+                first = contents[0] if contents else None
+                assert first is not None
+                there = bind("full", True, first.shape[0], dtype="b1")
+                return [there, *part(p, other)]
+        return []
+
+    return part(was, now)
+
+
+def enough(b: Builder, room: Any, needed: Any) -> None:
+    """Check that there is room for so many elements."""
+    from jitad.trace.context import current
+
+    trace = current()
+    assert trace is not None
+    text = trace.room_message(b.atom(room))
+    if text is not None:  # others are made for as many as there can be
+        require(bind("ge", room, needed), RoomMiss, text)
+
+
+def of_floats(content: Any) -> Stretch:
+    """The floats of an array as the elements of a list."""
+    store = ArrayHandle(content)
+    return Stretch(store.shape[0], (store,), Number(Scalar("f8", py=True)), 0)
+
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def atoms_of(b: Builder, f: Form, s: Snapshot | None, out: list[Any]) -> list[Any]:
+    """What a value consists of in the form of an element: numbers and array contents."""
+    match f:
+        case Number(t):
+            value = s.value if isinstance(s, Num) else 0
+            out.append(b.leaf(cast(b, b.atom(value), t)))
+        case Handle():
+            out.append(s.content if isinstance(s, Arr) else None)
+        case Record():
+            parts = s.parts if isinstance(s, Rec) else (None,) * len(f.parts)
+            for p, q in zip(f.parts, parts, strict=True):
+                atoms_of(b, p, q, out)
+        case Maybe(part):
+            match s:
+                case Obj(None) | None:
+                    out.append(False)
+                    atoms_of(b, part, None, out)
+                case Per(flag, inner):
+                    out.append(flag)
+                    atoms_of(b, part, inner, out)
+                case _:
+                    out.append(True)
+                    atoms_of(b, part, s, out)
+    return out
+
+
+def write_row(b: Builder, f: Form, s: Snapshot, stores: Any, k: Any) -> None:
+    """A value becomes element number k, for which there is room."""
+    for store, x in zip(stores, atoms_of(b, f, s, []), strict=True):
+        if x is None:
+            continue
+        if len(store.shape) == 1:
+            store._store_element((k,), _plain(x, store))
+        else:
+            store.row(k).assign(ArrayHandle(x))
+    hold(s)
+
+
+def _plain(x: Any, store: ArrayHandle) -> Any:
+    """A number as the array holds it."""
+    dtype = store.type.dtype
+    if isinstance(x, Traced):
+        return bind("cast", x, dtype=dtype)
+    return np.dtype(dtype).type(x)
+
+
+def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
+    """Element number k, which is there."""
+    supply = iter(stretch.stores)
+    made: dict[int, Any] = {}
+
+    def part(f: Form) -> Any:
+        out: Any
+        match f:
+            case Number(Scalar() as t):
+                x = next(supply).row(k)
+                out = bind("cast", x, dtype=t.dtype, py=t.py) if isinstance(x, Leaf) else x
+            case Handle():
+                out = ArrayHandle(next(supply).row(k).content)
+                _hold(out)
+            case Record():
+                out = _container(f, [part(p) for p in f.parts])
+                if not isinstance(out, tuple):
+                    _hold(out)
+            case Maybe(inner, name):
+                flag = next(supply).row(k)
+                flag = bind("cast", flag, dtype="b1", py=True) if isinstance(flag, Leaf) else flag
+                value = part(inner)
+                out = Perhaps(flag, value, name, True) if isinstance(flag, Leaf) else (
+                    value if flag else None)  # fmt: skip
+            case Keep(s):
+                out = _rebuilt(s)
+        made[id(f)] = out
+        return out
+
+    return part(stretch.element)
+
+
+def hold(s: Snapshot | None) -> None:
+    """What became an element is written to no more."""
+    match s:
+        case Arr(h, _):
+            _hold(h.root)
+        case Rec(value):
+            if not isinstance(value, tuple):
+                _hold(value)
+            for p in s.parts:
+                hold(p)
+        case Per(_, part):
+            hold(part)
+
+
+def _hold(thing: Any) -> None:
+    running = active()
+    if running is not None:
+        running.hold(thing)

@@ -1,0 +1,278 @@
+"""What becomes of a call that is given a list whose length only the kernel knows?
+
+Functions of NumPy take it for an array; what builtins and `itertools` do with it is a loop, and
+traced as such (`as_written.py`); a user's function is called.  All else is refused: library code
+would find one element in the list, and no error.
+"""
+
+from __future__ import annotations
+
+import bisect
+import copy
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from types import BuiltinMethodType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadValueError
+from jitad.trace import as_written
+from jitad.trace.iterables import sequence
+from jitad.trace.join import Number
+from jitad.trace.lists import (
+    _new,
+    _of,
+    as_array,
+    copied,
+    extend,
+    length,
+    method,
+    refused,
+    run,
+)
+from jitad.trace.rewrite import is_library
+from jitad.trace.stretch import stretched
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import made
+from jitad.values.kind import require
+from jitad.values.number import Number as Traced
+from jitad.values.number import bind
+from jitad.values.registry import any_traced, implementation
+
+
+def function(f: Any, args: tuple[Any, ...]) -> Any:
+    """What stands in for a function that is called with such lists; None: nothing needs to."""
+    owner: Any = getattr(f, "__self__", None)
+    if isinstance(f, BuiltinMethodType) and stretched(owner) is not None:
+        return method(owner, f.__name__)
+    if not any(map(_is_stretched, args)):
+        return None
+    try:
+        if f in _FUNCTIONS:
+            return _FUNCTIONS[f]
+        if f in _AS_WRITTEN:
+            return functools.partial(run, _AS_WRITTEN[f])
+        if f in _FINE:
+            return None
+    except TypeError:  # it has no hash
+        return None
+    found = implementation(f)
+    if found is not None:
+        return lambda *a, **k: found(*map(_lent, a), **{n: _lent(v) for n, v in k.items()})
+    if isinstance(f, BuiltinMethodType) and isinstance(owner, list):
+        return functools.partial(extend, owner) if f.__name__ == "extend" else None
+    if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
+        return None
+    if _is_users(f):
+        return None
+    raise refused(f"given to {getattr(f, '__name__', type(f).__name__)}")
+
+
+def _is_users(f: Any) -> bool:
+    """Will its code be traced, or is it an operator of jitad's?"""
+    if isinstance(f, FunctionType):
+        return not is_library(f) or f.__module__ == "jitad.api"
+    if isinstance(f, MethodType):
+        return _is_users(f.__func__)
+    if isinstance(f, functools.partial):
+        return _is_users(f.func)
+    if isinstance(f, type):
+        return f.__module__ != "builtins" and not f.__module__.startswith(("itertools", "coll"))
+    kind = type(f)
+    if kind.__module__ in ("jitad.api", "jitad.compiled") or hasattr(f, "py_func"):
+        return True
+    return isinstance(vars(kind).get("__call__"), FunctionType)
+
+
+def _is_stretched(value: Any) -> bool:
+    if stretched(value) is not None:
+        return True
+    return type(value) in (tuple, list) and any(stretched(v) is not None for v in value)
+
+
+def _lent(value: Any) -> Any:
+    if stretched(value) is not None:
+        return as_array(value)
+    if type(value) in (tuple, list) and any(stretched(v) is not None for v in value):
+        return type(value)(map(_lent, value))
+    return value
+
+
+# -- builtins and itertools -----------------------------------------------------------------------
+
+
+def _sorted(values: Any, key: Any = None, reverse: Any = False) -> Any:
+    stretch = _of(values)
+    if key is not None or not isinstance(stretch.element, Number):
+        raise refused("sorted, unless by its numbers")
+    sort = implementation(np.sort)
+    assert sort is not None
+    array = sort(as_array(values))
+    if reverse:
+        array = array[::-1]
+    return _new(stretch, lambda _: ArrayHandle(array.content), stretch.count, 0)
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    plain = as_written.least_of if name == "min" else as_written.greatest_of
+    by_key = as_written.least if name == "min" else as_written.greatest
+
+    def function(values: Any, *others: Any, key: Any = None) -> Any:
+        if others:
+            raise refused(f"one of several things given to {name}")
+        text = f"{name}() arg is an empty sequence"
+        require(bind("gt", length(values), 0), JitadValueError, text)
+        return run(plain, values) if key is None else run(by_key, values, key)
+
+    return function
+
+
+def _reduce(f: Any, values: Any, *initial: Any) -> Any:
+    return run(as_written.reduced_from if initial else as_written.reduced, f, values, *initial)
+
+
+def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
+    if initial is not None:
+        raise refused("accumulated from an initial value")
+    return run(as_written.accumulated, values, func if func is not None else operator.add)
+
+
+def _combinations(values: Any, r: Any) -> Any:
+    if r != 2:
+        raise refused("combined other than in pairs")
+    return run(as_written.pairs_of, values)
+
+
+def _chain(*parts: Any) -> Any:
+    out: list[Any] = []
+    made(out)
+    for p in parts:
+        extend(out, p)
+    return out
+
+
+# -- NumPy ----------------------------------------------------------------------------------------
+
+
+def _array(values: Any, dtype: Any = None) -> Any:
+    array = _lent(values)
+    if not isinstance(array, ArrayHandle):
+        raise refused("an element of another list that becomes an array")
+    return array if dtype is None else array.astype(dtype)
+
+
+def _stack(target: Any, axis: int = 0) -> Any:
+    array = _array(target)
+    return array if axis == 0 else implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
+
+
+def _concatenate(target: Any, axis: int = 0) -> Any:
+    if stretched(target) is None:  # a tuple of arrays and such lists
+        return implementation(np.concatenate)(_lent(target), axis)  # type: ignore[misc]
+    array = as_array(target)
+    if axis != 0 or len(array.shape) < 2:
+        raise refused("concatenated, unless its elements are arrays and along the first axis")
+    first, second, *rest = array.shape
+    return array.reshape(extents.mul(first, second), *rest)
+
+
+def _vstack(target: Any) -> Any:
+    if stretched(target) is None:
+        return implementation(np.vstack)(_lent(target))  # type: ignore[misc]
+    array = as_array(target)
+    return array if len(array.shape) == 2 else _concatenate(target)
+
+
+def _hstack(target: Any) -> Any:
+    if stretched(target) is not None and len(as_array(target).shape) == 2:
+        return _concatenate(target)
+    if stretched(target) is None:
+        return implementation(np.hstack)(_lent(target))  # type: ignore[misc]
+    raise refused("stacked horizontally, unless its elements have one axis")
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    len: length, sorted: _sorted, min: _extreme("min"), max: _extreme("max"),
+    bool: lambda target: bind("gt", length(target), 0),
+    copy.copy: copied, copy.deepcopy: copied, list: copied,
+    functools.reduce: _reduce, itertools.accumulate: _accumulate, itertools.chain: _chain,
+    itertools.combinations: _combinations,
+    np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
+    np.array: _array, np.asarray: _array,
+}  # fmt: skip
+_AS_WRITTEN: dict[Any, Callable[..., Any]] = {
+    any: as_written.any_of, all: as_written.all_of, map: as_written.mapped,
+    operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
+}  # fmt: skip
+_FINE = frozenset({sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable,
+                   getattr, setattr, hasattr, object.__setattr__,
+                   operator.getitem, operator.setitem})  # fmt: skip
+
+
+# -- functions that make such lists ---------------------------------------------------------------
+
+
+def _native(f: Any, *args: Any, **kwargs: Any) -> Any:
+    from jitad.trace.calls import native  # which asks here first
+
+    return native(f, *args, **kwargs)
+
+
+def _lazily(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
+    """filter and the like: of what can be looked at twice, the list of what comes out."""
+
+    def replacement(f: Any, values: Any) -> Any:
+        if hasattr(values, "__next__") or f is bool:
+            return _native(original, f, values)
+        out = run(written, f, values)
+        if stretched(out) is not None:
+            return out
+        items = iter(out)
+        made(items)
+        return items
+
+    return replacement
+
+
+def _next(values: Any, *default: Any) -> Any:
+    """The next of what is left of it."""
+    if stretched(values) is None:
+        return _native(next, values, *default)
+    return run(as_written.first_or if default else as_written.first_of, values, *default)
+
+
+def _list(values: Any = ()) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        return _native(list, values)
+    return run(as_written.listed, values)
+
+
+def _bisect(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
+    def replacement(values: Any, x: Any, *bounds: Any, **more: Any) -> Any:
+        traced = stretched(values) is not None or isinstance(values, ArrayHandle)
+        if bounds or more or not (traced or isinstance(x, Traced) or any_traced(values)):
+            return _native(original, values, x, *bounds, **more)
+        return run(written, values, x)
+
+    return replacement
+
+
+_left = _bisect(as_written.bisected_left, bisect.bisect_left)
+_right = _bisect(as_written.bisected_right, bisect.bisect_right)
+_FUNCTIONS.update({bisect.bisect_left: _left, bisect.bisect_right: _right})
+STAND_INS: dict[Any, Any] = {
+    filter: _lazily(as_written.filtered, filter),
+    itertools.filterfalse: _lazily(as_written.filtered_out, itertools.filterfalse),
+    itertools.takewhile: _lazily(as_written.taken_while, itertools.takewhile),
+    itertools.dropwhile: _lazily(as_written.dropped_while, itertools.dropwhile),
+    next: _next,
+    list: _list,
+    bisect.bisect_left: _left,
+    bisect.bisect_right: _right,
+}

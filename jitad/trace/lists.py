@@ -1,0 +1,320 @@
+"""What can a list do whose length only the kernel knows?
+
+The hooks ask here when they meet one (`stretched`).  It is indexed, sliced, iterated, appended to,
+popped from, counted, added up, compared and made an array of, as Python's lists are; functions of
+NumPy take it for an array.  What it is given to, see `listcalls.py`.
+The rest is refused, or rather: where the loops that made the list
+could be written out, so that its length is known, the trace starts anew and does so.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError, JitadIndexError, JitadTypeError, RoomMiss
+from jitad.tape.build import Leaf
+from jitad.trace import as_written
+from jitad.trace.containers import note
+from jitad.trace.context import Again, Trace, current
+from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
+from jitad.trace.join import Grown, Mismatch, Number, Record, signature
+from jitad.trace.rewrite import rewrite
+from jitad.trace.snapshot import Rec, snapshot
+from jitad.trace.stretch import Stretch, stretched
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.indexing import parse
+from jitad.values.journal import made
+from jitad.values.kind import fail, require
+from jitad.values.number import bind
+from jitad.values.registry import implementation
+from jitad.values.views import Range, all_of
+
+MORE = 8  # elements that a list gets room for where it is full
+
+
+def refused(what: str) -> Exception:
+    """For `raise`: what the list can't do; or the trace starts anew with loops written out."""
+    trace = current()
+    assert trace is not None
+    insight = trace.insight
+    new = trace.needless - insight.written_out
+    if new:
+        raise Again(replace(insight, written_out=insight.written_out | new))
+    return fail(
+        JitadError, f"a list whose length depends on traced values can't be {what}",
+        "Make it an array (np.array), or loop over it.",
+    )
+
+
+def run(f: Callable[..., Any], *args: Any) -> Any:
+    """One of the functions of `as_written`, traced as if it stood where the user's code is."""
+    twin, pos = rewrite(f), _trace().builder.pos
+    at = twin.__code__.co_freevars.index("_jS")
+    assert twin.__closure__ is not None and pos is not None
+    sites = CellType([replace(s, pos=pos) for s in twin.__closure__[at].cell_contents])
+    closure = (*twin.__closure__[:at], sites, *twin.__closure__[at + 1 :])
+    return FunctionType(twin.__code__, twin.__globals__, f.__name__, None, closure)(*args)
+
+
+def _trace() -> Trace:
+    trace = current()
+    if trace is None:
+        raise JitadError("a traced list is used after its trace has ended")
+    return trace
+
+
+def _of(target: list[Any]) -> Stretch:
+    out = stretched(target)
+    assert out is not None
+    return out
+
+
+_OPERATORS = {"and": "and_", "or": "or_"}  # which are named otherwise
+
+# -- elements -------------------------------------------------------------------------------------
+
+
+def place(stretch: Stretch, index: Any, doing: str = "list index") -> Any:
+    """An index of the user's as one that is there."""
+    n = stretch.count
+    k = extents.as_int(index, "the index of a list")
+    if isinstance(k, Leaf):
+        k = bind("where", bind("lt", k, 0), extents.add(k, n), k)
+        inside = bind("logical_and", bind("ge", k, 0), bind("lt", k, n))
+    elif k < 0:
+        inside = bind("ge", n, -k)
+        k = extents.add(n, k)
+    else:
+        inside = bind("gt", n, k)
+    require(inside, JitadIndexError, f"{doing} out of range")
+    return k
+
+
+def get(target: list[Any], index: Any) -> Any:
+    stretch = _of(target)
+    if isinstance(index, slice):
+        return sliced(target, index)
+    return read_row(_trace().builder, stretch, place(stretch, index))
+
+
+def item_of(target: list[Any]) -> Callable[[Any], Any]:
+    """The element of an iteration; the list must stay as long as it was at its beginning."""
+    count = _of(target).count
+
+    def item(k: Any) -> Any:
+        stretch = stretched(target)
+        if stretch is None or not extents.same(stretch.count, count):
+            raise fail(JitadError, "a list gets longer or shorter while it is iterated over",
+                       "Loop over a copy: for x in list(xs).")  # fmt: skip
+        return read_row(_trace().builder, stretch, k)
+
+    return item
+
+
+def put(target: list[Any], index: Any, value: Any) -> None:
+    """target[index] = value"""
+    stretch = _of(target)
+    if isinstance(index, slice):
+        raise refused("assigned to in slices")
+    k = place(stretch, index, "list assignment index")
+    stretch = _fitting(target, value)
+    note(target)
+    write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k)
+
+
+def _fitting(target: list[Any], value: Any) -> Stretch:
+    """The list's content, after it was made such that it can hold the value, too."""
+    stretch, b = _of(target), _trace().builder
+    try:
+        form = cover(stretch.element, element(snapshot(value)))
+    except Mismatch as e:
+        raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
+    if signature(form, {}) == signature(stretch.element, {}):
+        return stretch
+    return _remade(target, form, b.atom(stretch.room), stretch.spare)
+
+
+def _remade(target: list[Any], form: Any, room: Any, spare: int | None) -> Stretch:
+    stretch, b = _of(target), _trace().builder
+    stores = empty(b, Grown(Rec(target, (), ()), form, room, spare))
+    contents = [s.content for s in stretch.stores]
+    for h, c in zip(stores, converted(stretch.element, form, contents), strict=True):
+        if c is not None:
+            fill(h, c, stretch.count)
+    note(target)
+    target[0] = Stretch(stretch.count, tuple(stores), form, spare)
+    return target[0]
+
+
+def append(target: list[Any], value: Any) -> None:
+    stretch, trace = _fitting(target, value), _trace()
+    b = trace.builder
+    spare = stretch.spare
+    if spare is None:
+        text = trace.room_message(b.atom(stretch.room))
+        if text is not None:
+            require(bind("lt", stretch.count, stretch.room), RoomMiss, text)
+    elif spare == 0:
+        spare = MORE
+        room = b.atom(extents.add(stretch.room, MORE))
+        stretch = _remade(target, stretch.element, room, spare)
+    note(target)
+    write_row(b, stretch.element, snapshot(value), stretch.stores, stretch.count)
+    left = None if spare is None else spare - 1
+    target[0] = Stretch(extents.add(stretch.count, 1), stretch.stores, stretch.element, left)
+
+
+def pop(target: list[Any], index: Any = -1) -> Any:
+    stretch, b = _of(target), _trace().builder
+    if not stretch.stores or not isinstance(index, Leaf):
+        require(bind("gt", stretch.count, 0), JitadIndexError, "pop from empty list")
+    k = place(stretch, index, "pop index")
+    out = read_row(b, stretch, k)
+    note(target)
+    if isinstance(index, Leaf) or index != -1:
+        rest = extents.sub(extents.sub(stretch.count, k), 1)
+        for s in stretch.stores:
+            all_but_first = all_of(s.shape).entries[1:]
+            later = s._window((Range(extents.add(k, 1), 1, rest), *all_but_first))
+            s._window((Range(k, 1, rest), *all_but_first)).assign(ArrayHandle(later.content))
+    target[0] = Stretch(
+        extents.sub(stretch.count, 1), stretch.stores, stretch.element, stretch.spare
+    )
+    return out
+
+
+def extend(target: list[Any], values: Any) -> None:
+    run(as_written.extend, target, copied(values) if values is target else values)
+
+
+def clear(target: list[Any]) -> None:
+    note(target)
+    target.clear()
+
+
+# -- whole lists ----------------------------------------------------------------------------------
+
+
+def copied(target: list[Any]) -> list[Any]:
+    stretch = _of(target)
+    return _new(stretch, lambda s: ArrayHandle(s.content), stretch.count, stretch.spare)
+
+
+def _new(
+    stretch: Stretch, part: Callable[[Any], Any], count: Any, spare: int | None
+) -> list[Any]:
+    out = [Stretch(count, tuple(map(part, stretch.stores)), stretch.element, spare)]
+    made(out)
+    return out
+
+
+def sliced(target: list[Any], index: slice) -> list[Any]:
+    """target[a:b:c], a new list."""
+    stretch = _of(target)
+    if not stretch.stores:
+        raise refused("sliced, holding no numbers")
+    (entry,) = parse(index, (stretch.count,))
+    assert isinstance(entry, Range)
+
+    def part(s: ArrayHandle) -> ArrayHandle:
+        return ArrayHandle(s._window((entry, *all_of(s.shape).entries[1:])).content)
+
+    return _new(stretch, part, entry.count, 0)
+
+
+def as_array(target: list[Any]) -> ArrayHandle:
+    """What np.array makes of it."""
+    stretch = _of(target)
+    rows = [_rows(s, stretch.count) for s in stretch.stores]
+    form = stretch.element
+    if isinstance(form, Record) and isinstance(form.of.value, (tuple, list)):
+        if not all(isinstance(p, Number) for p in form.parts) or not rows:
+            raise refused("made an array: its elements are not all numbers")
+        stack = implementation(np.stack)
+        assert stack is not None
+        out: ArrayHandle = stack(rows, axis=1)
+        return out
+    if len(rows) != 1 or isinstance(form, Record):
+        raise refused("made an array: its elements are neither numbers nor arrays")
+    return rows[0]
+
+
+def _rows(store: ArrayHandle, count: Any) -> ArrayHandle:
+    part = store._window((Range(0, 1, count), *all_of(store.shape).entries[1:]))
+    return ArrayHandle(part.content)
+
+
+def binary(name: str, a: Any, b: Any) -> Any:
+    """a + b and the like, of which one at least is such a list."""
+    if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists
+        x, y = (as_array(v) if stretched(v) is not None else v for v in (a, b))
+        return getattr(operator, _OPERATORS.get(name, name))(x, y)
+    both = isinstance(a, list) and isinstance(b, list)
+    if name == "add" and both:
+        return run(as_written.joined, a, b)
+    if name in ("eq", "ne") and both:
+        equal = run(as_written.equal, a, b)
+        if name == "eq":
+            return equal
+        return bind("logical_not", equal) if isinstance(equal, Leaf) else not equal
+    if name in ("eq", "ne"):
+        return name == "ne"
+    raise refused(f"an operand of {name}")
+
+
+def in_place(name: str, a: Any, b: Any) -> Any:
+    """a += b for such lists."""
+    if name != "add" or not isinstance(a, list):
+        raise refused(f"an operand of {name}")
+    extend(a, b)
+    return a
+
+
+# -- calls ----------------------------------------------------------------------------------------
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "append": append, "pop": pop, "extend": extend, "clear": clear, "copy": copied,
+    "__getitem__": get, "__setitem__": put,
+    "__len__": lambda target: _of(target).count,
+}  # fmt: skip
+
+
+def method(target: list[Any], name: str) -> Callable[..., Any]:
+    """A method of the list, bound."""
+    found = _METHODS.get(name)
+    if found is not None:
+        return functools.partial(found, target)
+    twin = _WRITTEN.get(name)
+    if twin is None:
+        raise refused(f"asked for .{name}")
+    return lambda *args: run(twin, target, *args)
+
+
+# methods as one would write them
+_WRITTEN: dict[str, Callable[..., Any]] = {
+    "count": as_written.count, "index": as_written.index, "insert": as_written.insert,
+    "reverse": as_written.reverse, "remove": as_written.remove,
+    "__contains__": as_written.contains,
+}  # fmt: skip
+
+
+def length(target: list[Any]) -> Any:
+    return _of(target).count
+
+
+def delete(target: list[Any], index: Any) -> None:
+    if isinstance(index, slice):
+        raise refused("shortened by a slice")
+    pop(target, index)
+
+
+def contains(target: list[Any], value: Any) -> Any:
+    return run(as_written.contains, target, value)

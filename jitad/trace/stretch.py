@@ -1,0 +1,110 @@
+"""What does a list hold whose length only the kernel knows?
+
+The list is Python's own, so that all who hold it go on holding it, and has one element, a
+`Stretch`: how many elements there are and, for each number and array that an element is made of,
+an array with a row an element (`grown.py` says of what form, `lists.py` what lists can do then).
+Rows past the count are of no meaning.  How many rows there are is an argument of the kernel, a
+`Room`: where it does not suffice the kernel raises `RoomMiss`, and is called again with more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.structures import register_structure
+from jitad.values.kind import fail
+
+FIRST_ROOM = 256
+MOST_ROOM = 2**28
+
+
+class Stretch:
+    """The content of such a list; never changed, but its arrays may be written."""
+
+    __slots__ = ("count", "element", "spare", "stores")
+
+    def __init__(
+        self, count: Any, stores: tuple[Any, ...], element: Any, spare: int | None
+    ) -> None:
+        self.count, self.stores = count, stores
+        self.element = element  # the form of an element, see `join`
+        self.spare = spare  # so many more are sure to fit; None: a `Room`, which the kernel checks
+
+    @property
+    def room(self) -> Any:
+        """How many elements there is room for."""
+        return self.stores[0].shape[0] if self.stores else MOST_ROOM
+
+    def keys(self) -> tuple[int, ...]:
+        return tuple(range(1 + len(self.stores)))
+
+    def part(self, key: int) -> Any:
+        return self.stores[key - 1] if key else self.count
+
+    def with_parts(self, parts: list[Any]) -> Stretch:
+        return Stretch(parts[0], tuple(parts[1:]), self.element, self.spare)
+
+    def _refuse(self, *_: Any) -> Any:
+        """What looks into the list without asking a hook would take this for its element."""
+        raise fail(JitadError, "a list whose length depends on traced values can't be used here",
+                   "Make it an array, np.array(list), or loop over it.")  # fmt: skip
+
+    __bool__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
+    __str__ = __format__ = __index__ = __float__ = __int__ = _refuse
+    __iter__ = __len__ = __getitem__ = __contains__ = __array__ = _refuse
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = _refuse
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _refuse
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return "<the elements of a list of unknown length>"
+
+
+def stretched(value: Any) -> Stretch | None:
+    """What the list holds, if only the kernel knows its length."""
+    if isinstance(value, list) and len(value) == 1 and type(value[0]) is Stretch:
+        return value[0]
+    return None
+
+
+@dataclass(eq=False)
+class Room:
+    """How many elements the lists may have that grow at one place; kept from call to call."""
+
+    message: str  # by which the kernel says that it does not suffice
+    size: int = FIRST_ROOM
+
+    def grow(self) -> None:
+        if self.size >= MOST_ROOM:
+            raise JitadError(
+                f"a list gets longer than {MOST_ROOM} elements", None,
+                "Does the loop end?  Keep less, or add up as you go.",
+            )  # fmt: skip
+        self.size *= 8
+
+
+class _Rest:
+    """What else than its arrays a list needs; lists of one form are of one structure."""
+
+    def __init__(self, stretch: Stretch) -> None:
+        self.stretch = stretch
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Rest) and self._kind() == other._kind()
+
+    def __hash__(self) -> int:
+        return hash(self._kind())
+
+    def _kind(self) -> str:
+        return str([s.type for s in self.stretch.stores])
+
+    def filled(self, stores: tuple[Any, ...]) -> Stretch:
+        s = self.stretch
+        return Stretch(s.count, tuple(stores), s.element, s.spare)
+
+
+register_structure(
+    Stretch, lambda s: (s.stores, _Rest(s)), lambda stores, rest: rest.filled(stores)  # type: ignore[attr-defined]
+)

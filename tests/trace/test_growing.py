@@ -1,0 +1,609 @@
+"""Are lists of unknown length what they are in Python?
+
+Every program is run by Python, and its derivative taken by differences; x decides how long the
+lists get.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import jitad
+from jitad.errors import JitadError
+from tests.truth import differences
+
+X = np.array([1.3, 0.4, 2.2, 0.7, 1.9, 0.2])
+
+
+def sum_of_appended(x):
+    xs = []
+    v = x[0]
+    while v < 10.0:
+        xs.append(v)
+        v = v * 1.7 + x[1]
+    return sum(xs)
+
+
+def last_element_decides(x):
+    xs = [x[0]]
+    while xs[-1] < 20.0:
+        xs.append(xs[-1] * 1.5 + x[2])
+    return xs[-1] + xs[0] * len(xs)
+
+
+def indexed_from_both_ends(x):
+    xs = [x[1], x[2]]
+    while len(xs) < 3 or xs[-1] < 8.0:
+        xs.append(xs[-1] + xs[-2] * x[0])
+    return xs[1] * xs[-2] + xs[len(xs) // 2]
+
+
+def kept_by_a_condition(x):
+    kept = [e for e in x if e > 0.5]
+    return sum(e * e for e in kept) / len(kept)
+
+
+def kept_under_a_branch(x):
+    small, large = [], []
+    for e in x:
+        if e > 1.0:
+            large.append(e)
+        else:
+            small.append(e * 2.0)
+    return sum(small) * sum(large) + len(large)
+
+
+def kept_of_python_things(x):
+    out = []
+    for k, e in enumerate([x[0], x[1], x[2] * x[0], 3.0]):
+        if e > 1.0:
+            out.append(e * (k + 1))
+    return math.prod(out) + out[-1] ** 2
+
+
+def pairs(x):
+    rows, t = [], 0.0
+    while t < 3.0:
+        rows.append((t, x[0] * t))
+        t += 0.5 + x[1]
+    return sum(a * b for a, b in rows) + rows[-1][1]
+
+
+def lists_as_rows(x):
+    rows, t = [], x[1]
+    while t < 3.0:
+        rows.append([t, x[0] * t, 1.0])
+        t = t * 1.3
+    a = np.array(rows)
+    return np.sum(a**2) + a[-1, 1]
+
+
+def arrays_as_elements(x):
+    v = np.array([x[0], x[1]])
+    path = [v]
+    while v[0] < 9.0:
+        v = v * np.array([1.5, 0.9]) + 0.1
+        path.append(v)
+    p = np.array(path)
+    return p[:, 0].sum() * p[-1, 1] + np.stack(path).mean()
+
+
+def copies_of_one_array(x):
+    state = np.array([x[0], 0.0])
+    seen = []
+    while state[0] < 6.0:
+        state[0] *= 1.4
+        state[1] += state[0]
+        seen.append(state.copy())
+    return sum(s[1] for s in seen)
+
+
+@dataclass
+class Point:
+    t: float
+    y: float
+
+
+def objects_as_elements(x):
+    points, y = [], x[0]
+    while y > 0.1:
+        points.append(Point(len(points) * 0.5, y))
+        y = y * 0.6
+    return sum(p.t * p.y for p in points)
+
+
+def dicts_as_elements(x):
+    log, v = [], x[0]
+    while v < 5.0:
+        log.append({"v": v, "half": v / 2})
+        v += x[3]
+    return sum(d["v"] * d["half"] for d in log)
+
+
+def stack_machine(x):
+    stack, total = [x[0], x[2]], 0.0
+    while stack:
+        e = stack.pop()
+        if e > 0.5:
+            stack.append(e * 0.4)
+            stack.append(e * 0.3)
+        else:
+            total += e * e
+    return total
+
+
+def queue_from_the_front(x):
+    queue, total = [x[0]], 0.0
+    while queue:
+        e = queue.pop(0)
+        total += np.sin(e)
+        if e > 0.6:
+            queue.append(e * 0.5)
+            queue.append(e * 0.6)
+    return total
+
+
+def written_in_place(x):
+    xs, v = [], x[0]
+    while v < 9.0:
+        xs.append(v)
+        v += x[1] + 0.5
+    for i in range(1, len(xs)):
+        xs[i] = xs[i] + 0.5 * xs[i - 1]
+    xs[0] *= 3.0
+    xs[-1] = xs[-1] ** 2
+    return sum(xs)
+
+
+def swapped(x):
+    xs, v = [], x[0]
+    while v < 9.0:
+        xs.append(v)
+        v += x[1] + 0.5
+    i, j = 0, len(xs) - 1
+    while i < j:
+        xs[i], xs[j] = xs[j], xs[i]
+        i, j = i + 1, j - 1
+    return sum(e * k for k, e in enumerate(xs))
+
+
+def slices(x):
+    xs, v = [], x[0]
+    while v < 9.0:
+        xs.append(v)
+        v += x[1] + 0.5
+    total = 0.0
+    for a, b in zip(xs, xs[1:]):  # noqa: RUF007
+        total += (b - a) * a
+    return total + sum(xs[::2]) + sum(xs[-3:]) * xs[1:3][0] + sum(reversed(xs[:2]))
+
+
+def functions_of_lists(x):
+    xs, v = [], x[0]
+    while v < 9.0:
+        xs.append(v)
+        v += x[1] + 0.5
+    xs.append(0.1)
+    return (
+        max(xs) * min(xs) + sorted(xs)[0] * sorted(xs, reverse=True)[1] + np.mean(xs)
+        + np.sum(np.array(xs) ** 2) + (2.0 if any(e > 8.0 for e in xs) else 1.0)
+        + max(xs, key=lambda e: -((e - 3.0) ** 2)) + sum(map(lambda e: e * e, xs))
+    )
+
+
+def concatenated(x):
+    xs, ys, v = [], [1.0], x[0]
+    while v < 4.0:
+        xs.append(v)
+        v += x[1] + 0.5
+    both = xs + ys + [x[2]]
+    both += xs
+    both.extend([v, v * v])
+    return sum(e * (k + 1) for k, e in enumerate(both))
+
+
+def two_names_of_one_list(x):
+    xs = []
+    same, v = xs, x[0]
+    while v < 4.0:
+        same.append(v)
+        v += x[1]
+    xs.append(100.0 * x[3])
+    return sum(same) + len(xs)
+
+
+def list_in_an_object(x):
+    class Recorder:
+        def __init__(self):
+            self.values = []
+
+        def record(self, v):
+            self.values.append(v)
+            return v
+
+        @property
+        def mean(self):
+            return sum(self.values) / len(self.values)
+
+    r, v = Recorder(), x[0]
+    while v < 4.0:
+        v = r.record(v * 1.2)
+    return r.mean
+
+
+def growing_in_two_loops(x):
+    xs, v = [], x[0]
+    while v < 4.0:
+        w = v
+        while w < 5.0:
+            xs.append(w * v)
+            w *= 1.5
+        v *= 1.3
+    while v > 1.0:
+        xs.append(v)
+        v *= 0.7
+    return sum(e * e for e in xs)
+
+
+def fresh_in_each_iteration(x):
+    total, v = 0.0, x[0]
+    while v < 4.0:
+        inner, w = [], v
+        while w < 6.0:
+            inner.append(w)
+            w += 1.0
+        total += sum(inner) / len(inner)
+        v *= 1.3
+    return total
+
+
+def more_than_there_is_room_for(x):
+    xs, v = [], x[0]
+    while len(xs) < 3000:
+        xs.append(v)
+        v = 0.999 * v + 0.001 * x[1]
+        if v < 0.0:
+            break
+    return sum(xs) / len(xs)
+
+
+def of_traced_length(x):
+    ys = [np.sin(e) * k for k, e in enumerate(x)]
+    best = ys[0]
+    for y in ys:
+        if y > best:
+            best = y
+    return best * sum(ys)
+
+
+def left_early(x):
+    seen = []
+    for e in x:
+        if e > 2.0:
+            break
+        if e < 0.5:
+            continue
+        seen.append(e)
+    return sum(seen) * len(seen)
+
+
+def found_in(x):
+    xs, v = [], x[0]
+    while v < 6.0:
+        xs.append(v)
+        v += 1.0
+    first = xs[0]
+    return (xs.index(first) + 1) * x[0] + (2.0 if first in xs else 1.0) * xs.count(first) * x[1]
+
+
+def none_or_number(x):
+    xs, v = [], x[0]
+    while v < 8.0:
+        xs.append(v if v > 2.0 else None)
+        v += x[1] + 0.6
+    total = 0.0
+    for e in xs:
+        if e is not None:
+            total += e * e
+    return total
+
+
+def inserted_and_reversed(x):
+    xs, v = [], x[0]
+    while v < 5.0:
+        xs.insert(0, v)
+        xs.insert(1, 0.5 * v)
+        v += x[1] + 0.6
+    xs.reverse()
+    return sum(e * k * k for k, e in enumerate(xs))
+
+
+def ints_become_floats(x):
+    xs = [0]
+    while xs[-1] < 6.0:
+        xs.append(xs[-1] + x[0])
+    return sum(xs)
+
+
+def compared(x):
+    xs, ys, v = [], [], x[0]
+    while v < 5.0:
+        xs.append(v)
+        ys.append(v * 1.0)
+        v += x[1] + 0.6
+    return (2.0 * x[0] if xs == ys else x[0]) + (3.0 if xs != [1.0] else 1.0) * x[1]
+
+
+def rebound(x):
+    xs, v = [], x[0]
+    while v < 5.0:
+        xs = [v] + xs
+        v += x[1] + 0.6
+    return sum(e * k for k, e in enumerate(xs))
+
+
+def emptied(x):
+    batch, total, v = [], 0.0, x[0]
+    while v < 30.0:
+        batch.append(v)
+        if len(batch) == 3:
+            total += batch[0] * batch[2]
+            batch = []
+        v *= 1.4
+    return total + sum(batch)
+
+
+def cleared(x):
+    batch, total, v = [], 0.0, x[0]
+    while v < 30.0:
+        batch.append(v)
+        if len(batch) == 3:
+            total += batch[0] * batch[2]
+            batch.clear()
+        v *= 1.4
+    return total + sum(batch)
+
+
+def filtered(x):
+    return sum(e * e for e in filter(lambda e: e > 0.6, x)) + sum(filter(lambda e: e < 1.0, x))
+
+
+def one_list_in_two_places(x):
+    pair = {"a": [x[0]], "b": None}
+    pair["b"] = pair["a"]
+    v = x[0]
+    while v < 6.0:
+        new = pair["a"] + [v]
+        pair = {"a": new, "b": new}
+        v += x[1] + 0.5
+    pair["b"].append(x[2])
+    return sum(pair["a"]) * len(pair["b"])
+
+
+def sent_around(x):
+    xs, ys, v = [x[0]], [x[0]], x[1]
+    while v < 4.0:
+        xs, ys = [e * 0.9 for e in xs], xs
+        xs.append(v + ys[-1])
+        v += 0.7
+    return sum(xs) + xs[0] * ys[0]
+
+
+PROGRAMS = [f for f in list(globals().values()) if callable(f) and hasattr(f, "__code__")
+            and f.__module__ == __name__]  # fmt: skip
+OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_it_is_pythons_list(f):
+    compiled = jitad.jit(jitad.value_and_grad(f), fallback=False)
+    eager = jitad.value_and_grad(f)
+    for x in (X, OTHER, X):
+        want = f(x.copy())
+        for run in (compiled, eager):
+            value, gradient = run(x.copy())
+            assert value == pytest.approx(want, rel=1e-12)
+            for k in range(len(x)):
+                direction = np.zeros(len(x))
+                direction[k] = 1.0
+                slope, error = differences(f, (x,), (0,), [direction], 1e-3)
+                assert gradient[k] == pytest.approx(slope, rel=1e-6, abs=1e-6 + 10 * error)
+    assert len(compiled.specialisations) == 1
+
+
+# -- what such a list can't hold, and what comes out -----------------------------------------------
+
+
+def written_after(x):
+    state, seen = np.zeros(1), []
+    while state[0] < 6.0:
+        state = state + x[0]
+        seen.append(state)
+        state[0] += 0.5
+    return sum(s[0] for s in seen)
+
+
+def written_before(x):
+    state, seen = np.zeros(1), []
+    while state[0] < 6.0:
+        state[0] += x[0]
+        seen.append(state)
+    return sum(s[0] for s in seen)
+
+
+def written_before_under_a_name_that_changes(x):
+    state, seen = np.zeros(1), []
+    while state[0] < 6.0:
+        state[0] += x[0]
+        seen.append(state)
+        if state[0] > 4.0:
+            state = state + 0.0
+    return sum(s[0] for s in seen)
+
+
+def written_where_it_is_read(x):
+    seen, v = [], x[0]
+    row = np.zeros(1)
+    while v < 6.0:
+        row = np.zeros(1) + v
+        seen.append(row)
+        v += 1.0
+    seen[-1][0] = 100.0
+    return seen[-1][0] + row[0]
+
+
+def first_element_written(x):
+    first = np.zeros(1) + x[0]
+    seen, v = [first], x[0]
+    while v < 6.0:
+        first[0] += v
+        seen.append(first.copy())
+        v += 1.0
+    return sum(s[0] for s in seen)
+
+
+def object_written(x):
+    seen, v = [], x[0]
+    while v < 6.0:
+        p = Point(0.0, v)
+        seen.append(p)
+        p.t = v
+        v += 1.0
+    return sum(p.t for p in seen)
+
+
+def row_written(x):
+    seen, v = [], x[0]
+    while v < 6.0:
+        seen.append([v, 0.0])
+        seen[-1][1] = v
+        v += 1.0
+    return sum(r[1] for r in seen)
+
+
+def longer_while_iterated(x):
+    xs, v = [], x[0]
+    while v < 6.0:
+        xs.append(v)
+        v += 1.0
+    for e in xs:
+        if e < 3.0:
+            xs.append(e + 5.0)
+    return sum(xs)
+
+
+def of_two_kinds(x):
+    xs, v = [], x[0]
+    while v < 6.0:
+        xs.append(v if len(xs) % 2 else (v, v))
+        v += 1.0
+    return len(xs) * x[0]
+
+
+REFUSED = [
+    (written_after, "can't be written any more"),
+    (written_before, "can't be written any more"),
+    (written_before_under_a_name_that_changes, "can't be written any more"),
+    (written_where_it_is_read, "can't be written any more"),
+    (first_element_written, "can't be written any more"),
+    (object_written, "can't be written any more"),
+    (row_written, "can't be written any more"),
+    (longer_while_iterated, "while it is iterated over"),
+    (of_two_kinds, "or a tuple of 2 after this branch"),
+]
+
+
+@pytest.mark.parametrize(("f", "why"), REFUSED, ids=lambda v: getattr(v, "__name__", ""))
+def test_what_copies_would_show_is_refused(f, why):
+    with pytest.raises(JitadError, match=why):
+        jitad.jit_grad(f, fallback=False)(X.copy())
+    jitad.grad(f)(X.copy())  # the eager engine has Python's lists
+
+
+def test_a_list_as_what_a_derivative_is_taken_of():
+    def f(x):
+        def powers(y):
+            out, v = [], y
+            while v < 9.0:
+                out.append(v)
+                v = v * y
+            return out
+
+        return jitad.jvp(powers, (x,), (1.0,))[1]
+
+    with pytest.raises(JitadError, match="can't be differentiated"):
+        jitad.jit(f, fallback=False)(2.0)
+    assert jitad.jit(lambda x: jitad.vjp(lambda y: [e * e for e in y], x)[1]([1.0, 2.0]))(
+        np.ones(2)
+    )[0].tolist() == [2.0, 4.0]
+
+
+def test_lists_as_results():
+    def trajectory(v, rate):
+        ts, path = [0.0], [(v, None)]
+        while v > 0.1:
+            v *= rate
+            ts.append(ts[-1] + 0.5)
+            path.append((v, v * v if v < 0.5 else None))
+        return ts, {"path": path}
+
+    compiled = jitad.jit(trajectory, fallback=False)
+    for args in ((1.0, 0.5), (0.05, 0.9), (1.0, 0.99)):
+        assert compiled(*args) == trajectory(*args)
+    assert len(compiled.specialisations) == 1
+
+
+def test_a_list_from_outside():
+    seen = []
+
+    def record(x):
+        while x < 10.0:
+            seen.append(x)
+            x *= 2.0
+        return x
+
+    def refused():
+        jitad.jit(record, fallback=False)(1.0)
+
+    with pytest.raises(JitadError, match="a list from outside that gets longer"):
+        refused()
+    assert seen == []
+
+
+def test_where_a_length_must_be_known_the_loop_is_written_out():
+    def f(x):
+        a, b = tuple([e * e for e in x])
+        return a * b
+
+    g = jitad.jit_grad(f)
+    assert g(np.array([2.0, 3.0])).tolist() == [36.0, 24.0]
+
+
+def test_a_list_that_is_too_long():
+    def f(x):
+        xs = []
+        while x > 0.0:
+            xs.append(x)
+        return sum(xs)
+
+    from jitad.trace import stretch
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stretch, "MOST_ROOM", 2**12)
+        with pytest.raises(JitadError, match="a list gets longer than 4096 elements"):
+            jitad.jit(f)(1.0)
+
+
+def test_prints_are_not_repeated():
+    def f(x):
+        xs = []
+        while x < 5.0:
+            xs.append(x)
+            print(x)
+            x += 1.0
+        return sum(xs)
+
+    with pytest.raises(JitadError, match="It can't take back what it printed"):
+        jitad.jit(f)(1.0)
