@@ -488,13 +488,11 @@ def _print(s: Scope, e: Equation) -> None:
 _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "dim": _dim, "load": _load, "store": _store, "accum": _store,
     "store_slice": _store_slice, "accum_slice": _store_slice,
-    "positions": picking.positions, "take": picking.take,
-    "store_take": _store_take, "accum_take": _store_take,
-    "slice": _view, "transpose": _view, "broadcast": _view,
+    "positions": picking.positions, "take": picking.take, "store_take": _store_take,
+    "accum_take": _store_take, "slice": _view, "transpose": _view, "broadcast": _view,
     "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
-    "matmul": nests.matmul, "check": _check, "print": _print,
-    "callback": callbacks.call,
-    "call": calls.call, "act": calls.call, "stack": stacks.create,
-    "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
+    "matmul": nests.matmul, "check": _check, "print": _print, "callback": callbacks.call,
+    "call": calls.call, "act": calls.call, "stack": stacks.create, "push": stacks.push,
+    "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip
