@@ -85,7 +85,7 @@ def is_function(leaf: Any) -> bool:
     """True of functions whose variables can be looked at, and of those that have none."""
     if not callable(leaf) or isinstance(leaf, type):
         return False
-    return isinstance(leaf, (FunctionType, functools.partial, *_BUILTIN)) or bool(names(leaf))
+    return isinstance(leaf, (FunctionType, functools.partial, *BUILTIN)) or bool(names(leaf))
 
 
-_BUILTIN = (type(len), type(str.join))
+BUILTIN = (type(len), type(str.join))

@@ -9,11 +9,14 @@ application's function may go on writing to.
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import jitad.values.functions  # noqa: F401  handles find NumPy's functions in its registry
+from jitad.closures import BUILTIN, is_function
 from jitad.errors import JitadTypeError
 from jitad.runtime.tagged import Tagged, dtype_of, shape_of
 from jitad.runtime.tags import alive, nested
@@ -42,6 +45,26 @@ def is_data(leaf: Any) -> bool:
     if isinstance(leaf, (bool, int, str, bytes, np.integer, np.bool_)):
         return True
     return is_array(leaf) and np.dtype(dtype_of(leaf)).kind in "iubSU"
+
+
+_SEEN = (bool, int, float, complex, str, bytes, range, slice, type, ModuleType, Enum, np.ndarray,
+         np.generic, np.dtype, *BUILTIN)  # fmt: skip
+
+
+def results(flat: list[Any], operator: str) -> None:
+    """Refuse leaves of a result that may hold numbers out of sight, which would have no derivative.
+
+    Such are deques, iterators, and instances of classes that are not registered.
+    """
+    for leaf in flat:
+        kind = type(leaf)
+        ours = kind.__module__.partition(".")[0] == "jitad"
+        if not (ours or isinstance(leaf, _SEEN) or is_function(leaf)):
+            raise JitadTypeError(
+                f"{operator}: the result holds a {kind.__name__}, whose numbers jitad can't see",
+                caller(),
+                "Return tuples, lists, dicts or dataclasses, or see register_structure.",
+            )
 
 
 def content(leaf: Any) -> Any:

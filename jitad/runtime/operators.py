@@ -226,6 +226,7 @@ def _jvp(
         inside, _ = _take(f, "jvp", tuple(primals), tuple(range(len(primals))), moved,
                           all_data=True)  # fmt: skip
         flat, structure = flatten(f(*inside))
+        leaves.results(flat, "jvp")
         pairs = [_pair(leaf, tag) for leaf in flat]
 
     if any(map(_is_function, flat)):  # it will be called later
@@ -329,6 +330,7 @@ def _vjp(
                               lambda p: input_cell(tag, tape, p), all_data)  # fmt: skip
         kwargs = {k: _passive(v) for k, v in kwargs.items()}
         flat, structure = flatten(prepared(*inside, **kwargs))
+        leaves.results(flat, operator)
         outs = [_pair(leaf, tag) for leaf in flat]
     value = unflatten(structure, map(_primal, flat))
     likes = [leaf if cell is None else cell.primal for leaf, cell in zip(flat, outs, strict=True)]

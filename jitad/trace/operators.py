@@ -17,6 +17,7 @@ from typing import Any
 from jitad.closures import is_function
 from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
+from jitad.runtime.leaves import results
 from jitad.runtime.operators import Argnums, place, positions_of
 from jitad.structures import (
     ZERO,
@@ -168,6 +169,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     try:
         result = present(hooks.call(f, *inside, **kwargs))
         leaves, structure = flatten(result)
+        results(leaves, operator)
         if _has_stretch(structure):  # how long it is, only the block knows
             raise refused("differentiated, or what a derivative is taken of")
         atoms: list[Atom] = []

@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import JitadError, grad, jit, jit_grad, register_structure
+from jitad import (
+    JitadError,
+    derivative,
+    grad,
+    jit,
+    jit_grad,
+    jvp,
+    register_structure,
+    vjp,
+)
+from jitad.errors import JitadTypeError
 
 
 class MyDict(dict):
@@ -212,7 +222,6 @@ OTHERS = (*MANY[:5_000], 1.0)
 # -- what leaves ----------------------------------------------------------------------------------
 
 LEAVING: dict[str, Callable[[Any], Any]] = {
-    "deque": lambda x: collections.deque([x]),
     "iterator": lambda x: iter([x]),
     "generator": lambda x: (e for e in [x]),
     "map": lambda x: map(abs, [x]),
@@ -220,10 +229,7 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
     "zip": lambda x: zip([x], [1.0]),
     "enumerate": lambda x: enumerate(np.ones(int(x)) * x),
     "range": lambda x: range(int(x)),
-    "defaultdict": lambda x: collections.defaultdict(float, a=x),
-    "Counter": lambda x: collections.Counter(a=x),
     "method": lambda x: [x].copy,
-    "inside": lambda x: {"a": [(collections.deque([x]), 1.0)]},
 }
 
 
@@ -231,6 +237,28 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
 def test_nothing_traced_leaves(name: str) -> None:
     with pytest.raises(JitadError, match="leaves the compiled function"):
         jit(LEAVING[name])(3.0)
+
+
+MADE: dict[str, Callable[[Any], Any]] = {
+    "deque": lambda x: collections.deque([x, 2.0], maxlen=3),
+    "defaultdict": lambda x: collections.defaultdict(float, a=x),
+    "Counter": lambda x: collections.Counter(a=x),
+    "inside": lambda x: {"a": [(collections.deque([x]), 1.0)]},
+    "object": lambda x: Bag(x),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_containers_that_are_no_structures(name: str) -> None:
+    """They may be made and returned, but a derivative would not see what is in them."""
+    f = MADE[name]
+    found = jit(f)(3.0)
+    assert type(found) is type(f(3.0)) and (name == "object" or found == f(3.0))
+    ways = [lambda x: derivative(f)(x), lambda x: jvp(f, (x,), (1.0,)), lambda x: vjp(f, x)[0]]
+    for way in ways:
+        for run in (way, jit(way)):
+            with pytest.raises(JitadTypeError, match="whose numbers jitad can't see"):
+                run(3.0)
 
 
 def test_functions_may_be_returned() -> None:

@@ -32,6 +32,6 @@ def test_a_fault_is_caught(fault: Fault, tmp_path: Path) -> None:
 
 def test_a_change_that_is_no_fault_is_not_caught(tmp_path: Path) -> None:
     """Otherwise everything would count as caught, for instance a copy that lacks a file."""
-    harmless = Fault(REVERSE, "class _Reverse:\n", "class _Reverse:\n    # no fault\n", "nothing",
+    harmless = Fault(REVERSE, "class Reverse:\n", "class Reverse:\n    # no fault\n", "nothing",
                      ("tests/sweeps/test_regressions.py",))  # fmt: skip
     assert not caught(harmless, copy_engine(tmp_path))
