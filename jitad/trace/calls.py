@@ -30,6 +30,7 @@ from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
+from jitad.values.number import Number
 from jitad.values.ranges import Range
 
 # methods of containers that compare elements
@@ -82,7 +83,26 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     method = special(f, "__call__")
     if method is not None:
         return call(method, f, *args, **kwargs)
+    if isinstance(f, _CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
+        return _cached(trace, f, args, kwargs)
     return _native(trace, f, args, kwargs)
+
+
+_CACHED = type(functools.cache(lambda: None))
+
+
+def _cached(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
+    """A function that remembers its results; here a block of the tape does, by traced numbers."""
+    original = _read(trace, f, "__wrapped__")
+    if trace is None:
+        return call(original, *args, **kwargs)
+    given = (*args, *kwargs, *kwargs.values())
+    key = (f, *(a.atom if isinstance(a, Leaf) else (type(a), a) for a in given))
+    known = trace.builder.known(key)
+    if known is None:
+        known = (call(original, *args, **kwargs),)
+        trace.builder.remember(key, known)
+    return known[0]
 
 
 def _read(trace: Trace | None, owner: Any, name: str) -> Any:

@@ -1,6 +1,7 @@
 """Do functions that call themselves on traced values become functions that do the same?"""
 
 import copy
+import functools
 import math
 import subprocess
 import sys
@@ -246,6 +247,29 @@ def test_what_is_computed_before_and_after_a_recursion_that_runs_again():
         return np.sum(a * np.arange(1.0, 3.5)) + np.sum(b * np.arange(1.0, 3.5))
 
     slopes(g, 0.7)
+
+
+@functools.cache
+def legendre(n, x):
+    if n < 2:
+        return x if n else 1.0
+    return ((2 * n - 1) * x * legendre(n - 1, x) - (n - 1) * legendre(n - 2, x)) / n
+
+
+def test_functions_that_remember_their_results():
+    """Traced numbers are keys as well: a block remembers what it, or one around it, has computed."""
+
+    def f(x):
+        s = legendre(5, x) * x if x > 0.2 else legendre(4, x)
+        for _ in range(3):
+            s += legendre(3, x) * legendre(2, s)
+        return s + legendre(4, x)
+
+    slopes(f, 0.3)
+    slopes(f, 0.1)
+    g = jitad.jit(lambda x: legendre(40, x))
+    assert abs(g(0.3) - legendre(40, 0.3)) < 1e-14
+    assert g.source.count("\n") < 200  # not one line a path
 
 
 def test_zeros_stay_symbolic_across_calls():
