@@ -257,7 +257,7 @@ def legendre(n, x):
 
 
 def test_functions_that_remember_their_results():
-    """Traced numbers are keys as well: a block remembers what it, or one around it, has computed."""
+    """Traced numbers are keys as well: a block remembers what it computed, or one around it."""
 
     def f(x):
         s = legendre(5, x) * x if x > 0.2 else legendre(4, x)
