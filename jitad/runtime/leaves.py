@@ -54,12 +54,14 @@ _SEEN = (bool, int, float, complex, str, bytes, range, slice, type, ModuleType, 
 def results(flat: list[Any], operator: str) -> None:
     """Refuse leaves of a result that may hold numbers out of sight, which would have no derivative.
 
-    Such are deques, iterators, and instances of classes that are not registered.
+    Such are deques, iterators, and instances of classes that are not registered.  A pullback takes
+    the latter for objects that the function has made, and asks nothing of what is in them.
     """
     for leaf in flat:
         kind = type(leaf)
         ours = kind.__module__.partition(".")[0] == "jitad"
-        if not (ours or isinstance(leaf, _SEEN) or is_function(leaf)):
+        made = operator == "vjp" and hasattr(leaf, "__dict__") and not isinstance(leaf, _CONTAINERS)
+        if not (ours or made or isinstance(leaf, _SEEN) or is_function(leaf)):
             raise JitadTypeError(
                 f"{operator}: the result holds a {kind.__name__}, whose numbers jitad can't see",
                 caller(),

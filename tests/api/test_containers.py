@@ -255,7 +255,7 @@ def test_containers_that_are_no_structures(name: str) -> None:
     found = jit(f)(3.0)
     assert type(found) is type(f(3.0)) and (name == "object" or found == f(3.0))
     ways = [lambda x: derivative(f)(x), lambda x: jvp(f, (x,), (1.0,)), lambda x: vjp(f, x)[0]]
-    for way in ways:
+    for way in ways[: 2 if name == "object" else 3]:
         for run in (way, jit(way)):
             with pytest.raises(JitadTypeError, match="whose numbers jitad can't see"):
                 run(3.0)
