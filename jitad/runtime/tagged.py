@@ -57,9 +57,6 @@ class Tagged(Number):
     def item(self) -> Any:
         return self
 
-    def is_integer(self) -> bool:
-        return float(self.base).is_integer()
-
     def __bool__(self) -> bool:
         return bool(self.base)
 

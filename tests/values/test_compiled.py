@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from jitad import jit_value_and_grad, value_and_grad
+from jitad import jit, jit_value_and_grad, value_and_grad
 
 
 def picks(x):
@@ -85,3 +85,17 @@ def test_compiled_equals_eager_equals_differences(f: Any) -> None:
 
     want = [(4 * difference(k, 5e-5) - difference(k, 1e-4)) / 3 for k in range(5)]
     np.testing.assert_allclose(gradient, want, rtol=1e-8)
+
+
+def in_parts(x):
+    return (round(x, 2), round(x, 5), round(x, -1), math.remainder(x, 0.7), *math.frexp(x),
+            *math.modf(x), math.ldexp(x, -3), x.is_integer())  # fmt: skip
+
+
+def test_kernels_round_as_python_does():
+    """Errors of products are computed exactly: no contraction and no free order may touch them."""
+    rng = np.random.default_rng(3)
+    kernel = jit(in_parts)
+    near_ties = np.round(rng.normal(size=300) * 10.0 ** rng.integers(-3, 6, 300), 3)
+    for x in (*near_ties.tolist(), 2.675, 1.115, 0.285, 5e-324, 1e300, 25.0, 35.0, -0.5):
+        assert kernel(x) == in_parts(x)
