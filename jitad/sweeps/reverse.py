@@ -332,7 +332,7 @@ class Reverse:
     def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
         """Run a branch's forward part in the reverse branch; (its equations, results)."""
         env: Env = {}
-        with self.b.apart(self.passed):
+        with self.b.unshared(self.passed):
             results = copy_block(self.b, inner.forward, env)
         inner.forward = new
         self.active.update(
@@ -479,7 +479,7 @@ class Reverse:
             renew(p, scope.shaped(a), env)
             for p, a in zip(body.params[1:], e.ins[3:], strict=True)
         ]
-        with b.apart(self.passed):
+        with b.unshared(self.passed):
             results = copy_block(b, body, env, effects)
         self.active.update(
             now for old, now in env.items() if old in self.active and isinstance(now, Var)

@@ -73,7 +73,7 @@ class Builder:
             self._known.pop()
 
     @contextmanager
-    def apart(self, variables: set[Var]) -> Iterator[None]:
+    def unshared(self, variables: set[Var]) -> Iterator[None]:
         """Share no equation that has one of these results."""
         was, self._unshared = self._unshared, variables
         try:
