@@ -119,8 +119,11 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
 
 
 def _free(s: Scope, a: Atom, x: Expr, blocks: tuple[Block, ...] = ()) -> bool:
-    """Can the name of this scalar be bound anew?"""
+    """Can the name of this scalar be bound anew?  Not if it is that of another, of which this is
+    but a cast."""
     if not isinstance(a, Var) or not x.is_name or x.text in s.pinned or x.text in s.counting:
+        return False
+    if a in s.analysis.inline:
         return False
     return not s.buffers.live(a, blocks)
 
