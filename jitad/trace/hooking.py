@@ -294,14 +294,13 @@ class Hooking(Expressions):
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
         self.decorated(node)
         node.bases = [self.visit(b) for b in node.bases]
-        own = set(of.assigned(node.body)) - self.locals
-        around, self.bound = self.bound, self.bound | own
-        self.locals |= own
+        around = self.locals, self.bound
         for s in node.body:  # run as it is, but for the values that it reads
             if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is not None:
                 s.value = self.visit(s.value)
-        self.locals -= own  # which methods don't see
-        self.bound = around
+            own = set(of.assigned([s]))
+            self.locals, self.bound = self.locals | own, self.bound | own
+        self.locals, self.bound = around  # methods don't see those of the class
         for s in node.body:
             if isinstance(s, ast.FunctionDef):
                 Hooking(self.unit, s, self).run()
