@@ -219,7 +219,7 @@ class Scope:
             self.last_nest.put_before([line])  # so that the next one may join it
         else:
             page.write(line)
-        return Root(True, depth, born)
+        return Root(True, depth, born, name=name)
 
     def _size(self, e: Expr) -> str:
         if e.text.isdecimal() or e.text in self.natural:
