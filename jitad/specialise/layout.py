@@ -26,6 +26,7 @@ _PER_LOOP = 8  # a loop is taken to run so many times
 _SHORT = 8  # an axis of fewer elements is not worth lanes
 _ELEMENTS = ("load", "store", "accum")
 _SLICES = ("slice", "store_slice", "accum_slice")
+_ANY_ORDER = ("push", "pop", "copy", "transpose", "concatenate")  # as good for a turned array
 _PARTS = ("store_take", "accum_take")  # write in place, untaught
 
 
@@ -166,7 +167,7 @@ class _Votes:
                     self.visit(b, None, loops + 1, set(b.params))
             elif e.op in _SLICES:
                 self._part(e, loops)
-            elif e.op not in _ELEMENTS:
+            elif e.op not in _ELEMENTS and e.op not in _ANY_ORDER:
                 self._whole(e, loops)
             elif index is not None:
                 self._element(e, index, loops, inside)
@@ -189,7 +190,12 @@ class _Votes:
     def _part(self, e: Equation, loops: int) -> None:
         """Rows, columns, planes: their elements are gone through, the last axis innermost."""
         g = self._groups.of(e.ins[0])
-        along = [axis for axis, kind in enumerate(e.params["kinds"]) if kind == "r"]
+        operands = iter(e.ins[1 if e.op == "slice" else 2 :])
+        along = []
+        for axis, kind in enumerate(e.params["kinds"]):
+            part = [next(operands) for _ in range(3 if kind == "r" else 1)]
+            if kind == "r" and not (isinstance(n := part[-1], Lit) and n.value == 1):
+                along.append(axis)
         if g is not None and along:
             g.vote(along[-1], loops + len(along))
 
@@ -263,6 +269,10 @@ class _Turn:
                 e.ins = (e.ins[0], *(e.ins[1:][k] for k in out))
             case "dim" if first is not None:
                 e.params = {"axis": first.index(e.params["axis"])}
+            case "concatenate" if out is not None:
+                *parts, total = e.ins
+                e.ins = (*(self._turned(a, out, e) for a in parts), total)
+                e.params = e.params | {"axis": out.index(e.params["axis"])}
             case "push":
                 e.ins = (e.ins[0], self._turned(e.ins[1], first, e))
             case "pop" if first is not None:
