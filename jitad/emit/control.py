@@ -272,7 +272,7 @@ def while_(s: Scope, e: Equation) -> None:
     s.page = outer
     with s.page.block("while True:" if lines else f"while {test.text}:"):
         if lines:
-            s.page.lines += lines
+            s.page.lines.append(lines)
             with s.page.block(f"if {negated(test).text}:"):
                 s.page.write("break")
         s.run(body, lambda: _leave(s, carried), e.blocks)
@@ -344,13 +344,13 @@ def if_(s: Scope, e: Equation) -> None:
         assign(page, side)
     if pages[0].lines:
         with s.page.block(f"if {test.text}:"):
-            s.page.lines += pages[0].lines
+            s.page.lines.append(pages[0].lines)
         if pages[1].lines:
             with s.page.block("else:"):
-                s.page.lines += pages[1].lines
+                s.page.lines.append(pages[1].lines)
     elif pages[1].lines:
         with s.page.block(f"if {negated(test).text}:"):
-            s.page.lines += pages[1].lines
+            s.page.lines.append(pages[1].lines)
     for v, name in after:
         s.extents[v] = tuple(
             s.temporary(Expr(f"{name}.shape[{k}]"), "n") for k in range(len(s.extents[v]))

@@ -14,6 +14,7 @@ from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
+from jitad.emit.contract import contract
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
@@ -78,6 +79,7 @@ def _function(
     s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
+    contract(s.page.lines, s.nests)
     used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if mine is None and s.room in used:

@@ -26,6 +26,7 @@ from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
+from jitad.specialise.together import together
 from jitad.tape.ir import Tape
 from jitad.tape.verify import verify
 
@@ -55,6 +56,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("sink", sink),
     ("lay out", lay_out),
     ("last fold", simplify),
+    ("together", together),
 )
 
 
