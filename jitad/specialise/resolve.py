@@ -19,6 +19,7 @@ from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
+from jitad.sweeps.schedule import scheduled
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
@@ -129,6 +130,8 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
             known = [(k, a) for k, a in seeds if not _is_zero(a)]
             given = [a for _, a in known]
             plain = preaccumulate(plain, e.params["active"], library)
+            library.memory = e.params.get("memory")
+            plain = scheduled(plain, e.params["active"], library)
             swept = vjp_block(plain, e.params["active"], tuple(k for k, _ in known), library)
         else:
             moved: list[list[int]] = []
