@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from jitad.jacobians import jit_jvp as jit_jvp
     from jitad.jacobians import jit_vjp as jit_vjp
     from jitad.jets import jet as jet
+    from jitad.loops import checkpointed_loop as checkpointed_loop
     from jitad.memory import set_memory as set_memory
     from jitad.primitives.schedules import Snapshots as Snapshots
     from jitad.solutions import argmin as argmin
@@ -82,6 +83,7 @@ _PUBLIC = {
     "register_structure": "jitad.structures",
     "root": "jitad.solutions",
     "set_fallback": "jitad.fallback",
+    "checkpointed_loop": "jitad.loops",
     "set_memory": "jitad.memory",
     "Snapshots": "jitad.primitives.schedules",
     "sparse_hessian": "jitad.sparse",

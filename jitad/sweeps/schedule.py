@@ -40,6 +40,7 @@ checkpointing*, SISC 32 (2010).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,7 +49,7 @@ from jitad.primitives import TABLE
 from jitad.primitives.custom import Rule
 from jitad.primitives.schedules import Memory, Snapshots
 from jitad.sweeps.calls import Library
-from jitad.sweeps.snapshots import Loop, Room, goes_on, once, rule
+from jitad.sweeps.snapshots import Loop, Room, checkpointed, goes_on, once, rule
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, structured
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
@@ -62,37 +63,57 @@ _REMEDY = "Give more memory, or let an inner function be a jitad.checkpoint."
 
 
 def scheduled(block: Block, active: Sequence[int], library: Library) -> Block:
-    """The block with loops that record in the form of rules, as far as `library.memory` demands."""
-    if library.memory is None or not any(e.op in ("for", "while") for e in walk(block)):
+    """The block with loops that record in the form of rules, as far as `library.memory` demands, or
+    what a loop itself says (`checkpointed_loop`)."""
+    every = [e for e in walk(block) if e.op in ("for", "while")]
+    if not every or (library.memory is None and not any("memory" in e.params for e in every)):
         return block
     inputs = [block.params[k] for k in active]
     varied = closure(inputs, successors(predecessors(block, differentiable_edge)))
     memory, library.memory = library.memory, None
-    loops = {id(loop.e): loop for loop in _recording(block, varied, library)}
+    found = list(_recording(block, varied, library, memory, False))
     library.memory = memory
-    if not loops:
+    if not found:
         return block
-    share = memory if isinstance(memory, Snapshots) else max(memory // len(loops), 1)
+    common = sum("memory" not in job.loop.e.params for job in found)
+    if isinstance(memory, int):
+        memory = max(memory // max(common, 1), 1)
+    jobs = {id(job.loop.e): replace(job, memory=job.memory or memory) for job in found}
     b = Builder()
     env = begin(b, block)
     new = b.blocks[0]
-    new.results = _copied(b, block, env, loops, share)
+    new.results = _copied(b, block, env, jobs)
     return new
 
 
-def _recording(block: Block, varied: set[Var], library: Library) -> Iterator[Loop]:
+@dataclass(frozen=True)
+class _Job:
+    """A loop to be scheduled.  One that runs in every iteration of another, which records, must
+    leave no snapshots to be recorded: it is a checkpoint, which runs again."""
+
+    loop: Loop
+    inside: bool
+    memory: Memory | None = None
+
+
+def _recording(
+    block: Block, varied: set[Var], library: Library, memory: Memory | None, inside: bool
+) -> Iterator[_Job]:
     """The loops whose derivatives record something: the outermost ones."""
     for e in block.equations:
+        recorded = False
         if e.op in ("for", "while") and any(v in varied for v in e.outs):
-            if not _repeatable(e):
-                continue
-            loop = Loop.of(e, varied, library)
-            if any(_is_recorded(x) for x in loop.swept.equations):
-                yield loop
-                continue
+            wanted = e.params.get("memory", memory)
+            if wanted is not None and _repeatable(e):
+                loop = Loop.of(e, varied, library)
+                if any(_is_recorded(x) for x in loop.swept.equations):
+                    yield _Job(loop, inside, e.params.get("memory"))
+                    continue
+            elif any("memory" in x.params for inner in e.blocks for x in walk(inner)):
+                recorded = True
         if e.op in ("for", "while", "if"):
             for inner in e.blocks:
-                yield from _recording(inner, varied, library)
+                yield from _recording(inner, varied, library, memory, inside or recorded)
 
 
 def _repeatable(e: Equation) -> bool:
@@ -113,28 +134,34 @@ def _is_recorded(e: Equation) -> bool:
     return e.op == "for" and any(isinstance(a.type, Stack) for a in e.ins)
 
 
-def _copied(
-    b: Builder, block: Block, env: Env, loops: dict[int, Loop], memory: Memory
-) -> list[Atom]:
+def _copied(b: Builder, block: Block, env: Env, jobs: dict[int, _Job]) -> list[Atom]:
     """Emit a block in which these loops are scheduled; gives its results."""
     for e in block.equations:
-        loop = loops.get(id(e))
-        if loop is not None:
+        job = jobs.get(id(e))
+        if job is not None:
             b.pos = e.pos
-            outs = _known(b, loop, env, memory) if e.op == "for" else _online(b, loop, env, memory)
-            env.update(zip(e.outs, outs, strict=True))
-        elif any(id(x) in loops for inner in e.blocks for x in walk(inner)):
-            blocks = tuple(_inside(x, loops, memory) for x in e.blocks)
+            env.update(zip(e.outs, _one(b, job, env), strict=True))
+        elif any(id(x) in jobs for inner in e.blocks for x in walk(inner)):
+            blocks = tuple(_inside(x, jobs) for x in e.blocks)
             copy_equation(b, Equation(e.op, e.ins, e.outs, e.params, blocks, e.pos), env)
         else:
             copy_equation(b, e, env)
     return [read(a, env) for a in block.results]
 
 
-def _inside(block: Block, loops: dict[int, Loop], memory: Memory) -> Block:
+def _inside(block: Block, jobs: dict[int, _Job]) -> Block:
     b = Builder()
-    results = _copied(b, block, {}, loops, memory)
+    results = _copied(b, block, {}, jobs)
     return Block(block.params, b.blocks[0].equations, results)
+
+
+def _one(b: Builder, job: _Job, env: Env) -> list[Atom]:
+    loop, memory = job.loop, job.memory
+    assert memory is not None
+    if job.inside:
+        made, operands = checkpointed(loop, memory)
+        return _custom(b, made, operands, env)
+    return _known(b, loop, env, memory) if loop.e.op == "for" else _online(b, loop, env, memory)
 
 
 # -- one loop -------------------------------------------------------------------------------------
@@ -157,7 +184,7 @@ def _known(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
             slots = b.emit("slots_of", count, leaf, record, state, lit(memory))
             _suffices(b, leaf, loop)
         room = Room(leaf, slots)
-    *state_now, done = _custom(b, loop, env, room)
+    *state_now, done = _custom(b, *rule(loop, room), env)
     tail_start = b.emit("add", start, b.emit("mul", step, done))
     rest = b.emit("sub", count, done)
     now: Env = dict(env)
@@ -166,7 +193,7 @@ def _known(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
         v = Var(a.type, a.shape, "")
         now[v] = a
         ins.append(v)
-    tail = Equation("for", tuple(ins), e.outs, e.params, e.blocks, e.pos)
+    tail = Equation("for", tuple(ins), e.outs, {}, e.blocks, e.pos)
     copy_equation(b, tail, now)
     return [now[v] for v in e.outs]
 
@@ -174,7 +201,8 @@ def _known(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
 def _online(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
     """A loop of unknown trip count: all but its first steps scheduled."""
     if isinstance(memory, Snapshots):
-        return _custom(b, loop, env, Room(lit(memory.steps), lit(memory.count)))
+        room = Room(lit(memory.steps), lit(memory.count))
+        return _custom(b, *rule(loop, room), env)
     record, state = _sizes(b, loop, env)
     quarter = lit(memory // 4)
     slots = b.emit("floordiv", lit(memory // 2), state)
@@ -193,7 +221,7 @@ def _online(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
         v = Var(a.type, old.shape, old.name if isinstance(old, Var) else "")
         now[v] = a
         ins.append(v)
-    return _custom(b, loop.starting(ins), now, Room(leaf, slots))
+    return _custom(b, *rule(loop.starting(ins), Room(leaf, slots)), now)
 
 
 def _first_steps(b: Builder, loop: Loop, env: Env, most: Atom) -> list[Atom]:
@@ -212,12 +240,9 @@ def _first_steps(b: Builder, loop: Loop, env: Env, most: Atom) -> list[Atom]:
     return list(outs[1:])
 
 
-def _custom(b: Builder, loop: Loop, env: Env, room: Room) -> list[Atom]:
-    """The scheduled loop as an equation with a rule."""
-    made, operands = rule(loop, room)
-    assert isinstance(made, Rule)
-    ins = [read(a, env) for a in operands]
-    out = b.emit("custom", *ins, rule=made)
+def _custom(b: Builder, made: Rule, operands: Sequence[Var], env: Env) -> list[Atom]:
+    """An equation with a rule."""
+    out = b.emit("custom", *(read(a, env) for a in operands), rule=made)
     return list(out) if isinstance(out, tuple) else [out]
 
 

@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from jitad.primitives.custom import Rule
+from jitad.primitives.schedules import Memory
 from jitad.sweeps.calls import Library
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, copy_block, lit_zero, read, structured, zero
+from jitad.tape.copy import Env, copy_block, copy_equation, lit_zero, read, structured, zero
 from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit
 from jitad.tape.types import INT, Array, Scalar, is_float
@@ -80,6 +81,7 @@ class Loop:
 def _leaf(loop: Loop, library: Library) -> Block:
     """The derivative of some steps of the loop (`Loop.swept`)."""
     from jitad.sweeps.reverse import vjp_block  # which uses rules
+    from jitad.sweeps.schedule import scheduled
 
     b, env = Builder(), dict[Var, Atom]()
     at, count = b.input(INT, "at"), b.input(INT, "steps")
@@ -93,6 +95,7 @@ def _leaf(loop: Loop, library: Library) -> Block:
     added = [first + loop.captured.index(v) for v in loop.added]
     moved = [*(2 + k for k in loop.active), *added]
     assert len(captured) == len(loop.captured)
+    leaf = scheduled(leaf, moved, library)  # loops inside that say so themselves
     swept = vjp_block(leaf, moved, loop.active, library, added=added)
     swept.results = swept.results[len(leaf.results) :]
     return remove_dead(swept)
@@ -345,6 +348,24 @@ def rule(loop: Loop, room: Room) -> tuple[Rule, list[Var]]:
         tuple(range(len(primals))), resolved=True,
     )  # fmt: skip
     return made, operands
+
+
+def checkpointed(loop: Loop, memory: Memory) -> tuple[Rule, list[Var]]:
+    """The same for a loop that leaves no snapshots: its reverse runs all of it again, scheduled."""
+    e = loop.e
+    head = e.ins[:3] if e.op == "for" else ()
+    of = [*(loop.init[k] for k in loop.active), *loop.added]
+    operands = list(dict.fromkeys(
+        a for a in (*of, *loop.init, *loop.captured, *head) if isinstance(a, Var)
+    ))  # fmt: skip
+    b, env = Builder(), dict[Var, Atom]()
+    _enter(b, operands, env)
+    marked = Equation(e.op, e.ins, e.outs, {"memory": memory}, e.blocks, e.pos)
+    copy_equation(b, marked, env)
+    block = b.blocks[0]
+    block.results = [env[v] for v in e.outs]
+    primals = len({a for a in of if isinstance(a, Var)})
+    return Rule("a scheduled loop", primals, block, resolved=True), operands
 
 
 def _forward(
