@@ -11,6 +11,7 @@ import jitad
 from jitad.compiled import _abstract
 from jitad.emit.kernel import kernel
 from jitad.entries import finish
+from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
@@ -23,10 +24,10 @@ def eagerly(f: Function, *args: Any) -> Any:
     return f(*args)
 
 
-def on_tape(f: Function, *args: Any) -> Any:
+def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    traced = trace(f, *unflatten(structure, map(_abstract, leaves)), memory=memory)
     plain = specialise(traced.tape)
     flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
     return finish(traced, tuple(flat), f, args, {})
