@@ -466,8 +466,10 @@ class _Walk:
         """A number of the layout: written out, or read from its parameter."""
         if n.at is None:
             return lit(n.value)
-        with self.b.at_root():
-            return self.b.emit("add", self.b.emit("load", self.places[0], lit(n.at)), lit(n.value))
+        b = self.b
+        with b.at_root():  # as an exact integer: what is known of sums counts for it
+            known = b.emit("cast", b.emit("load", self.places[0], lit(n.at)), dtype="i8", py=True)
+            return b.emit("add", known, lit(n.value))  # type: ignore[no-any-return]
 
     # -- arrays that go through loops -------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from scipy import sparse
 from jitad.tape.types import Array
 
 _WRITTEN = 64  # numbers up to this size are part of the kernel
+_NEAR = 16  # so near are the beginnings of sites that have to do with each other
 
 Ints = np.ndarray[Any, Any]
 
@@ -95,6 +96,14 @@ class Terms:
         return sparse.csr_array((np.ones(len(keys), bool), columns, starts), shape=(m, n))
 
 
+def _near(n: int, numbers: list[int]) -> Number | None:
+    """In terms of a number that is there already: what is next to each other can be seen to be."""
+    for k, other in enumerate(numbers[1:], 1):
+        if abs(n - other) <= _NEAR:
+            return Number(n - other, k)
+    return None
+
+
 def terms(found: Sequence[Ints], n: int) -> Terms:
     """From what the tape of the places gives."""
     cells, *rest = found
@@ -165,11 +174,12 @@ def _even(p: Ints, alone: bool, numbers: list[int]) -> Site | None:
         numbers.append(n)
         return Number(0, len(numbers) - 1)
 
-    start = number(int(first[0]), False)
+    start = _near(int(first[0]), numbers) or number(int(first[0]), False)
     firsts = []
     for x in first.tolist():
         near = abs(x - first[0]) <= _WRITTEN
-        firsts.append(Number(int(x - first[0]), start.at) if near else number(x, False))
+        firsts.append(Number(start.value + int(x - first[0]), start.at) if near
+                      else number(x, False))  # fmt: skip
     within = size > 1
     step = number(int(expected.reshape(-1, count, size)[0, 0, 1] - first[0]), True) if (
         within) else Number(1)  # fmt: skip

@@ -8,7 +8,7 @@ scatter turned into a gather, by delay).  What is left when the loop ends is add
 What goes to the same element in all iterations is summed in a scalar, and added after the loop.
 
 Only where the loop does nothing else with the array, so that its sums may be made in any order.
-Neighbours are waited for where the loop moves through the array one by one.
+Neighbours are what the loop comes to in its next iterations, in steps of whatever size.
 """
 
 from __future__ import annotations
@@ -82,20 +82,31 @@ def _change(
     if not chain:
         return None
     index, step = body.params[0], e.ins[1]
-    one_by_one = isinstance(step, Lit) and step.value in (1, -1)
-    groups: dict[tuple[int | None, tuple[Linear, ...]], list[tuple[Equation, int]]] = {}
+    known = isinstance(step, Lit) and step.value != 0
+    groups: dict[tuple[int | None, tuple[Linear, ...], int], list[tuple[Equation, int]]] = {}
     for x in chain:
         place = _place(x, index, forms, outside)
-        if place is not None and (one_by_one or place.axis is None):
-            groups.setdefault((place.axis, place.rest), []).append((x, place.offset))
+        if place is None or not (known or place.axis is None):
+            continue
+        moves = 1 if place.axis is None else _moves(place, index, step)
+        key = (place.axis, place.rest, place.offset % abs(moves))
+        groups.setdefault(key, []).append((x, place.offset))
     work = _Work(e, k, body)
-    for (axis, rest), group in groups.items():
+    for (axis, rest, _), group in groups.items():
         offsets = [c for _, c in group]
         if axis is None:
             work.fixed(rest, group)
-        elif 0 < max(offsets) - min(offsets) <= _FARTHEST:
-            work.moving(axis, rest, group, rest[axis].coefficient(index) * step.value)  # type: ignore[union-attr]
+            continue
+        moves = _moves(_Place(axis, rest, 0), index, step)
+        if 0 < max(offsets) - min(offsets) <= _FARTHEST * abs(moves):
+            work.moving(axis, rest, group, moves)
     return work.finish(chain) if work.registers else None
+
+
+def _moves(place: _Place, index: Var, step: Atom) -> int:
+    """How far the place is from that of the iteration before."""
+    assert place.axis is not None
+    return int(place.rest[place.axis].coefficient(index) * step.value)  # type: ignore[union-attr]
 
 
 def _chain(body: Block, start: Var, end: Atom) -> list[Equation]:
@@ -124,7 +135,7 @@ def _place(x: Equation, index: Var, forms: Forms, outside: set[Var]) -> _Place |
         return None
     if not moving:
         return _Place(None, tuple(indices), 0)
-    if len(moving) != 1 or indices[moving[0]].coefficient(index) not in (1, -1):
+    if len(moving) != 1:
         return None
     (axis,) = moving
     offset = indices[axis].constant
@@ -156,7 +167,7 @@ class _Work:
         self, axis: int, rest: tuple[Linear, ...], group: list[tuple[Equation, int]], moves: int
     ) -> None:
         first = min(c for _, c in group) if moves > 0 else max(c for _, c in group)
-        depth = max(abs(c - first) for _, c in group)
+        depth = max((c - first) // moves for _, c in group)
         kind = Scalar(self.dtype)
         waiting = [Var(kind, (), "waiting") for _ in range(depth)]
         new: list[Equation] = []
@@ -164,7 +175,7 @@ class _Work:
         def total(start: Atom | None, distance: int) -> Atom:
             now = start
             for x, c in group:
-                if abs(c - first) == distance:
+                if c - first == distance * moves:
                     now = self.add(now, x, new)
             return now if now is not None else lit_zero(self.dtype)
 
@@ -175,7 +186,7 @@ class _Work:
         self.put(group, new)
         self.joined[id(group[-1][0])] = (add, at.ins[2:])  # type: ignore[assignment]
         for d, (p, r) in enumerate(zip(waiting, handed, strict=True), 1):
-            far = rest[axis].plus(first + (d if moves > 0 else -d))
+            far = rest[axis].plus(first + d * moves)
             self.register(p, r, (*rest[:axis], far, *rest[axis + 1 :]))
 
     def add(self, now: Atom | None, x: Equation, new: list[Equation]) -> Atom:
