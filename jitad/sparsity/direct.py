@@ -101,7 +101,8 @@ def _active(
             continue
         value = i.get(f, tuple(marked))
         for k, mark in enumerate(marks):
-            if value is mark or (not isinstance(mark, np.ndarray) and value == mark):
+            is_number = not isinstance(value, np.ndarray) and not isinstance(mark, np.ndarray)
+            if value is mark or (is_number and value == mark):
                 found[k] = params.index(i.var)
     if len(found) < len(marks):
         raise NotLocal("an argument that is taken apart")

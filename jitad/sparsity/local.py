@@ -19,7 +19,7 @@ Source: preaccumulation of local Jacobians; Griewank & Walther, *Evaluating Deri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from jitad.primitives import TABLE
-from jitad.sparsity.places import Layout, NotLocal, Number
+from jitad.sparsity.elements import Known, element
+from jitad.sparsity.places import Layout, NotLocal, Number, Site
 from jitad.specialise.simplify import simplify
 from jitad.sweeps.partials import Edges, Graph, eliminated
 from jitad.sweeps.rules import factors
@@ -52,6 +53,7 @@ class _Site:
     cells: Atom  # to which it is added
     loops: tuple[_Loop, ...]
     number: int
+    batch: int = 0  # sites of one batch write in turn, in each iteration of the same loops
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class _Walk:
         self.loops: tuple[_Loop, ...] = ()
         self.pending: list[list[_Site]] = [[]]
         self.streams = [_Streams()]
-        self.sites = 0
+        self.sites = self.batches = 0
         self.next: Atom = _ONE  # the first cell that is free
         self.outer: set[Var] = set(b.blocks[0].params)
         self.results: dict[int, tuple[int, int, int]] = {}
@@ -133,7 +135,10 @@ class _Walk:
         if self.layout is not None:
             self.places = [b.input(t, "place") for t in self.layout.types]
             size = b.emit("load", self.places[0], _ZERO)
-            self.stream(0, b.emit("full", _zero(self.dtype), size, dtype=self.dtype))
+            made = b.emit("full", _zero(self.dtype), size, dtype=self.dtype)
+            if self.layout.covered:
+                made = b.emit("blank", size, dtype=self.dtype, zero=self.layout.zero)
+            self.stream(0, made)
         self.block(body, env)
         (result,) = body.results
         if result not in self.varied:
@@ -380,24 +385,28 @@ class _Walk:
         found = eliminated(
             self.b, self.graph, [s.value for s in sites], self.inputs.__contains__
         )
+        shapes = list(dict.fromkeys(s.value.shape for s in sites))
+        for s in sites:
+            s.batch = self.batches + shapes.index(s.value.shape)
+        self.batches += len(shapes)
+        if any(len(edges) > MOST for edges in found):
+            raise NotLocal("a number depends on too many inputs")
+        if self.layout is not None:
+            self.write_values(list(zip(sites, found, strict=True)))
+            return
         for s, edges in zip(sites, found, strict=True):
-            if len(edges) > MOST:
-                raise NotLocal("a number depends on too many inputs")
-            terms = [(self.inputs[u], c) for u, c in edges.items()]
-            if self.layout is None:
-                self.write_places(s, terms)
-            else:
-                self.write_values(s, terms)
+            self.write_places(s, [self.inputs[u] for u in edges])
 
-    def write_places(self, s: _Site, terms: list[tuple[Atom, Atom]]) -> None:
+    def write_places(self, s: _Site, terms: list[Atom]) -> None:
         """The cells of the site, then the inputs of its terms, one term after the other."""
         b, size = self.b, self.size(s.value)
         with b.at_root():
             total = self.around(size)
             every = b.emit("mul", total, lit(len(terms)))
             keys = (2 * s.number, 2 * s.number + 1)
-            shape = [loop.count for loop in s.loops]
-            extents = b.emit("pack", *shape, size, lit(len(terms)))
+            shape = [*(loop.count for loop in s.loops), *s.value.shape]
+            about = (s.batch, len(s.loops), len(terms))
+            extents = b.emit("pack", *map(lit, about), *shape)
             for key, n in zip(keys, (total, every), strict=True):
                 self.stream(key, b.emit("full", _ZERO, n, dtype="i8"))
             self.stream(-1 - s.number, extents)
@@ -405,7 +414,7 @@ class _Walk:
         at = self.at()
         self.put(keys[0], s.cells, at, size)
         first = b.emit("mul", at, lit(len(terms)))
-        for k, (number, _) in enumerate(terms):
+        for k, number in enumerate(terms):
             self.put(keys[1], number, b.emit("add", first, lit(k)), size, s.value)
 
     def put(self, key: int, v: Atom, at: Atom, size: Atom, like: Atom | None = None) -> None:
@@ -427,35 +436,57 @@ class _Walk:
             return self.b.emit("broadcast", v, size, axes=())
         return v if _flat(v) else self.b.emit("reshape", v, size)
 
-    def write_values(self, s: _Site, terms: list[tuple[Atom, Atom]]) -> None:
-        assert self.layout is not None
+    def write_values(self, found: list[tuple[_Site, Edges]]) -> None:
+        """Each term to its place; arrays of equal extents in one loop over their elements."""
+        together: dict[tuple[Atom, ...], list[tuple[_Site, list[Atom]]]] = {}
+        for s, edges in found:
+            together.setdefault(s.value.shape, []).append((s, list(edges.values())))
+        for shape, sites in together.items():
+            self.each(shape, (), sites)
+
+    def each(
+        self, shape: tuple[Atom, ...], index: tuple[Atom, ...],
+        sites: list[tuple[_Site, list[Atom]]],
+    ) -> None:  # fmt: skip
         b = self.b
-        plan = self.layout.sites[s.number]
-        op = "store" if plan.alone else "accum"
-        size = self.size(s.value)
-        for k, (_, c) in enumerate(terms):
-            if plan.table is None:
-                at = self.number(plan.first[k])
-                for loop, step in zip(s.loops, plan.strides, strict=True):
-                    at = b.emit("add", at, b.emit("mul", loop.iteration, self.number(step)))
-            else:
-                at = b.emit("add", b.emit("mul", self.at(), lit(len(terms))), lit(k))
-            old = self.version(0)
-            if not isinstance(s.value.type, Array):
+        if shape:
+            i = Var(INT, (), "i")
+            with b.block(i) as new, self.inside() as streams:
+                around, self.loops = self.loops, (*self.loops, _Loop(i, shape[0]))
+                self.each(shape[1:], (*index, i), sites)
+                self.loops = around
+            self.close([_ZERO, _ONE, shape[0]], new, [], streams, {})
+            return
+        assert self.layout is not None
+        known: Known = {}
+        for s, terms in sites:
+            plan = self.layout.sites[s.number]
+            for k, c in enumerate(terms):
+                c = self.cast(element(b, c, index, known))
                 if plan.table is not None:
-                    at = b.emit("cast", b.emit("load", self.places[plan.table], at), dtype="i8")
-                self.update(0, b.emit(op, old, self.cast(c), at))
-                continue
-            v = self.cast(self.flat(c, s.value, size))
-            if plan.table is None:
-                step = self.number(plan.step)
-                new = b.emit(f"{op}_slice", old, v, at, step, size, kinds="r")
-            else:
-                start = b.emit("mul", at, size)
-                index = b.emit("slice", self.places[plan.table], start, _ONE, size, kinds="r")
-                index = b.emit("cast", index, dtype="i8")
-                new = b.emit(f"{op}_take", old, v, index, axis=0)
-            self.update(0, new)
+                    self.add_by_table(plan, k, c)
+                    continue
+                at = self.number(plan.first[k])
+                for loop, step in zip(self.loops, plan.strides, strict=True):
+                    at = b.emit("add", at, b.emit("mul", loop.iteration, self.number(step)))
+                op = "store" if plan.alone[k] else "accum"
+                self.update(0, b.emit(op, self.version(0), c, at))
+
+    def add_by_table(self, plan: Site, k: int, c: Atom) -> None:
+        """What comes first to a place is stored: its number is complemented in the table."""
+        b, old = self.b, self.version(0)
+        column, distance = plan.columns[k]
+        at = b.emit("add", b.emit("mul", self.at(), lit(plan.width)), lit(column))
+        at = b.emit("load", self.places[plan.table or 0], at)
+        at = b.emit("cast", at, dtype="i8", py=True)
+        is_first = b.emit("lt", at, _ZERO)
+        if any(not alone and plan.columns[j][0] == column for j, alone in enumerate(plan.alone)):
+            at = b.emit("where", is_first, b.emit("sub", lit(-1), at), at)
+        at = b.emit("add", at, lit(distance))
+        if not plan.alone[k]:
+            before = b.emit("where", is_first, _zero(self.dtype), b.emit("load", old, at))
+            c = b.emit("add", before, c)
+        self.update(0, b.emit("store", old, c, at))
 
     def cast(self, c: Atom) -> Atom:
         if c.type.dtype == self.dtype:  # type: ignore[union-attr]
@@ -508,7 +539,7 @@ class _Walk:
             self.cells[params[1 + k]] = twin
         loops = self.loops
         with b.block(*params, *twins) as new:
-            with self.inside():
+            with self.inside() as streams:
                 at = b.emit("sub", params[0], start)
                 at = at if step == _ONE else b.emit("floordiv", at, step)
                 with b.at_root():
@@ -519,29 +550,36 @@ class _Walk:
                 new.results += [self.cells_of(body.results[k], env) for k in which]
                 self.settle()
                 self.loops = loops
-                streams = self.streams[-1]
-            for key, p in streams.first.items():
-                new.params.append(p)
-                new.results.append(streams.versions[key])
-        keys = list(streams.first)
-        given = [*ins, *companions, *(self.version(key) for key in keys)]
+        given = [*ins, *companions]
         types = [v.type for v in e.outs] + [t.type for t in twins]
-        types += [streams.first[key].type for key in keys]
-        outs = structured(b, "for", tuple(given), (new,), types, e.params)
+        outs = self.close(given, new, types, streams, e.params)
         env.update(zip(e.outs, outs, strict=False))
         for k, c in zip(which, outs[len(e.outs) :], strict=False):
             out = outs[k]
             assert isinstance(out, Var)
             self.cells[out] = c
-        for key, v in zip(keys, outs[len(e.outs) + len(which) :], strict=True):
+
+    def close(
+        self, ins: list[Atom], body: Block, types: list[Any], streams: _Streams,
+        params: dict[str, Any],
+    ) -> tuple[Atom, ...]:  # fmt: skip
+        """A loop, with the arrays that are written to in it; its results without those."""
+        keys, own = list(streams.first), len(types)
+        body.params += streams.first.values()
+        body.results += (streams.versions[key] for key in keys)
+        given = [self.version(key) for key in keys]
+        types = [*types, *(streams.first[key].type for key in keys)]
+        outs = structured(self.b, "for", (*ins, *given), (body,), types, params)
+        for key, v in zip(keys, outs[own:], strict=True):
             self.update(key, v)
+        return outs[:own]
 
     @contextmanager
-    def inside(self) -> Any:
+    def inside(self) -> Iterator[_Streams]:
         self.pending.append([])
         self.streams.append(_Streams())
         try:
-            yield
+            yield self.streams[-1]
         finally:
             self.pending.pop()
             self.streams.pop()

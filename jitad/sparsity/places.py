@@ -41,15 +41,20 @@ class Number:
 class Site:
     """Where the terms of one site go.
 
-    Term k of an array's element e has its place at first[k] + e * step, and so much further by
-    `strides` in each iteration of the loops around it; or all of that is in a table.
+    Term k has its place at first[k], and so much further by `strides` in each iteration of the
+    loops around it and for each element along the axes.  Or it is at so much behind (`columns`) what
+    a column of a table says, which is complemented where the first of several terms goes there.
     """
 
-    alone: bool  # no other term has these places
+    alone: tuple[bool, ...]  # of each term: no other has these places
     first: tuple[Number, ...] = ()
     strides: tuple[Number, ...] = ()
-    step: Number = Number(0)
     table: int | None = None
+    columns: tuple[tuple[int, int], ...] = ()  # of each term the column, and the distance
+
+    @property
+    def width(self) -> int:
+        return 1 + max(c for c, _ in self.columns)
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class Layout:
     sites: tuple[Site, ...]
     numbers: tuple[int, ...]
     tables: tuple[Ints, ...]
+    covered: bool  # each entry has a term
+    zero: bool  # entries must be zero at first
 
     @property
     def types(self) -> list[Array]:
@@ -71,11 +78,12 @@ class Layout:
 
 @dataclass(frozen=True)
 class Terms:
-    """Row and column of each term of the sites, -1 for those that go nowhere; axes: the loops,
-    the term, the element."""
+    """Row and column of each term of the sites, -1 for those that go nowhere; axes: the loops and
+    those of an array, then the terms."""
 
     rows: tuple[Ints, ...]
     columns: tuple[Ints, ...]
+    batches: tuple[int, ...]  # sites of one batch take turns in each iteration
     shape: tuple[int, int]
 
     @cached_property
@@ -108,7 +116,7 @@ def terms(found: Sequence[Ints], n: int) -> Terms:
     """From what the tape of the places gives."""
     cells, *rest = found
     m = len(cells)
-    rows, columns = [], []
+    rows, columns, batches = [], [], []
     used = [cells, *rest[1::3]]
     row_of = np.full(max((int(c.max(initial=0)) for c in used), default=0) + 1, -1)
     row_of[cells] = np.arange(m)
@@ -116,11 +124,12 @@ def terms(found: Sequence[Ints], n: int) -> Terms:
         raise NotLocal("a number goes to several rows")
     row_of[0] = -1
     for extents, to, by in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
-        *loops, size, count = map(int, extents)
-        shape = (*loops, count, size)
-        rows.append(np.broadcast_to(row_of[to].reshape(*loops, 1, size), shape))
-        columns.append(by.reshape(shape))
-    return Terms(tuple(rows), tuple(columns), (m, n))
+        batch, depth, count, *shape = map(int, extents)
+        batches.append(batch)
+        loops, axes = shape[:depth], shape[depth:]
+        rows.append(np.broadcast_to(row_of[to].reshape(*shape, 1), (*shape, count)))
+        columns.append(np.moveaxis(by.reshape(*loops, count, *axes), depth, -1))
+    return Terms(tuple(rows), tuple(columns), tuple(batches), (m, n))
 
 
 def layout(terms: Terms, pattern: Any) -> Layout:
@@ -131,41 +140,88 @@ def layout(terms: Terms, pattern: Any) -> Layout:
     places = []
     for keys in terms.keys:
         at = np.searchsorted(known, keys)
-        there = known[np.minimum(at, nowhere - 1)] == keys if nowhere else np.zeros(at.shape, bool)
+        there = np.zeros(at.shape, bool)
+        if nowhere:
+            there = known[np.minimum(at, nowhere - 1)] == keys
         places.append(np.where(there, at, nowhere))
     hits = np.zeros(nowhere + 1, np.int64)
     for p in places:
         hits += np.bincount(p.ravel(), minlength=nowhere + 1)
     numbers = [nowhere + bool(hits[nowhere])]
-    hits[nowhere] = 1
+    covered = bool((hits[:nowhere] > 0).all())
+    alone = [tuple((hits[p] == 1).all(axis=tuple(range(p.ndim - 1))).tolist()) for p in places]
+    even = [_even(p, a, numbers) if not (p == nowhere).any() else None
+            for p, a in zip(places, alone, strict=True)]  # fmt: skip
     tables: list[Ints] = []
-    sites = []
-    for p in places:
-        alone = bool((hits[p] == 1).all())
-        site = _even(p, alone, numbers) if not (p == nowhere).any() else None
-        if site is None:
-            site = Site(alone, table=1 + len(tables))
-            tables.append(p.ravel().astype(np.int32 if nowhere < 2**31 - 1 else np.int64))
-        sites.append(site)
-    return Layout(tuple(sites), tuple(numbers), tuple(tables))
+    sites: list[Site | None] = list(even)
+    batches = {b: [k for k, of in enumerate(terms.batches) if of == b] for b in terms.batches}
+    meetings = np.zeros(nowhere + 1, np.int64)  # how many batches write there
+    for mine in batches.values():
+        meetings[np.unique(np.concatenate([places[k].ravel() for k in mine]))] += 1
+    zero = bool((meetings > 1).any())
+    for mine in batches.values():
+        if all(even[k] is not None for k in mine):
+            zero |= not all(all(alone[k]) for k in mine)
+            continue
+        # what may meet in a place is in tables
+        mine = [k for k in mine if even[k] is None or not all(alone[k])]
+        for k, table in zip(mine, _first(places, alone, mine, meetings == 1), strict=True):
+            columns, table = _narrowed(table, places[k], alone[k])
+            sites[k] = Site(alone[k], table=1 + len(tables), columns=columns)
+            tables.append(table.ravel().astype(np.int32 if nowhere < 2**31 - 1 else np.int64))
+    return Layout(tuple(s for s in sites if s), tuple(numbers), tuple(tables), covered, zero)
 
 
-def _even(p: Ints, alone: bool, numbers: list[int]) -> Site | None:
+def _first(
+    places: list[Ints], alone: list[tuple[bool, ...]], mine: list[int], known: Ints
+) -> list[Ints]:
+    """The places of a batch, complemented where the first of the terms that may meet goes there
+    (and `known` says that no other batch writes there)."""
+    ends = np.cumsum([places[k].shape[-1] for k in mine])[:-1]
+    every = np.concatenate([places[k] for k in mine], axis=-1)  # in the order of writing
+    shared = ~np.array([a for k in mine for a in alone[k]])
+    flat = every[..., shared].ravel()
+    _, first = np.unique(flat, return_index=True)
+    first = first[known[flat[first]]]
+    flat[first] = ~flat[first]
+    every[..., shared] = flat.reshape(every[..., shared].shape)
+    return np.split(every, ends, axis=-1)
+
+
+def _narrowed(
+    table: Ints, places: Ints, alone: tuple[bool, ...]
+) -> tuple[tuple[tuple[int, int], ...], Ints]:
+    """A table without the columns of terms that are always as far behind another."""
+    kept: list[int] = []
+    columns = []
+    for k in sorted(range(len(alone)), key=lambda k: alone[k]):
+        for c, leader in enumerate(kept) if alone[k] else ():
+            distance = places[..., k] - places[..., leader]
+            d = int(distance.flat[0]) if distance.size else 0
+            if abs(d) <= _WRITTEN and (distance == d).all():
+                columns.append((k, (c, d)))
+                break
+        else:
+            columns.append((k, (len(kept), 0)))
+            kept.append(k)
+    return tuple(x for _, x in sorted(columns)), table[..., kept]
+
+
+def _even(p: Ints, alone: tuple[bool, ...], numbers: list[int]) -> Site | None:
     """A site without a table, if places grow evenly along all axes but that of the terms."""
-    *loops, count, size = p.shape
+    *shape, count = p.shape
     if not p.size:
-        return Site(alone, (Number(0),) * count, (Number(0),) * len(loops))
-    first = p[(0,) * len(loops)][:, 0]
-    expected = np.arange(size) * (int(p[(0,) * len(loops)][0, 1]) - int(first[0])
-                                  if size > 1 else 0) + first[:, None]  # fmt: skip
+        return Site(alone, (Number(0),) * count, (Number(0),) * len(shape))
+    first = p[(0,) * len(shape)]
+    expected = first
     steps = []
-    for axis, n in enumerate(loops):
-        here = [0] * len(loops)
+    for axis, n in enumerate(shape):
+        here = [0] * len(shape)
         here[axis] = min(1, n - 1)
-        steps.append(int(p[tuple(here)][0, 0]) - int(first[0]))
-        along = np.arange(n).reshape((n,) + (1,) * (len(loops) - axis - 1 + 2))
+        steps.append(int(p[tuple(here)][0]) - int(first[0]))
+        along = np.arange(n).reshape((n,) + (1,) * (len(shape) - axis))
         expected = expected + along * steps[-1]
-    if not np.array_equal(np.broadcast_to(expected, p.shape), p):
+    if not np.array_equal(expected, p):
         return None
 
     def number(n: int, written: bool) -> Number:
@@ -180,8 +236,5 @@ def _even(p: Ints, alone: bool, numbers: list[int]) -> Site | None:
         near = abs(x - first[0]) <= _WRITTEN
         firsts.append(Number(start.value + int(x - first[0]), start.at) if near
                       else number(x, False))  # fmt: skip
-    within = size > 1
-    step = number(int(expected.reshape(-1, count, size)[0, 0, 1] - first[0]), True) if (
-        within) else Number(1)  # fmt: skip
-    strides = [number(s, not within and k == len(steps) - 1) for k, s in enumerate(steps)]
-    return Site(alone, tuple(firsts), tuple(strides), step)
+    strides = [number(s, k == len(steps) - 1) for k, s in enumerate(steps)]
+    return Site(alone, tuple(firsts), tuple(strides))
