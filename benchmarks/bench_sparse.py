@@ -99,7 +99,8 @@ def main() -> None:
         w = ratio(times["whole"], times["whole by hand"])
         medians = (readable(float(np.median(times[k]))) for k in ("entries", "by hand"))
         print(f"{name:22}{first:7.1f} s", *(f"{m:>9}" for m in medians),
-              f"  {r.median:.2f} ({r.low:.2f} to {r.high:.2f})  {w.median:.2f}", flush=True)  # fmt: skip
+              f"  {r.median:.2f} ({r.low:.2f} to {r.high:.2f})  {w.median:.2f}",
+              flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from numba import njit
 
 Array = Any
 
-# -- bundle adjustment: see kernels/ba.py ------------------------------------------------------------
+# -- bundle adjustment: see kernels/ba.py ---------------------------------------------------------
 
 
 # Columns of a row: the camera (rotation, centre, f, u0 or u1, kappa), the point, the weight.
@@ -58,9 +58,12 @@ def ba_jacobian(cams: Array, points: Array, weights: Array, feats: Array, obs: A
             g0 = t0 - inverse * (m00 * a0 + m01 * a1 + m02 * a2)
             g1 = t1 - inverse * (m10 * a0 + m11 * a1 + m12 * a2)
             g2 = t2 - inverse * (m20 * a0 + m21 * a1 + m22 * a2)
-            d00, d01, d02 = inverse * m00 + g0 * a0, inverse * m01 + g0 * a1, inverse * m02 + g0 * a2
-            d10, d11, d12 = inverse * m10 + g1 * a0, inverse * m11 + g1 * a1, inverse * m12 + g1 * a2
-            d20, d21, d22 = inverse * m20 + g2 * a0, inverse * m21 + g2 * a1, inverse * m22 + g2 * a2
+            d00, d01 = inverse * m00 + g0 * a0, inverse * m01 + g0 * a1
+            d02 = inverse * m02 + g0 * a2
+            d10, d11 = inverse * m10 + g1 * a0, inverse * m11 + g1 * a1
+            d12 = inverse * m12 + g1 * a2
+            d20, d21 = inverse * m20 + g2 * a0, inverse * m21 + g2 * a1
+            d22 = inverse * m22 + g2 * a2
         else:
             z0, z1, z2 = y0 + r1 * y2 - r2 * y1, y1 + r2 * y0 - r0 * y2, y2 + r0 * y1 - r1 * y0
             q00, q01, q02, q10, q11, q12 = 1.0, -r2, r1, r2, 1.0, -r0
@@ -101,7 +104,7 @@ def ba_jacobian(cams: Array, points: Array, weights: Array, feats: Array, obs: A
     return data
 
 
-# -- Rosenbrock's function ---------------------------------------------------------------------------
+# -- Rosenbrock's function ------------------------------------------------------------------------
 
 
 @njit(cache=True, error_model="numpy")
@@ -120,7 +123,7 @@ def rosenbrock_hessian(x: Array) -> Array:
     return data
 
 
-# -- the area of a surface over a grid ---------------------------------------------------------------
+# -- the area of a surface over a grid ------------------------------------------------------------
 
 
 @njit(cache=True, error_model="numpy")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from jitad import columns, iterations
 from jitad.api import Argnums, Derivative, grad, vjp

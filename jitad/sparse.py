@@ -1,9 +1,10 @@
 """What are the Jacobian and the Hessian of a function in which most entries are zero?
 
-The pattern is read off the tape.  Where each number that the rows are made of depends on few inputs,
-one kernel computes the entries where the rows are made (`sparsity/direct.py`); elsewhere columns that
-don't meet share a sweep (`compression.py`).  They come back as a SciPy array.  The pattern is found at
-the first call and used as long as shapes, ints and what the trace relied on stay what they are.
+The pattern is read off the tape.  Where each number that the rows are made of depends on few
+inputs, one kernel computes the entries where the rows are made (`sparsity/direct.py`); elsewhere
+columns that don't meet share a sweep (`compression.py`).  They come back as a SciPy array.  The
+pattern is found at the first call and used as long as shapes, ints and what the trace relied on
+stay what they are.
 """
 
 from __future__ import annotations
@@ -188,7 +189,8 @@ def sparse_jacobian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) -
     A function of the same arguments.  It gives a `scipy.sparse.csr_array` with a row for every
     float in the result of `f` and a column for every float in the chosen arguments, both in the
     order of the structure and within arrays by rows.  Its methods `pattern(*args)` and
-    `sweeps(*args)` tell what was found.
+    `sweeps(*args)` tell what was found; `entries(*args)` gives the entries alone, an array in the
+    order of the pattern's data.
 
     Raises
     ------
@@ -196,8 +198,10 @@ def sparse_jacobian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) -
     JitadValueError : a pattern of the wrong shape.
     JitadError : what `f` does can't be traced.
 
-    Source: Curtis, Powell & Reid, *On the estimation of sparse Jacobian matrices*, J. Inst. Math.
-    Appl. 13 (1974); Griewank & Walther, *Evaluating Derivatives*, ch. 7 and 8.
+    Source: elimination of vertices: Griewank & Reese, *On the calculation of Jacobian matrices by
+    the Markowitz rule* (1991); elsewhere directions: Curtis, Powell & Reid, *On the estimation of
+    sparse Jacobian matrices*, J. Inst. Math. Appl. 13 (1974); Griewank & Walther, *Evaluating
+    Derivatives*, ch. 7 to 10.
 
     >>> import numpy as np
     >>> from jitad import sparse_jacobian
@@ -207,7 +211,9 @@ def sparse_jacobian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) -
            [0., 3., 2., 0.],
            [0., 0., 4., 3.]])
     >>> j.sweeps(np.ones(1000))
-    2
+    1
+    >>> j.entries(np.array([1.0, 2.0, 3.0, 4.0]))
+    array([2., 1., 3., 2., 4., 3.])
     """
     return Sparse(f, argnums, pattern, False)
 
@@ -229,7 +235,7 @@ def sparse_hessian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) ->
     ------
     JitadTypeError, JitadValueError, JitadError : as `sparse_jacobian` and `grad`.
 
-    Source: star colouring; Gebremedhin, Manne & Pothen, *What color is your Jacobian?*, SIAM
+    Source: as `sparse_jacobian`, of the gradient; star colouring: Gebremedhin, Manne & Pothen, *What color is your Jacobian?*, SIAM
     Review 47 (2005).
 
     >>> import numpy as np

@@ -224,9 +224,10 @@ register(Primitive(
     vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
-register(Primitive(  # all of it is written by what follows, where it is not 0 (zero) or anything
-    "blank", lambda n, *, dtype, zero: np.full(_int(n), 0.0 if zero else np.nan, dtype),
-    lambda n, *, dtype, zero: ((Array(dtype, 1), (n,)),), fresh=True,
+register(Primitive(  # "zeros" or "empty", each element of which is written by what follows
+    "blank",
+    lambda n, *, dtype, start: np.full(_int(n), 0.0 if start == "zeros" else np.nan, dtype),
+    lambda n, *, dtype, start: ((Array(dtype, 1), (n,)),), fresh=True,
 ))  # fmt: skip
 register(Primitive(
     "iota", lambda n, *, dtype: np.arange(_int(n), dtype=dtype),

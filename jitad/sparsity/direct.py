@@ -74,7 +74,7 @@ def _active(
 ) -> list[int]:
     """Which parameters of the tape are the floats of these arguments, in order: marked ones are
     looked for."""
-    marked, marks = list(args), []
+    marked, marks = list(args), list[Any]()
     for k in positions:
         leaves, structure = flatten(args[k])
         new = []

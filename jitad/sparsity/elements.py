@@ -20,7 +20,7 @@ def element(b: Builder, a: Atom, index: Index, known: Known) -> Atom:
     in the open block."""
     if not isinstance(a.type, Array):
         return a
-    todo = [(a, index)]
+    todo: list[tuple[Atom, Index]] = [(a, index)]
     while todo:  # no recursion: chains of equations may be long
         now, at = todo[-1]
         if (now, at) in known:
@@ -74,13 +74,13 @@ def _made(
     b: Builder, a: Atom, at: Index, wanted: list[tuple[Atom, Index]] | None, known: Known
 ) -> Atom:
     if wanted is None:
-        return b.emit("load", a, *at)  # type: ignore[no-any-return]
+        return b.emit("load", a, *at)
     ins = [known[w] if isinstance(w[0].type, Array) else w[0] for w in wanted]
     e = b.sources[a]  # type: ignore[index]
     if not TABLE[e.op].elementwise:
         (x,) = ins
         dtype = e.outs[0].type.dtype  # type: ignore[union-attr]
         if isinstance(x, Lit) or x.type.dtype != dtype:  # type: ignore[union-attr]
-            return b.emit("cast", x, dtype=dtype)  # type: ignore[no-any-return]
+            return b.emit("cast", x, dtype=dtype)
         return x
-    return b.emit(e.op, *ins, **e.params)  # type: ignore[no-any-return]
+    return b.emit(e.op, *ins, **e.params)

@@ -19,55 +19,25 @@ Source: preaccumulation of local Jacobians; Griewank & Walther, *Evaluating Deri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from jitad.primitives import TABLE
-from jitad.sparsity.elements import Known, element
-from jitad.sparsity.places import Layout, NotLocal, Number, Site
+from jitad.sparsity.places import Layout, NotLocal
+from jitad.sparsity.writing import ONE, ZERO, Loop, Writing, one
 from jitad.specialise.simplify import simplify
-from jitad.sweeps.partials import Edges, Graph, eliminated
+from jitad.sweeps.partials import Edges, eliminated
 from jitad.sweeps.rules import factors
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured
+from jitad.tape.copy import Env, begin, copy_equation, lit_zero, read, renew, structured
+from jitad.tape.dead import remove_dead
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
 from jitad.tape.types import INT, Array, Scalar, is_float
 from jitad.values.number import in_rules
 
-MOST = 64  # inputs of one number
 _MOVING = ("load", "slice", "full", "take", "broadcast", "reshape", "transpose", "copy", "ident")
 _WRITING = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_take")
-_ONE, _ZERO = lit(1), lit(0)
-
-
-@dataclass
-class _Site:
-    """A number or an array that goes to the result, in a place of the tape."""
-
-    value: Var
-    cells: Atom  # to which it is added
-    loops: tuple[_Loop, ...]
-    number: int
-    batch: int = 0  # sites of one batch write in turn, in each iteration of the same loops
-
-
-@dataclass(frozen=True)
-class _Loop:
-    iteration: Atom
-    count: Atom
-
-
-@dataclass
-class _Streams:
-    """Arrays that a block and the loops in it write to: their present versions."""
-
-    versions: dict[int, Atom] = field(default_factory=dict)
-    first: dict[int, Var] = field(default_factory=dict)
 
 
 def places(tape: Tape, active: Sequence[int]) -> Tape:
@@ -88,22 +58,20 @@ def values(tape: Tape, active: Sequence[int], layout: Layout) -> Tape:
 def _made(tape: Tape, active: Sequence[int], layout: Layout | None) -> Tape:
     b = Builder()
     env = begin(b, tape.body)
-    walk_ = _Walk(b, tape, active, layout)
-    results = walk_.run(tape.body, env)
     out = b.blocks[0]
-    out.results = results
+    out.results = _Walk(b, tape, active, layout).run(tape.body, env)
     made = simplify(Tape(tape.name, out, tape.pos))
     if layout is None:
         _refuse_floats(made)
     return made
 
 
-class _Walk:
+class _Walk(Writing):
     def __init__(
         self, b: Builder, tape: Tape, active: Sequence[int], layout: Layout | None
     ) -> None:
-        self.b, self.layout = b, layout
         self.active = [tape.body.params[k] for k in active]
+        super().__init__(b, layout, self.active[0].type.dtype)  # type: ignore[union-attr]
         edges = successors(predecessors(tape.body, differentiable_edge))
         self.varied = closure(self.active, edges)
         self.uses = Counter(
@@ -111,34 +79,19 @@ class _Walk:
             for a in inner if isinstance(a, Var) and e.op != "dim"
         )  # fmt: skip
         self.uses.update(a for a in tape.body.results if isinstance(a, Var))
-        self.dtype = self.active[0].type.dtype  # type: ignore[union-attr]
-        self.graph: Graph = {}
-        self.inputs: dict[Var, Atom] = {}  # their numbers among all inputs
         self.cells: dict[Var, Atom] = {}  # of the elements of arrays that are written to
-        self.loops: tuple[_Loop, ...] = ()
-        self.pending: list[list[_Site]] = [[]]
-        self.streams = [_Streams()]
-        self.sites = self.batches = 0
-        self.next: Atom = _ONE  # the first cell that is free
-        self.outer: set[Var] = set(b.blocks[0].params)
-        self.results: dict[int, tuple[int, int, int]] = {}
+        self.next: Atom = ONE  # the first cell that is free
         self.adds = self.shares = False  # additions to cells; cells that stand in two places
 
     def run(self, body: Block, env: Env) -> list[Atom]:
         b = self.b
-        first: Atom = _ZERO
+        first: Atom = ZERO
         for p in self.active:
             x = env[p]
             assert isinstance(x, Var)
             self.inputs[x] = self.numbered(x, first)
             first = b.emit("add", first, self.size(x))
-        if self.layout is not None:
-            self.places = [b.input(t, "place") for t in self.layout.types]
-            size = b.emit("load", self.places[0], _ZERO)
-            made = b.emit("full", _zero(self.dtype), size, dtype=self.dtype)
-            if self.layout.covered:
-                made = b.emit("blank", size, dtype=self.dtype, zero=self.layout.zero)
-            self.stream(0, made)
+        self.begin()
         self.block(body, env)
         (result,) = body.results
         if result not in self.varied:
@@ -148,11 +101,7 @@ class _Walk:
         self.settle()
         if self.adds and self.shares:
             raise NotLocal("an array that is added to has another use")
-        versions = self.streams[0].versions
-        if self.layout is not None:
-            return [versions[0]]
-        keys = (k for number in range(self.sites) for k in self.results[number])
-        return [cells, *(versions[k] for k in keys)]
+        return self.written() if self.layout is not None else [cells, *self.written()]
 
     def block(self, block: Block, env: Env) -> None:
         for e in block.equations:
@@ -220,13 +169,14 @@ class _Walk:
         if a in self.cells:
             if e.op == "load":
                 raise NotLocal("what is written to is read")
-            self.shares |= e.op in ("take", "broadcast") or self.uses[e.ins[0]] > 1
+            self.shares |= e.op in ("take", "broadcast") or (
+                isinstance(e.ins[0], Var) and self.uses[e.ins[0]] > 1)
             self.cells[out] = moved(self.cells[a])
             return
         if not self.moves(a):
             return
         if not isinstance(a.type, Array):
-            self.graph[out] = {a: _one(a)}
+            self.graph[out] = {a: one(a)}
             return
         if a in self.inputs:
             self.inputs[out] = moved(self.inputs[a])
@@ -257,8 +207,8 @@ class _Walk:
         """A store begins new cells; an addition goes to the cells that are there."""
         b = self.b
         copy_equation(b, e, env)
-        a, v, *at = e.ins
-        out, (old, value, *where) = env[e.outs[0]], [read(x, env) for x in e.ins]
+        a, v = e.ins[:2]
+        out, (value, *where) = env[e.outs[0]], [read(x, env) for x in e.ins[1:]]
         assert isinstance(out, Var)
         before = self.cells_of(a, env)
         part = e.op.removeprefix("store").removeprefix("accum")
@@ -277,7 +227,7 @@ class _Walk:
             there = b.emit({"": "load", "_slice": "slice", "_take": "take"}[part],
                            before, *where, **e.params)  # fmt: skip
             value = self.shaped(value, there)
-        new = self.site(value) if varied else _ZERO
+        new = self.site(value) if varied and isinstance(value, Var) else ZERO
         self.cells[out] = b.emit(e.op, before, new, *where, **e.params)
 
     def shaped(self, value: Atom, like: Atom) -> Var:
@@ -286,8 +236,8 @@ class _Walk:
         if not isinstance(like.type, Array) or isinstance(value.type, Array):
             return value
         out = self.b.emit("broadcast", value, *like.shape, axes=())
-        self.graph[out] = {value: _one(value)}
-        return out  # type: ignore[no-any-return]
+        self.graph[out] = {value: one(value)}
+        return out
 
     def concatenate(self, e: Equation, env: Env) -> None:
         cells = [self.cells_of(a, env) for a in e.ins[:-1]]
@@ -306,7 +256,7 @@ class _Walk:
         for a in e.ins:
             v = read(a, env)
             varied = isinstance(a, Var) and a in self.varied and self.moves(v)
-            cells.append(self.site(v) if varied and isinstance(v, Var) else _ZERO)
+            cells.append(self.site(v) if varied and isinstance(v, Var) else ZERO)
         self.cells[out] = self.b.emit("pack", *cells)
 
     def cells_of(self, a: Atom, env: Env) -> Atom:
@@ -321,39 +271,12 @@ class _Walk:
             raise NotLocal("an array of an iteration is written to")
         return self.numbered(new, self.reserve(self.size(new)))
 
-    def numbered(self, like: Atom, first: Atom) -> Atom:
-        """The elements counted by rows."""
-        if not isinstance(like.type, Array):
-            return first
-        b = self.b
-        numbers = b.emit("add", b.emit("iota", self.size(like), dtype="i8"), first)
-        return numbers if _flat(like) else b.emit("reshape", numbers, *like.shape)
-
-    def size(self, a: Atom) -> Atom:
-        out: Atom = _ONE
-        for n in a.shape:
-            out = self.b.emit("mul", out, n)
-        return out
-
     def reserve(self, count: Atom) -> Atom:
         """So many cells; the number of the first."""
         first = self.next
         with self.b.at_root():
             self.next = self.b.emit("add", first, count)
         return first
-
-    def around(self, size: Atom) -> Atom:
-        """How many there are of what has this size, in all iterations."""
-        for loop in self.loops:
-            size = self.b.emit("mul", size, loop.count)
-        return size
-
-    def at(self) -> Atom:
-        """The number of the present iteration among all."""
-        b, out = self.b, _ZERO
-        for loop in self.loops:
-            out = b.emit("add", b.emit("mul", out, loop.count), loop.iteration)
-        return out
 
     def site(self, value: Var, cells: Atom | None = None) -> Atom:
         """Note that a value goes to these cells, or to new ones; gives them."""
@@ -366,159 +289,13 @@ class _Walk:
                 total = self.around(size)
             first = b.emit("add", self.reserve(total), b.emit("mul", self.at(), size))
             cells = self.numbered(value, first)
-        self.pending[-1].append(_Site(value, cells, self.loops, self.sites))
-        self.sites += 1
+        self.note(value, cells)
         return cells
 
     def is_outer(self, a: Atom) -> bool:
         """Is it known before all loops?"""
         return isinstance(a, Lit) or a in self.b.blocks[0].params or any(
             a in e.outs for e in self.b.blocks[0].equations)  # fmt: skip
-
-    # -- what a site writes -----------------------------------------------------------------------
-
-    def settle(self) -> None:
-        """Write the terms of the sites in the block that is about to be closed."""
-        sites, self.pending[-1] = self.pending[-1], []
-        if not sites:
-            return
-        found = eliminated(
-            self.b, self.graph, [s.value for s in sites], self.inputs.__contains__
-        )
-        shapes = list(dict.fromkeys(s.value.shape for s in sites))
-        for s in sites:
-            s.batch = self.batches + shapes.index(s.value.shape)
-        self.batches += len(shapes)
-        if any(len(edges) > MOST for edges in found):
-            raise NotLocal("a number depends on too many inputs")
-        if self.layout is not None:
-            self.write_values(list(zip(sites, found, strict=True)))
-            return
-        for s, edges in zip(sites, found, strict=True):
-            self.write_places(s, [self.inputs[u] for u in edges])
-
-    def write_places(self, s: _Site, terms: list[Atom]) -> None:
-        """The cells of the site, then the inputs of its terms, one term after the other."""
-        b, size = self.b, self.size(s.value)
-        with b.at_root():
-            total = self.around(size)
-            every = b.emit("mul", total, lit(len(terms)))
-            keys = (2 * s.number, 2 * s.number + 1)
-            shape = [*(loop.count for loop in s.loops), *s.value.shape]
-            about = (s.batch, len(s.loops), len(terms))
-            extents = b.emit("pack", *map(lit, about), *shape)
-            for key, n in zip(keys, (total, every), strict=True):
-                self.stream(key, b.emit("full", _ZERO, n, dtype="i8"))
-            self.stream(-1 - s.number, extents)
-        self.results[s.number] = (-1 - s.number, *keys)
-        at = self.at()
-        self.put(keys[0], s.cells, at, size)
-        first = b.emit("mul", at, lit(len(terms)))
-        for k, number in enumerate(terms):
-            self.put(keys[1], number, b.emit("add", first, lit(k)), size, s.value)
-
-    def put(self, key: int, v: Atom, at: Atom, size: Atom, like: Atom | None = None) -> None:
-        b, old = self.b, self.version(key)
-        like = like if like is not None else v
-        if not isinstance(like.type, Array):
-            self.update(key, b.emit("store", old, v, at))
-            return
-        start = b.emit("mul", at, size)
-        self.update(key, b.emit("store_slice", old, self.flat(v, like, size), start, _ONE, size,
-                                kinds="r"))  # fmt: skip
-
-    def flat(self, v: Atom, like: Atom, size: Atom) -> Atom:
-        """The elements of an array, or a number as often as the other has elements."""
-        if isinstance(v, Lit):
-            dtype = v.type.dtype
-            return self.b.emit("full", v, size, dtype=dtype)
-        if not isinstance(v.type, Array):
-            return self.b.emit("broadcast", v, size, axes=())
-        return v if _flat(v) else self.b.emit("reshape", v, size)
-
-    def write_values(self, found: list[tuple[_Site, Edges]]) -> None:
-        """Each term to its place; arrays of equal extents in one loop over their elements."""
-        together: dict[tuple[Atom, ...], list[tuple[_Site, list[Atom]]]] = {}
-        for s, edges in found:
-            together.setdefault(s.value.shape, []).append((s, list(edges.values())))
-        for shape, sites in together.items():
-            self.each(shape, (), sites)
-
-    def each(
-        self, shape: tuple[Atom, ...], index: tuple[Atom, ...],
-        sites: list[tuple[_Site, list[Atom]]],
-    ) -> None:  # fmt: skip
-        b = self.b
-        if shape:
-            i = Var(INT, (), "i")
-            with b.block(i) as new, self.inside() as streams:
-                around, self.loops = self.loops, (*self.loops, _Loop(i, shape[0]))
-                self.each(shape[1:], (*index, i), sites)
-                self.loops = around
-            self.close([_ZERO, _ONE, shape[0]], new, [], streams, {})
-            return
-        assert self.layout is not None
-        known: Known = {}
-        for s, terms in sites:
-            plan = self.layout.sites[s.number]
-            for k, c in enumerate(terms):
-                c = self.cast(element(b, c, index, known))
-                if plan.table is not None:
-                    self.add_by_table(plan, k, c)
-                    continue
-                at = self.number(plan.first[k])
-                for loop, step in zip(self.loops, plan.strides, strict=True):
-                    at = b.emit("add", at, b.emit("mul", loop.iteration, self.number(step)))
-                op = "store" if plan.alone[k] else "accum"
-                self.update(0, b.emit(op, self.version(0), c, at))
-
-    def add_by_table(self, plan: Site, k: int, c: Atom) -> None:
-        """What comes first to a place is stored: its number is complemented in the table."""
-        b, old = self.b, self.version(0)
-        column, distance = plan.columns[k]
-        at = b.emit("add", b.emit("mul", self.at(), lit(plan.width)), lit(column))
-        at = b.emit("load", self.places[plan.table or 0], at)
-        at = b.emit("cast", at, dtype="i8", py=True)
-        is_first = b.emit("lt", at, _ZERO)
-        if any(not alone and plan.columns[j][0] == column for j, alone in enumerate(plan.alone)):
-            at = b.emit("where", is_first, b.emit("sub", lit(-1), at), at)
-        at = b.emit("add", at, lit(distance))
-        if not plan.alone[k]:
-            before = b.emit("where", is_first, _zero(self.dtype), b.emit("load", old, at))
-            c = b.emit("add", before, c)
-        self.update(0, b.emit("store", old, c, at))
-
-    def cast(self, c: Atom) -> Atom:
-        if c.type.dtype == self.dtype:  # type: ignore[union-attr]
-            return c
-        return self.b.emit("cast", c, dtype=self.dtype)  # type: ignore[no-any-return]
-
-    def number(self, n: Number) -> Atom:
-        """A number of the layout: written out, or read from its parameter."""
-        if n.at is None:
-            return lit(n.value)
-        b = self.b
-        with b.at_root():  # as an exact integer: what is known of sums counts for it
-            known = b.emit("cast", b.emit("load", self.places[0], lit(n.at)), dtype="i8", py=True)
-            return b.emit("add", known, lit(n.value))  # type: ignore[no-any-return]
-
-    # -- arrays that go through loops -------------------------------------------------------------
-
-    def stream(self, key: int, start: Atom) -> None:
-        self.streams[0].versions[key] = start
-
-    def version(self, key: int, depth: int = -1) -> Atom:
-        """The present version in a block; what comes from outside enters as a parameter."""
-        depth %= len(self.streams)
-        s = self.streams[depth]
-        if key not in s.versions:
-            outside = self.version(key, depth - 1)
-            s.first[key] = Var(outside.type, outside.shape, "")
-            s.versions[key] = s.first[key]
-        return s.versions[key]
-
-    def update(self, key: int, new: Atom) -> None:
-        self.streams[-1].versions[key] = new
 
     # -- control ----------------------------------------------------------------------------------
 
@@ -541,10 +318,10 @@ class _Walk:
         with b.block(*params, *twins) as new:
             with self.inside() as streams:
                 at = b.emit("sub", params[0], start)
-                at = at if step == _ONE else b.emit("floordiv", at, step)
+                at = at if step == ONE else b.emit("floordiv", at, step)
                 with b.at_root():
-                    count = b.emit("maximum", count, _ZERO)
-                self.loops = (*loops, _Loop(at, count))
+                    count = b.emit("maximum", count, ZERO)
+                self.loops = (*loops, Loop(at, count))
                 self.block(body, env)
                 new.results = [read(a, env) for a in body.results]
                 new.results += [self.cells_of(body.results[k], env) for k in which]
@@ -558,31 +335,6 @@ class _Walk:
             out = outs[k]
             assert isinstance(out, Var)
             self.cells[out] = c
-
-    def close(
-        self, ins: list[Atom], body: Block, types: list[Any], streams: _Streams,
-        params: dict[str, Any],
-    ) -> tuple[Atom, ...]:  # fmt: skip
-        """A loop, with the arrays that are written to in it; its results without those."""
-        keys, own = list(streams.first), len(types)
-        body.params += streams.first.values()
-        body.results += (streams.versions[key] for key in keys)
-        given = [self.version(key) for key in keys]
-        types = [*types, *(streams.first[key].type for key in keys)]
-        outs = structured(self.b, "for", (*ins, *given), (body,), types, params)
-        for key, v in zip(keys, outs[own:], strict=True):
-            self.update(key, v)
-        return outs[:own]
-
-    @contextmanager
-    def inside(self) -> Iterator[_Streams]:
-        self.pending.append([])
-        self.streams.append(_Streams())
-        try:
-            yield self.streams[-1]
-        finally:
-            self.pending.pop()
-            self.streams.pop()
 
     def resolve(self, blocks: Sequence[Block], env: Env) -> None:
         """Of what is used in a loop, the derivatives by inputs are made before it."""
@@ -615,14 +367,14 @@ class _Walk:
                 new.results = results
             blocks.append(new)
         pairs: list[tuple[int, Var]] = []  # which result by what
-        for j, (one, other) in enumerate(zip(*sides, strict=True)):
-            pairs += [(j, u) for u in {**one, **other}]
+        for j, (then, otherwise) in enumerate(zip(*sides, strict=True)):
+            pairs += [(j, u) for u in {**then, **otherwise}]
         inner = list(dict.fromkeys(u for _, u in pairs if u not in outside))
         for new, side in zip(blocks, sides, strict=True):
             made = {u for edges in side for u in edges}
             for j, u in pairs:
                 c = side[j].get(u)
-                new.results.append(c if c is not None else _zero(u.type.dtype))  # type: ignore[union-attr]
+                new.results.append(c if c is not None else lit_zero(u.type.dtype))  # type: ignore[union-attr]
             new.results += [self.inputs[u] if u in made else lit(-1) for u in inner]
         types: list[Any] = [v.type for v in e.outs]
         types += [Scalar(e.outs[which[j]].type.dtype) for j, _ in pairs]  # type: ignore[union-attr]
@@ -631,14 +383,14 @@ class _Walk:
         env.update(zip(e.outs, outs, strict=False))
         rest = outs[len(e.outs) :]
         twins: dict[Var, Var] = {}
-        for u, at in zip(inner, rest[len(pairs) :], strict=True):
+        for u, number in zip(inner, rest[len(pairs) :], strict=True):
             twins[u] = Var(u.type)
-            self.inputs[twins[u]] = at
+            self.inputs[twins[u]] = number
         for (j, u), c in zip(pairs, rest, strict=False):
             out = outs[which[j]]
             assert isinstance(out, Var)
             missing = [u not in side[j] for side in sides]
-            zero = _zero(c.type.dtype)  # type: ignore[union-attr]
+            zero = lit_zero(c.type.dtype)  # type: ignore[union-attr]
             if missing[0]:
                 c = b.emit("where", test, zero, c)
             elif missing[1]:
@@ -646,24 +398,8 @@ class _Walk:
             self.graph.setdefault(out, {})[twins.get(u, u)] = c
 
 
-def _one(a: Atom) -> Lit:
-    dtype = a.type.dtype  # type: ignore[union-attr]
-    return lit(1.0) if dtype == "f8" else lit(np.dtype(dtype).type(1))
-
-
-def _flat(a: Atom) -> bool:
-    return len(a.shape) == 1
-
-
-def _zero(dtype: str) -> Lit:
-    from jitad.tape.copy import lit_zero
-
-    return lit_zero(dtype)
-
-
 def _refuse_floats(tape: Tape) -> None:
     """Places must be the same whatever the floats are."""
-    from jitad.tape.dead import remove_dead
 
     def silent(block: Block) -> Block:
         kept = [

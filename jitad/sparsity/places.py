@@ -2,9 +2,9 @@
 
 The tape of the places (`local.places`) has told for each term the cell that it is added to and the
 input that it belongs to.  Rows are the cells that the result is made of.  From this come the
-pattern, and a layout: for each site of the tape the place of each term in each iteration.  As a rule
-the place grows evenly from iteration to iteration; then a few numbers say it all.  Otherwise there
-is a table.
+pattern, and a layout: for each site of the tape the place of each term in each iteration.  As a
+rule the place grows evenly from iteration to iteration; then a few numbers say it all.  Otherwise
+there is a table.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Site:
     """Where the terms of one site go.
 
     Term k has its place at first[k], and so much further by `strides` in each iteration of the
-    loops around it and for each element along the axes.  Or it is at so much behind (`columns`) what
-    a column of a table says, which is complemented where the first of several terms goes there.
+    loops around it and for each element along the axes.  Or it is so far (`columns`) behind what a
+    column of a table says, which is complemented where the first of several terms goes there.
     """
 
     alone: tuple[bool, ...]  # of each term: no other has these places

@@ -38,7 +38,7 @@ def delay(tape: Tape) -> Tape:
 
 def _leave_unset(block: Block) -> None:
     """What is promised to be written need not be zero before, if all that writes to it stores."""
-    made = [e for e in block.equations if e.op == "blank" and e.params["zero"]]
+    made = [e for e in block.equations if e.op == "blank" and e.params["start"] == "zeros"]
     if not made:
         return
     onwards = successors(predecessors(block))
@@ -46,7 +46,7 @@ def _leave_unset(block: Block) -> None:
         versions = closure(e.outs, onwards)
         touching = [x for x in walk(block) if not x.blocks and versions.intersection(x.ins)]
         if all(x.op == "store" and x.ins[1] not in versions for x in touching):
-            e.params = {**e.params, "zero": False}
+            e.params = {**e.params, "start": "empty"}
 
 
 def _visit(block: Block, forms: Forms, outside: set[Var]) -> None:

@@ -76,6 +76,6 @@ def _everywhere(run: Pass, tape: Tape) -> Tape:
 
 def specialise(tape: Tape, after: str | None = None) -> Tape:
     """A plain tape."""
-    for _, tape in stages(tape, after):  # noqa: B020
-        pass
+    for _, passed in stages(tape, after):
+        tape = passed
     return tape

@@ -99,7 +99,7 @@ def stored(places, ops, blank):
     """For every i: stores to a or adds to it at 3i + place."""
     def f(b, x, count):
         n = count * 3 + 1  # all that is written to
-        start = b.leaf(b.emit("blank", b.atom(n), dtype="f8", zero=True)) if blank else zeros(n)
+        start = b.leaf(b.emit("blank", b.atom(n), dtype="f8", start="zeros")) if blank else zeros(n)
 
         def body(i, a):
             for k, (op, c) in enumerate(zip(ops, places, strict=True)):
@@ -128,9 +128,9 @@ def test_stores_where_something_is_added_stay():
 
 def test_an_array_that_is_all_stored_to_need_not_be_zero():
     covered = delay(stored((0, 1, 3, 2), ("accum", "store") * 2, True)).body
-    assert [e.params["zero"] for e in covered.equations if e.op == "blank"] == [False]
+    assert [e.params["start"] for e in covered.equations if e.op == "blank"] == ["empty"]
     other = delay(stored((0, 1, 4, 2), ("accum", "store") * 2, True)).body
-    assert [e.params["zero"] for e in other.equations if e.op == "blank"] == [True]
+    assert [e.params["start"] for e in other.equations if e.op == "blank"] == ["zeros"]
 
 
 def test_index_shifted_by_an_invariant():
