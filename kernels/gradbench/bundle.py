@@ -1,8 +1,8 @@
 """The Jacobian of bundle adjustment as the rows of a sparse matrix: `kernels.ba`, block by block.
 
 An observation has two residuals, which depend on the 15 numbers of its camera, its point and its
-weight, and a residual of its weight alone. The 3p rows are the residuals of observations, two each, then those of
-weights; the columns cameras (11 each), points (3 each), weights.
+weight, and a residual of its weight alone. The 3p rows are the residuals of observations, two each,
+then those of weights; the columns cameras (11 each), points (3 each), weights.
 """
 
 import numpy as np

@@ -1,12 +1,12 @@
 """How far is the surface of a posed hand from points that were seen?  A skinned mesh, 26 angles.
 
 The bones turn by the angles of the fingers, each within its parent; a vertex follows its bones by
-weights; the hand as a whole turns and moves. A point belongs to a vertex, or with `us` to a place in
-a triangle. Source: the `ht` problem of ADBench and GradBench.
+weights; the hand as a whole turns and moves. A point belongs to a vertex, or with `us` to a place
+in a triangle. Source: the `ht` problem of ADBench and GradBench.
 
 Arguments: `theta` (26): the hand's rotation (axis times angle), its place, four angles a finger;
-`us` (c, 2): where in its triangle a point lies. Fixed are the `model`, `correspondences` (c) int, and
-`points` (c, 3). Floats are float64.
+`us` (c, 2): where in its triangle a point lies. Fixed are the `model`, `correspondences` (c) int,
+and `points` (c, 3). Floats are float64.
 """
 
 import math
