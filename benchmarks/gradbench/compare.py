@@ -78,6 +78,6 @@ def line(name: str, function: str, size: str, f: Function, seconds: float) -> fl
         times["C++"] = times["C++"] / np.median(times["C++"]) * np.median(scale)
     r = ratio(times["jitad"], times["C++"])
     print(f"{name:<9}{function:<10}{size:<8}{readable(np.median(times['jitad'])):>9}"
-          f"{readable(np.median(times['C++'])):>9}  {r.median:5.2f} ({r.low:.2f} to {r.high:.2f})   "
-          f"{readable(first):>11}  {difference:>10.1e}", flush=True)  # fmt: skip
+          f"{readable(np.median(times['C++'])):>9}  {r.median:5.2f} ({r.low:.2f} to {r.high:.2f}) "
+          f"  {readable(first):>11}  {difference:>10.1e}", flush=True)  # fmt: skip
     return r.median

@@ -1,4 +1,4 @@
-"""How does forward code run inside the reverse code: the iteration of a loop, a branch, a condition?
+"""How does forward code run inside the reverse code: an iteration, a branch, a condition?
 
 It is copied there, with variables of its own, and is swept like any visible code.
 """
@@ -37,7 +37,7 @@ def again(
 def condition_again(
     sweep: Reverse, e: Equation, scope: Scope, body: Block, primal: list[Var]
 ) -> Block:
-    """The condition of a `while` for its twin, whose body carries more; `primal` is the old part."""
+    """The condition of a `while` for its twin, whose body carries more than `primal`."""
     condition = e.blocks[0]
     env = _outside(condition, scope)
     params = [Var(p.type, p.shape, p.name) for p in body.params]

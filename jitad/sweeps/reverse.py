@@ -33,7 +33,7 @@ from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, lit_zero, zero
 from jitad.tape.flow import active as active_vars
-from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, free_vars, lit, walk
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, lit, walk
 from jitad.tape.types import INT, Array, Stack, is_float
 from jitad.values.number import in_rules
 
@@ -351,7 +351,8 @@ class Reverse:
             repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
         rerun = twin or (
-            repeatable and e.op == "for" and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
+            repeatable and e.op == "for"
+            and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
             and needs_no_past(e, self.active, scope)
         )  # fmt: skip
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
