@@ -59,7 +59,7 @@ def _function(
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
-    s.called, s.lent = called, written
+    s.called, s.lent, s.is_kernel = called, written, mine is None
     given = written[tape.name] if mine is not None else {}
     parameters, sizes = _parameters(s, tape.body, given)
     lines: list[str] = []
