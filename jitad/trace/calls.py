@@ -18,6 +18,7 @@ import operator
 import sys
 import typing
 from dataclasses import replace
+from enum import Enum
 from types import (
     BuiltinMethodType,
     FunctionType,
@@ -415,7 +416,7 @@ _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str,
 
 def _is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
-    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType)):
+    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
         return False
     if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
         return False

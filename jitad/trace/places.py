@@ -19,6 +19,7 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.build import Leaf
+from jitad.tape.types import BOOL
 from jitad.trace import lists, outside, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
@@ -321,6 +322,8 @@ def get_item(owner: Any, index: Any) -> Any:
     if isinstance(owner, (list, tuple)) and (found := special(index, "__index__")) is not None:
         index = call(found, index)
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
+        if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`
+            index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")

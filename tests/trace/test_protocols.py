@@ -14,7 +14,7 @@ import operator
 import statistics
 from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, Flag, IntEnum
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -235,6 +235,20 @@ class Colour(Enum):
         return scaled(self.value)
 
 
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
+class Rights(Flag):
+    READ = 1
+    WRITE = 2
+
+
+def chosen_by(level, x):
+    return {Level.LOW: x, Level.HIGH: x * x}[level] * (x, 2.0 * x)[x > 0.0]
+
+
 class Rows(dict):
     def __missing__(self, key):
         self[key] = scaled(self["x"])
@@ -407,6 +421,8 @@ PROGRAMS = {
     "slots": lambda x: Slotted(x).y * Slotted(x, 3.0).y,
     "generic": lambda x: Box[float](x).w,
     "named tuple": lambda x: Row(x).size,
+    "member of an enum": lambda x: Slotted(x, Level.HIGH).y * Level.HIGH + chosen_by(Level.LOW, x),
+    "flag": lambda x: x if Rights.READ in Rights.READ | Rights.WRITE else x * x,
     "enum": lambda x: x * Colour.RED.strength,
     "missing": lambda x: Rows(x=x)["k"],
     "kind of list": appended,
