@@ -572,3 +572,34 @@ def test_an_object_of_outside_keeps_what_it_has_cached():
     assert f(1.0) == pytest.approx(math.exp(0.6))
     t.w = 3.0  # cached, as in Python
     assert f(1.0) == pytest.approx(math.exp(0.6)) and t.kept == pytest.approx(math.exp(0.6))
+
+
+# -- order ----------------------------------------------------------------------------------------
+
+
+def by_tuples(x):
+    pairs = sorted([(x, 1.0), (0.5, 2.0), (1.0, 3.0)], reverse=True)
+    return sum((k + 1.0) * a * b for k, (a, b) in enumerate(pairs))
+
+
+def first_of_tuples(x):
+    return min((x, 1.0), (0.6, x))[1] * max([(0.0, x), (0.0, 1.0)])[1]
+
+
+def compared_in_turn(x):
+    y = x if (0.5, [x, 2.0]) < (0.5, [1.0, 0.0]) else x * x
+    return y if (x, 1) == (x, 1.0) and [x] != [x, x] and (x, 2.0) >= (x, 1.0) else 0.0
+
+
+def by_rank(x):
+    ranked = sorted([Ranked(3.0), Ranked(1.0), Ranked(2.0)])
+    return x * ranked[0].w * (max(ranked).w if x > 0.0 else 1.0)
+
+
+@pytest.mark.parametrize("f", [by_tuples, first_of_tuples, compared_in_turn, by_rank],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_order(f):
+    g = jit_grad(f, fallback=False)
+    for x in (0.7, 1.3, 0.4):
+        expected = pytest.approx(difference(f, x), rel=1e-8, abs=1e-8)
+        assert g(x) == expected and grad(f)(x) == expected
