@@ -192,6 +192,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if trace is None:
         return outside.met(getattr(owner, name))
     value = getattr(owner, name)
+    if name == "__dict__" and trace.journal.is_fresh(owner):
+        note_made(value)
     captures = trace.captures
     if isinstance(owner, ModuleType) and is_library_module(owner):
         return value
