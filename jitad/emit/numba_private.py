@@ -12,6 +12,7 @@ import math
 import pickle
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, njit, types
 from numba.core import (
+    analysis,
     caching,
     callwrapper,
     cgutils,
@@ -30,8 +32,10 @@ from numba.core import (
     config,
     imputils,
     lowering,
+    postproc,
     serialize,
     sigutils,
+    transforms,
     typed_passes,
     untyped_passes,
 )
@@ -777,6 +781,52 @@ class _KernelLowering(typed_passes.NativeLowering):
         return _Lower
 
 
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Blocks(untyped_passes.IRProcessing):
+    """Basic blocks as Numba wants them; when variables die is found out once, by `_Lifetimes`."""
+
+    _name = "kernel_blocks"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        return True
+
+
+class _HoldersLives(postproc.VariableLifetime):
+    """Lifetimes of the variables that hold references; the others need no end."""
+
+    def __init__(self, blocks: Any, holders: set[str]) -> None:
+        super().__init__(blocks)
+        self._holders = holders
+
+    @cached_property
+    def usedefs(self) -> Any:
+        of_all = analysis.compute_use_defs(self._blocks)
+        return type(of_all)(*({at: names & self._holders for at, names in of_one.items()}
+                              for of_one in of_all))  # fmt: skip
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Lifetimes(typed_passes.IRLegalization):
+    """Say where each variable that holds a reference dies.
+
+    Numba says it of every variable.  A block that raises is the end of all that were alive there, so
+    that a function with n checks and n numbers had n * n ends, each with code of its own.
+    """
+
+    _name = "kernel_lifetimes"
+
+    def run_pass(self, state: Any) -> bool:
+        models = state.targetctx.data_model_manager
+        counted = {t: models[t].contains_nrt_meminfo() for t in set(state.typemap.values())}
+        holders = {name for name, t in state.typemap.items() if counted[t]}
+        run = postproc.PostProcessor(state.func_ir)
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        state.func_ir.variable_lifetime = _HoldersLives(state.func_ir.blocks, holders)
+        run._insert_var_dels()
+        return True
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
@@ -789,11 +839,11 @@ class KernelCompiler(compiler.CompilerBase):
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
-        p.add_pass(untyped_passes.IRProcessing, "processing IR")
+        p.add_pass(_Blocks, "blocks")
         p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
-        p.add_pass(typed_passes.IRLegalization, "delete what is dead")
+        p.add_pass(_Lifetimes, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
