@@ -6,7 +6,6 @@ Written against Numba 0.68 and llvmlite 0.50.
 from __future__ import annotations
 
 import ctypes
-import gc
 import hashlib
 import math
 import pickle
@@ -33,6 +32,7 @@ from numba.core import (
     imputils,
     lowering,
     postproc,
+    rewrites,
     serialize,
     sigutils,
     transforms,
@@ -45,6 +45,7 @@ from numba.extending import intrinsic, lower_builtin
 from numba.np import arrayobj, numpy_support
 
 from jitad.emit import cachefiles
+from jitad.undisturbed import undisturbed
 
 
 class _Attributes(ir.values.FunctionAttributes):
@@ -792,6 +793,22 @@ class _Blocks(untyped_passes.IRProcessing):
         return True
 
 
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Rewrites(untyped_passes.GenericRewrites):
+    """Numba's rewrites before types are known, without finding out anew when variables die."""
+
+    _name = "kernel_rewrites"
+
+    def run_pass(self, state: Any) -> bool:
+        for kind in rewrites.rewrite_registry.rewrites["before-inference"]:
+            rewrite = kind(state)
+            for at in list(state.func_ir.blocks):
+                blocks = state.func_ir.blocks
+                while rewrite.match(state.func_ir, blocks[at], state.typemap, state.calltypes):
+                    blocks[at] = rewrite.apply()
+        return True
+
+
 class _HoldersLives(postproc.VariableLifetime):
     """Lifetimes of the variables that hold references; the others need no end."""
 
@@ -840,7 +857,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
         p.add_pass(_Blocks, "blocks")
-        p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
+        p.add_pass(_Rewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
         p.add_pass(_Lifetimes, "delete what is dead")
@@ -851,12 +868,5 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        # a second of making millions of objects, few of them garbage in cycles
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            with _remembering(), _optimising_once():
-                return super()._compile_core()
-        finally:
-            if collecting:
-                gc.enable()
+        with undisturbed(), _remembering(), _optimising_once():
+            return super()._compile_core()
