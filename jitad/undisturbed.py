@@ -1,4 +1,4 @@
-"""How does a compile keep the garbage collector from going through all that it makes, again and again?
+"""How does a compile keep the garbage collector from going through all that it makes?
 
 Tapes and Numba's intermediate forms are millions of objects, few of them garbage in cycles; a
 collection looks at all of them, and there are many while their number grows.

@@ -1,9 +1,9 @@
 """Does the work of a first call grow no faster than the function?
 
-Counted, not timed: all calls of Python functions and of built-in ones, from the plain function to its
-gradient.  A pass that goes through all it has for each thing it meets shows as soon as there are
-some hundred of them.  What calls don't show (sets of everything that is alive, one a check) is
-looked at apart.
+Counted, not timed: all calls of Python functions and of built-in ones, from the plain function
+to its gradient.  A pass that goes through all it has for each thing it meets shows as soon as
+there are some hundred of them.  What calls don't show (sets of everything that is alive, one a
+check) is looked at apart.
 """
 
 from __future__ import annotations

@@ -827,8 +827,8 @@ class _HoldersLives(postproc.VariableLifetime):
 class _Lifetimes(typed_passes.IRLegalization):
     """Say where each variable that holds a reference dies.
 
-    Numba says it of every variable.  A block that raises is the end of all that were alive there, so
-    that a function with n checks and n numbers had n * n ends, each with code of its own.
+    Numba says it of every variable.  A block that raises is the end of all that were alive there,
+    so that a function with n checks and n numbers had n * n ends, each with code of its own.
     """
 
     _name = "kernel_lifetimes"
