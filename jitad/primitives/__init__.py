@@ -9,6 +9,7 @@ from jitad.primitives import (
     eigen,
     elementwise,
     fourier,
+    hermitian,
     matrices,
     orders,
     records,
@@ -18,4 +19,5 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "special", "spectra"]
+__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records", "special"]
+__all__ += ["spectra"]

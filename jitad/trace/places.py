@@ -10,6 +10,8 @@ import sys
 from types import BuiltinMethodType, CellType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import (
     JitadAttributeError,
     JitadError,
@@ -31,6 +33,7 @@ from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
+from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
@@ -307,10 +310,17 @@ def _note_attr(owner: Any, name: str) -> None:
     _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
+_MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands between brackets
+
+
 def get_item(owner: Any, index: Any) -> Any:
     owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
+    if type(owner).__module__ == _MAKERS:
+        made = implementation(owner.__getitem__)
+        if made is not None:
+            return made(index)
     trace = current()
     if trace is None:
         return outside.met(owner[index]) if type(owner) in (list, tuple, dict) else owner[index]

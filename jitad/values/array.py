@@ -15,23 +15,24 @@ Loads and slices do not lend, because the `slice` row copies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, JitadValueError
 from jitad.primitives import Primitive
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
 from jitad.values.broadcast import fit
-from jitad.values.extents import Int, same
-from jitad.values.indexing import Pick, parse
+from jitad.values.extents import Int, product, same
+from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
 from jitad.values.kind import fail, type_of
 from jitad.values.number import NO_PARAMS, Number, apply, bind, update
 from jitad.values.surface import Surface
-from jitad.values.views import At, Entry, New, Reshaped, View, Window, all_of
+from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, all_of
 
 
 class ArrayHandle(Surface):
@@ -49,6 +50,10 @@ class ArrayHandle(Surface):
         self._view: View | None = None
         self._lost = ""
         journal.made(self)
+
+    def showing(self, shape: tuple[Int, ...], make: Callable[[Any], Any]) -> ArrayHandle:
+        """A view, not to be written to, of what `make` makes of this array's present content."""
+        return ArrayHandle._onto(self, Shown(shape, make))
 
     @classmethod
     def _onto(cls, parent: ArrayHandle, view: View) -> ArrayHandle:
@@ -181,6 +186,9 @@ class ArrayHandle(Surface):
             case Reshaped() as r:
                 assert self._parent is not None
                 return self._parent._load(r.element(index, self._parent.shape))
+            case Shown() as v:
+                assert self._parent is not None
+                return ArrayHandle(v.read(self._parent.content))._load(index)
 
     def _store_element(self, index: tuple[Int, ...], value: Any) -> None:
         if self._lost:
@@ -191,6 +199,8 @@ class ArrayHandle(Surface):
             case Reshaped() as r:
                 assert self._parent is not None
                 self._parent._store_element(r.element(index, self._parent.shape), value)
+            case Shown():
+                raise _read_only()
             case None if not index:
                 self._set(value, owned=False)
             case None:
@@ -212,6 +222,8 @@ class ArrayHandle(Surface):
                 if _is_array(value):
                     value = Reshaped(self._parent.shape).read(value)
                 self._parent._write_all(value)
+            case Shown():
+                raise _read_only()
             case None:
                 self._write_part(all_of(self.shape), value) if self.shape else self._set(
                     value, owned=False
@@ -261,6 +273,9 @@ class ArrayHandle(Surface):
         if at:
             content = self._content
             return content[at] if isinstance(content, np.ndarray) else bind("load", content, *at)
+        if has_bool(index):
+            new, masks = bools_as_masks(index)
+            return self[new][masks]
         entries = parse(index, self.shape)
         if any(isinstance(e, Pick) for e in entries):
             from jitad.values.picking import pick
@@ -279,6 +294,10 @@ class ArrayHandle(Surface):
             return
         if place and _is_scalar_tagged(value, self._content):
             self._store("store", value, place)
+            return
+        if has_bool(index):
+            new, masks = bools_as_masks(index)
+            self[new][masks] = value
             return
         entries = parse(index, self.shape)
         if any(isinstance(e, Pick) for e in entries):
@@ -366,6 +385,12 @@ class ArrayHandle(Surface):
         return wrap(np.array(Reshaped(shape).read(self.peek()))
                     if self.concrete else Reshaped(shape).read(self.content))  # fmt: skip
 
+    def flattened(self) -> ArrayHandle:
+        """A view of one axis of the elements in C order, wherever they lie."""
+        if not self.shape:
+            return self.reshaped((1,))
+        return ArrayHandle._onto(self, Reshaped((product(self.shape),)))
+
     def _as_view(self, shape: tuple[Int, ...]) -> bool:
         plain = self.peek() if self.concrete else None
         if isinstance(plain, np.ndarray) and not _any_number(shape) and plain.size:
@@ -439,6 +464,11 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
+
+
+def _read_only() -> JitadError:
+    return fail(JitadValueError, "assignment destination is read-only",
+                "Write to the array that it is a view of.")  # fmt: skip
 
 
 def _is_leaf(value: Any) -> bool:

@@ -53,14 +53,17 @@ def eigvals(a: Any) -> Any:
 
 
 @replaces(sl.eig)
-def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True, **_: Any) -> Any:
+def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True,
+              overwrite_a: bool = False, overwrite_b: bool = False,
+              check_finite: bool = True) -> Any:  # fmt: skip
     if b is not None or left:
         raise fail(JitadTypeError, "b= and left= of scipy.linalg.eig are not supported here")
     return tuple(_decomposed(a, True)) if right else _decomposed(a, False)[0]
 
 
 @replaces(sl.eigvals)
-def scipy_eigvals(a: Any, b: Any = None, **_: Any) -> Any:
+def scipy_eigvals(a: Any, b: Any = None, overwrite_a: bool = False,
+                  check_finite: bool = True) -> Any:  # fmt: skip
     if b is not None:
         raise fail(JitadTypeError, "b= of scipy.linalg.eigvals is not supported here")
     return _decomposed(a, False)[0]

@@ -153,8 +153,8 @@ def multigammaln(a: Any, d: int) -> Any:
 
 
 @replaces(sp.factorial)
-def factorial(n: Any, exact: bool = False, **_: Any) -> Any:
-    if exact:
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    if exact or extend != "zero":
         raise fail(JitadTypeError, "factorial(exact=True) is of ints that are known",
                    "Pass exact=False.")  # fmt: skip
     return elementwise("gamma", add(n, 1.0))
