@@ -1,6 +1,6 @@
 """What becomes of `np.vectorize`?  A batch over the elements of its arguments, which broadcast.
 
-Elements are Python numbers, as NumPy hands them on, or arrays of the axes that `signature=` names.
+Elements are numbers, or arrays of the axes that `signature=` names.
 A result is of the kind that all elements have; NumPy takes the first one's, and cuts the others.
 """
 
@@ -17,7 +17,6 @@ from jitad.errors import JitadTypeError
 from jitad.trace import hooks
 from jitad.values.broadcast import common_shape
 from jitad.values.kind import fail
-from jitad.values.python_functions import to_python
 from jitad.values.registry import call
 from jitad.values.shaping import broadcast_to, handle, reshape
 
@@ -64,8 +63,6 @@ def _applied(pyfunc: Function, otypes: Any, excluded: frozenset[Any], cores: lis
     loop = common_shape(lead)
 
     def element(*given: Any) -> Any:
-        if cores is None:
-            given = tuple(e if w else to_python(e) for e, w in zip(given, whole, strict=True))
         return hooks.call(pyfunc, *given, **kwargs)
 
     if not loop:

@@ -23,6 +23,7 @@ from jitad.emit.blas import times
 from jitad.emit.depth import deep, handed, room
 from jitad.emit.eigen import eig
 from jitad.emit.fourier import dft
+from jitad.emit.hermitian import heigh
 from jitad.emit.lapack import (
     cholesky,
     cofactors,
@@ -157,6 +158,6 @@ __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", "eig", "eigh"]
 __all__ += ["expm", "line", "log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr"]
-__all__ += ["searchsorted", "solve", "sqrtm", "svd", "trisolve"]
+__all__ += ["heigh", "searchsorted", "solve", "sqrtm", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
 __all__ += ["show", "store", "times", "zeros"]

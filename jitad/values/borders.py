@@ -76,7 +76,7 @@ def _for_axis(given: Any, axis: int, ndim: int) -> Pair:
     if not isinstance(given, (tuple, list, np.ndarray)):
         return given, given
     items = list(given)
-    rows = [isinstance(i, (tuple, list, np.ndarray)) and np.ndim(i) > 0 for i in items]
+    rows = [isinstance(i, (tuple, list)) or len(shape_of(i)) > 0 for i in items]
     if all(rows) and len(items) in (1, ndim):
         items = list(items[axis if len(items) == ndim else 0])
     if any(isinstance(i, (tuple, list)) for i in items) or len(items) not in (1, 2):

@@ -318,7 +318,8 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
     """As any system, of the triangle alone."""
     kept = call(np.tril if lower else np.triu, a, (-1 if lower else 1) if unit_diagonal else 0)
     if unit_diagonal:
-        kept = plus(kept, call(np.eye, shape_of(real_part(a))[-1]))
+        re = real_part(a)
+        kept = plus(kept, call(np.eye, shape_of(re)[-1], dtype=re.dtype))
     if trans in (1, "T"):
         kept = call(np.matrix_transpose, kept)
     elif trans in (2, "C"):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError
-from jitad.values import extents
+from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, shape_of
 from jitad.values.kind import fail, is_number, require, type_of
@@ -129,7 +129,9 @@ def ndenumerate(arr: Any) -> Any:
     """Pairs of an index and the element there, in C order; the extents must be known."""
     a = handle(arr)
     shape = tuple(a._static(n, "an extent for np.ndenumerate") for n in a.shape)
-    return ((k, a[k]) for k in np.ndindex(*shape))
+    pairs = ((k, a[k]) for k in np.ndindex(*shape))
+    journal.made(pairs)
+    return pairs
 
 
 @replaces(np.unravel_index)

@@ -246,7 +246,8 @@ add("numpy.linspace", lambda a: (np.linspace(a[0], a[1], 3), np.linspace(0.0, a[
 add("numpy.logspace", lambda a: np.logspace(0.0, a[0], 3, axis=1), M, narrow=False)
 add("numpy.geomspace", lambda a: np.geomspace(a[0], a[1], 3, axis=-1), M, narrow=False)
 for mode in ("linear_ramp", "maximum", "mean", "median", "minimum"):
-    add("numpy.pad", lambda a, m=mode: np.pad(a, ((1, 2), (2, 1)), m), M, narrow=mode != "mean")
+    add("numpy.pad", lambda a, m=mode: np.pad(a, ((1, 2), (2, 1)), m),
+        M + np.arange(12.0).reshape(3, 4)[:, ::-1], narrow=mode != "mean")
 for mode in ("reflect", "symmetric"):
     add("numpy.pad", lambda a, m=mode: np.pad(a, 2, m, reflect_type="odd"), M)
 add("numpy.pad", lambda a: np.pad(a, 2, "linear_ramp", end_values=((1.0, a[0, 0]), (3.0, 0.5))), M,
@@ -266,7 +267,7 @@ add("numpy.fill_diagonal", wide_diagonals, M)
 add("array.joined", lambda a, b: (np.r_[a, 1.0, b[0], 0.5:2.5], np.c_[a, a**2], np.r_["0,2", a, a],
                                   np.r_["1", b, b], np.r_["0,2,0", a, a]), V, M, native=True)
 add("array.grids", lambda a: (np.mgrid[0 : a[0, 0] : 3j, 0:4], np.ogrid[0:2, 0 : a[1, 1] : 3j][1],
-                              np.r_[a[0, 0] : 2.0 : 5j]), M)
+                              np.r_[a[0, 0] : 2.0 : 5j]), M, narrow=False)
 add("array.windows", lambda a: np.lib.stride_tricks.sliding_window_view(a, (2, 3)), M, native=True)
 
 

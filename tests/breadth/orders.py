@@ -56,14 +56,20 @@ add("numpy.interp", lambda x: np.interp(x, X, Y, period=2.5), 3.0 * n(6), narrow
 for method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "hazen", "weibull",
                "interpolated_inverted_cdf", "median_unbiased", "normal_unbiased"):  # fmt: skip
     add("numpy.quantile", lambda a, m=method: np.quantile(a, [0.0, 0.3, 0.5, 1.0], method=m), V)
-HOLES = M.copy()
-HOLES[0, 1] = HOLES[2, 3] = HOLES[2, 0] = np.nan
-add("numpy.nanpercentile", lambda a: np.nanpercentile(a * HOLES, [30.0, 80.0], axis=1), M,
+HOLES = np.zeros((4, 5), bool)
+HOLES[0, 1] = HOLES[2, 3] = HOLES[2, 0] = True
+
+
+def holed(a):
+    return np.where(HOLES, np.nan, a)
+
+
+add("numpy.nanpercentile", lambda a: np.nanpercentile(holed(a), [30.0, 80.0], axis=1), M,
     narrow=False)  # fmt: skip
-add("numpy.nanquantile", lambda a: np.nanquantile(a * HOLES, 0.4, 1, method="hazen", keepdims=True),
+add("numpy.nanquantile", lambda a: np.nanquantile(holed(a), 0.4, 1, method="hazen", keepdims=True),
     M, narrow=False)  # fmt: skip
-add("numpy.nanmedian", lambda a: np.nanmedian(a * HOLES, axis=0), M)
-add("numpy.nanmean", lambda a: np.nanmean(a * HOLES, where=HOLES > 0.0), np.abs(M))
+add("numpy.nanmedian", lambda a: np.nanmedian(holed(a), axis=0), M)
+add("numpy.nanmean", lambda a: np.nanmean(holed(a), where=M > 0.0), M)
 add("numpy.histogram", lambda w: np.histogram(V, EDGES, weights=w**2, density=True), V,
     narrow=False)  # fmt: skip
 add("numpy.histogram_bin_edges", lambda a: np.histogram_bin_edges(a, 4), V, narrow=False)
