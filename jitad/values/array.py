@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError, JitadValueError
-from jitad.primitives import Primitive
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
@@ -30,7 +29,7 @@ from jitad.values.broadcast import fit
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
 from jitad.values.kind import fail, type_of
-from jitad.values.number import NO_PARAMS, Number, apply, bind, update
+from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, all_of
 
@@ -407,56 +406,6 @@ class ArrayHandle(Surface):
             assert self._parent is not None
             return self._parent.contiguous and self._view.contiguous(self._parent.shape)
         return True
-
-
-def quickly(row: Primitive, args: tuple[Any, ...]) -> Any:
-    """An elementwise primitive in the usual case of the eager engine; None in any other.
-
-    The usual case: arrays of equal plain extents, one of them tagged, and scalars.  `elementwise`
-    gives the same for it, after looking for all that operands can be.
-    """
-    found = lent(args)
-    if found is None:
-        return None
-    contents, shapes = found
-    if len(shapes) > 1 and shapes[0] != shapes[-1]:  # no elementwise primitive takes three
-        return None
-    return ArrayHandle(apply(row, contents, NO_PARAMS))
-
-
-def lent(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, ...]]] | None:
-    """Contents of operands, at least one of them tagged, and the plain extents of the arrays.
-
-    None where there is a tape, a view, or anything else than arrays with axes and scalars.
-    """
-    tagged, contents, shapes = False, [], []
-    for a in args:
-        if type(a) is ArrayHandle:
-            if a._parent is not None or a._lost:
-                return None
-            content = base = a._content
-            while isinstance(base, Number):
-                if not base.tag:
-                    return None
-                base = base.primal  # type: ignore[attr-defined]
-                tagged = True
-            shapes.append(base.shape)
-            contents.append(content)
-        elif type(a) is float or type(a) is int:
-            contents.append(a)
-        elif isinstance(a, Number) and a.tag and not _is_array(a):
-            contents.append(a)
-        else:
-            return None
-    if not tagged or not shapes or () in shapes:
-        return None
-    for a in args:
-        if type(a) is ArrayHandle:
-            a._owned = False
-    return tuple(contents), shapes
-
-
-ArrayHandle.quickly = staticmethod(quickly)
 
 
 def _is_scalar_tagged(value: Any, content: Any) -> bool:

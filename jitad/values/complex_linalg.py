@@ -106,7 +106,7 @@ def norm(z: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     axes = (axis,) if isinstance(axis, int) else axis
     is_matrix = len(z.shape if axes is None else axes) == 2
     if is_matrix and ord in (2, -2, "nuc"):
-        i, j = axes if axes is not None else (0, 1)
+        i, j = (0, 1) if axes is None else tuple(axes)
         s = singular_values(call(np.moveaxis, z, (i, j), (-2, -1)))
         found = (call(np.sum, s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1])
         return call(np.expand_dims, found, axes or (0, 1)) if keepdims else found

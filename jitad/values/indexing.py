@@ -93,7 +93,8 @@ def bools_as_masks(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     So `a[True]` has one axis more than `a`, and `a[False]` no elements on it, as in NumPy.
     """
     items = index if isinstance(index, tuple) else (index,)
-    new, mask = [], []
+    new: list[Any] = []
+    mask: list[Any] = []
     for item in items:
         if _is_bool(item):
             new.append(None)

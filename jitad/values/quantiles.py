@@ -207,13 +207,15 @@ def _quantile(a: ArrayHandle, q: Any, n: Any, method: str) -> Any:
     """One quantile of sorted rows; interpolated as NumPy does it, from the nearer side."""
     last = elementwise("sub", n, 1)
     place = _PLACES[method](n, q)
-    place = elementwise("maximum", place, 0.0)
-    place = elementwise("minimum", place, elementwise("mul", last, 1.0))
+
+    def element(place: Any) -> Any:
+        inside = elementwise("maximum", place, 0.0)
+        return _at(a, _int(elementwise("minimum", inside, elementwise("mul", last, 1.0))))
+
     if method in _ONE_ELEMENT:
-        return _at(a, _int(place))
+        return element(place)
     below = elementwise("floor", place)
-    at = _int(below)
-    low, high = _at(a, at), _at(a, elementwise("minimum", elementwise("add", at, 1), last))
+    low, high = element(below), element(elementwise("add", below, 1.0))
     part = elementwise("sub", place, below)
     part = _PARTS[method](part) if method in _PARTS else part
     part = elementwise("cast", part, dtype=a.dtype.str[1:]) if shape_of(part) else cast(

@@ -117,8 +117,8 @@ def wrap_all(value: Any) -> Any:
     return tuple(map(wrap, value)) if isinstance(value, tuple) else wrap(value)
 
 
-for _maker in (np.mgrid, np.ogrid):
-    _spans(_maker)
+for _grids in (np.mgrid, np.ogrid):
+    _spans(_grids)
 
 
 # -- elements with their places -------------------------------------------------------------------

@@ -264,7 +264,7 @@ class Surface:
         if kinds not in ((), (np.ndarray,), (self.dtype,)):
             raise fail(JitadTypeError, "an array can't be seen as one of another dtype here",
                        "Convert it with astype().")  # fmt: skip
-        return self[...]
+        return self[...]  # type: ignore[index]
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         return call(np.compress, condition, self, axis=axis, out=out)

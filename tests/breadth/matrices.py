@@ -116,7 +116,7 @@ add("scipy.linalg.circulant", lambda a: sl.circulant(a), C)
 add("scipy.linalg.hankel", lambda a, b: (sl.hankel(a), sl.hankel(a, b)), C, n(3))
 add("scipy.linalg.solve_toeplitz",
     lambda a, b: (sl.solve_toeplitz(a, b), sl.solve_toeplitz((a, 0.3 * b), b)),
-    np.array([4.0, 0.3, -0.5, 0.2]), C)
+    np.array([4.0, 0.3, -0.5, 0.2]), C, narrow=False)
 add("scipy.linalg.matmul_toeplitz", lambda a, b: sl.matmul_toeplitz((C, a), b), n(4), B)
 add("scipy.linalg.pinvh", lambda a: sl.pinvh(a), S)
 add("scipy.linalg.khatri_rao", lambda a: sl.khatri_rao(a, a[:3] ** 2), A)
