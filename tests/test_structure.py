@@ -18,6 +18,7 @@ LAYERS = (
     ("jitad",),
     ("jitad.vectorized",),
     ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
+    ("jitad.compression",),
     ("jitad.iterations", "jitad.blocks"),
     ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),

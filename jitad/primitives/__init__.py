@@ -13,11 +13,12 @@ from jitad.primitives import (
     matrices,
     orders,
     records,
+    schedules,
     special,
     spectra,
 )
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records", "special"]
-__all__ += ["spectra"]
+__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records", "schedules"]
+__all__ += ["special", "spectra"]
