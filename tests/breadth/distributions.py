@@ -115,5 +115,5 @@ add("scipy.stats.dirichlet.logpdf", lambda x, a: st.dirichlet.logpdf(np.append(x
 add("scipy.stats.multinomial.logpmf",
     lambda p: st.multinomial.logpmf([1, 2, 2], 5, np.append(p, 1.0 - sum(p))), np.array([0.2, 0.3]),
     narrow=False)  # fmt: skip
-add("scipy.stats.norm.frozen",
+add("law.frozen",
     lambda x, m, s: (st.norm(m, s).logpdf(x), st.norm(m, scale=s).cdf(x)), X, M, S, narrow=False)

@@ -42,12 +42,16 @@ add("scipy.signal.lfilter", lambda a, x: ss.lfilter([1.0, 0.5], 1.0 + a[:3] ** 2
 add("scipy.signal.lfilter", lambda x, z: ss.lfilter([1.0, 0.5], [1.0, -0.4], x, zi=z[:1]), V, W,
     narrow=False)
 
-for name in ("fft", "ifft", "rfft", "irfft", "fft2", "fftn"):
+WIDE = np.stack([Z, Z[::-1] ** 2])
+for name in """fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn
+               fftshift ifftshift""".split():  # fmt: skip
     f = getattr(scipy.fft, name)
-    real = name == "rfft"
-    wide = np.stack([Z, Z[::-1] ** 2])
-    add(f"scipy.fft.{name}", lambda z, f=f: f(z, norm="ortho"), wide.real if real else wide,
-        narrow=False)
-add("scipy.fft.fftshift", lambda z: scipy.fft.fftshift(z), Z)
+    how = {} if "shift" in name else {"norm": "ortho"}
+    real = name.startswith(("rfft", "ihfft"))
+    add(f"scipy.fft.{name}", lambda z, f=f, how=how: f(z, **how), WIDE.real if real else WIDE,
+        order=1, narrow=False)  # fmt: skip
+for name in ("fftfreq", "rfftfreq"):
+    f = getattr(scipy.fft, name)
+    add(f"scipy.fft.{name}", lambda x, f=f: f(len(x), 0.5)[:3] * x[:3], V, narrow=False)
 add("scipy.fft.dct", lambda x: (scipy.fft.dct(x), scipy.fft.dct(x, axis=0, norm="ortho")), M,
-    narrow=False)
+    narrow=False)  # fmt: skip
