@@ -119,7 +119,7 @@ def nested(name: str, rounds: str) -> dict:
     return {"times": {subject: list(series) for subject, series in times.items()}}
 
 
-def against(name: str, size: str, rounds: str, limit: str) -> dict:
+def against(name: str, size: str, rounds: str, limit: str, chosen: str) -> dict:
     """jitad beside the peers' own programs, in turns; `first`: the seconds of a first call."""
     kernel = load(name)
     arguments = kernel.inputs(size)
@@ -128,7 +128,7 @@ def against(name: str, size: str, rounds: str, limit: str) -> dict:
     check_same(gradient(*arguments), expected)
     subjects, firsts = {"jitad": lambda: gradient(*arguments)}, {"jitad": first}
     missing = {}
-    for peer in others.NAMES:
+    for peer in chosen.split(","):
         try:
             start = time.perf_counter()
             with at_most(float(limit)):

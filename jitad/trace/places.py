@@ -31,7 +31,7 @@ from jitad.trace.optional import present
 from jitad.trace.paths import Guard
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
-from jitad.values.array import ArrayHandle
+from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
 from jitad.values.functions import implementation
@@ -316,6 +316,8 @@ def get_item(owner: Any, index: Any) -> Any:
     owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
+    if isinstance(owner, Number) and not is_python(owner):
+        return wrap(call(np.array, owner)[index])  # new axes
     if type(owner).__module__ == _MAKERS:
         made = implementation(owner.__getitem__)
         if made is not None:

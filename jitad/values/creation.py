@@ -260,7 +260,8 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
         many = elementwise("gt", parts, 0)
         out = elementwise("where", elementwise("logical_and", last, many), stop, out)
     out = call(np.moveaxis, out, 0, axis) if axis not in (0, -ndim - 1) else out
-    out = out if dtype is None else astype(out, dtype)
+    kind = type_of(step).dtype if dtype is None else dtype
+    out = out if out.dtype == kind else astype(out, kind)
     return (out, step) if retstep else out
 
 
@@ -277,8 +278,8 @@ def logspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: 
 @replaces(np.geomspace)
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None,
               axis: int = 0) -> Any:  # fmt: skip
-    """By logarithms of the sizes: both ends have one sign."""
-    start, stop = as_operand(start), as_operand(stop)
+    """By logarithms of the sizes: both ends have one sign.  float64 whatever they are."""
+    start, stop = (elementwise("mul", as_operand(x), np.float64(1.0)) for x in (start, stop))
     size = elementwise("log", elementwise("div", stop, start))
     powers = elementwise("exp", linspace(0.0, size, num, endpoint, axis=axis))
     start = call(np.expand_dims, start, axis) if shape_of(start) else start

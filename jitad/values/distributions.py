@@ -18,7 +18,7 @@ import scipy.stats as st
 from jitad.errors import JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, implementation, replaces, unsupported
 from jitad.values.ufuncs import (
     add,
     div,
@@ -417,6 +417,8 @@ class Frozen:
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._law, name)
+        if implementation(method) is None:
+            raise unsupported(method)
         return lambda x: call(method, x, *self._args, **self._kwargs)
 
 

@@ -242,9 +242,9 @@ add("numpy.meshgrid", lambda a, b: (np.meshgrid(a, b, sparse=True), np.meshgrid(
     V, V[:3])
 add("numpy.full_like", lambda a: np.full_like(a, a[0], shape=(2, 2)), V)
 add("numpy.linspace", lambda a: (np.linspace(a[0], a[1], 3), np.linspace(0.0, a[2], 4, axis=-1),
-                                 np.linspace(a[0], a[1], 3, False, True)), M, narrow=False)
-add("numpy.logspace", lambda a: np.logspace(0.0, a[0], 3, axis=1), M, narrow=False)
-add("numpy.geomspace", lambda a: np.geomspace(a[0], a[1], 3, axis=-1), M, narrow=False)
+                                 np.linspace(a[0], a[1], 3, False, True)), M)
+add("numpy.logspace", lambda a: np.logspace(0.0, a[0], 3, axis=1), M)
+add("numpy.geomspace", lambda a: np.geomspace(a[0], a[1], 3, axis=-1), M)
 for mode in ("linear_ramp", "maximum", "mean", "median", "minimum"):
     add("numpy.pad", lambda a, m=mode: np.pad(a, ((1, 2), (2, 1)), m),
         M + np.arange(12.0).reshape(3, 4)[:, ::-1], narrow=mode != "mean")
@@ -281,3 +281,4 @@ def written_below_windows(a):
 
 add("array.windows", written_below_windows, M)
 add("array.transposed", lambda a: a.mT @ a.mT.mT + a.conj().view()[:, :4].conjugate(), n(2, 4, 4))
+add("array.index", lambda a: (a[0, 0][None], a[0, 0][..., None] * a[1, 1][()], a[1, 0][True]), M)

@@ -186,3 +186,13 @@ add("numpy.sort", lambda z: (np.sort(z), np.sort(np.round(z.real) + 1j * z.imag,
 add("numpy.argsort", lambda z: z[np.argsort(z)], Z)
 add("numpy.sort_complex", lambda z: np.sort_complex(z), Z, narrow=False)
 add("numpy.polymul", lambda z, w: (np.polymul(z, w), np.polyadd(z, w[1:]), np.polyder(z)), Z, W)
+
+
+def through_flat(m):
+    w = m.copy()
+    w.flat[2] = m[0, 0] * m[1, 1]
+    w.T.flat[1::4] *= 2.0j
+    return w, w.mT, w.T.flat[3]
+
+
+add("array.flat", through_flat, M)
