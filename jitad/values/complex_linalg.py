@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from jitad.errors import JitadTypeError
 from jitad.values import extents
@@ -50,7 +49,7 @@ def _halves(stacked: Any, axis: int) -> Any:
     return pair(*halves)
 
 
-def _solver(original: Any) -> Callable[..., Any]:
+def solver(original: Any) -> Callable[..., Any]:
     def solve(a: Any, b: Any, **kwargs: Any) -> Any:
         vector = len(shape_of(parts(b)[0])) == 1
         axis = -1 if vector else -2
@@ -60,11 +59,10 @@ def _solver(original: Any) -> Callable[..., Any]:
     return solve
 
 
-for _f in (np.linalg.solve, scipy.linalg.solve):
-    of_complex(_f)(_solver(_f))
+of_complex(np.linalg.solve)(solver(np.linalg.solve))
 
 
-def _inverse(original: Any) -> Callable[..., Any]:
+def inverse_of(original: Any) -> Callable[..., Any]:
     def inverse(a: Any, *args: Any, **kwargs: Any) -> Any:
         both = call(original, _doubled(a), *args, **kwargs)
         n = extents.floordiv(both.shape[-1], 2)
@@ -73,8 +71,8 @@ def _inverse(original: Any) -> Callable[..., Any]:
     return inverse
 
 
-for _f in (np.linalg.inv, np.linalg.pinv, scipy.linalg.inv, scipy.linalg.pinv, scipy.linalg.expm):
-    of_complex(_f)(_inverse(_f))
+for _f in (np.linalg.inv, np.linalg.pinv):
+    of_complex(_f)(inverse_of(_f))
 
 
 @of_complex(np.linalg.matrix_power)
@@ -127,7 +125,7 @@ def _handles(z: Any) -> tuple[ArrayHandle, ArrayHandle]:
     return re, im
 
 
-def _adjoint(z: Any) -> Any:
+def adjoint(z: Any) -> Any:
     return call(np.conj, call(np.matrix_transpose, z))
 
 
@@ -154,7 +152,7 @@ def _eigen(re: ArrayHandle, im: ArrayHandle, vectors: bool) -> list[Any]:
 
 @of_complex(np.linalg.eigvalsh)
 def eigvalsh(a: Any, UPLO: str = "L") -> Any:
-    return _eigen(*_from_triangle(a if UPLO.upper() == "L" else _adjoint(a)), False)[0]
+    return _eigen(*_from_triangle(a if UPLO.upper() == "L" else adjoint(a)), False)[0]
 
 
 @of_complex(np.linalg.eigh)
@@ -166,16 +164,9 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
     return Eigh(w, _halves(v, -2))
 
 
-@of_complex(scipy.linalg.eigvalsh)
-def scipy_eigvalsh(a: Any, b: Any = None, *, lower: bool = True) -> Any:
-    if b is not None:
-        raise fail(JitadTypeError, "b= of eigvalsh is not supported for complex matrices")
-    return eigvalsh(a, "L" if lower else "U")
-
-
 @of_complex(np.linalg.cholesky)
 def cholesky(a: Any, /, *, upper: bool = False) -> Any:
-    re, im = _handles(_adjoint(a) if upper else a)
+    re, im = _handles(adjoint(a) if upper else a)
     matrix(re)
     n = re.shape[-1]
     im = call(np.tril, im, -1)
@@ -186,13 +177,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
     factor = call(np.linalg.cholesky, beside)
     factor = reshape(factor, (*re.shape[:-2], n, 2, n, 2))
     out = Complex(call(np.copy, factor[..., 0, :, 0]), call(np.copy, factor[..., 1, :, 0]))
-    return _adjoint(out) if upper else out
-
-
-@of_complex(scipy.linalg.cholesky)
-def scipy_cholesky(a: Any, lower: bool = False, overwrite_a: bool = False,
-                   check_finite: bool = True) -> Any:  # fmt: skip
-    return cholesky(a, upper=not lower)
+    return adjoint(out) if upper else out
 
 
 # -- singular values -----------------------------------------------------------------------------
@@ -220,11 +205,6 @@ def singular_values(a: Any) -> Any:
 @of_complex(np.linalg.svdvals)
 def svdvals(x: Any, /) -> Any:
     return singular_values(x)
-
-
-@of_complex(scipy.linalg.svdvals)
-def scipy_svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Any:
-    return singular_values(a)
 
 
 @of_complex(np.linalg.svd)
@@ -297,7 +277,7 @@ def det(a: Any, *_: Any, **__: Any) -> Any:
 
 
 of_complex(np.linalg.det)(lambda a: det(a))
-of_complex(scipy.linalg.det)(lambda a, overwrite_a=False, check_finite=True: det(a))
+
 
 
 @of_complex(np.linalg.slogdet)
@@ -306,40 +286,6 @@ def slogdet(a: Any) -> Any:
     size = _e("hypot", re, im)
     phase = times(call(np.prod, over(Complex(re, im), size)), sign)
     return Slogdet(phase, call(np.sum, _e("log", size)))
-
-
-# -- systems by way of others ---------------------------------------------------------------------
-
-
-@of_complex(scipy.linalg.solve_triangular)
-def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
-                     unit_diagonal: bool = False, overwrite_b: bool = False,
-                     check_finite: bool = True) -> Any:  # fmt: skip
-    """As any system, of the triangle alone."""
-    kept = call(np.tril if lower else np.triu, a, (-1 if lower else 1) if unit_diagonal else 0)
-    if unit_diagonal:
-        re = real_part(a)
-        kept = plus(kept, call(np.eye, shape_of(re)[-1], dtype=re.dtype))
-    if trans in (1, "T"):
-        kept = call(np.matrix_transpose, kept)
-    elif trans in (2, "C"):
-        kept = _adjoint(kept)
-    return call(np.linalg.solve, kept, b)
-
-
-@of_complex(scipy.linalg.cho_factor)
-def cho_factor(a: Any, lower: bool = False, overwrite_a: bool = False,
-               check_finite: bool = True) -> Any:  # fmt: skip
-    """As SciPy's, but with zeros in the triangle that nobody reads."""
-    return cholesky(a, upper=not lower), lower
-
-
-@of_complex(scipy.linalg.cho_solve)
-def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False,
-              check_finite: bool = True) -> Any:  # fmt: skip
-    c, lower = c_and_lower
-    first, second = (0, 2) if lower else (2, 0)
-    return solve_triangular(c, solve_triangular(c, b, first, lower), second, lower)
 
 
 @of_complex(np.linalg.lstsq)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -21,13 +22,15 @@ from jitad.structures import traced_complex
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 
-# What is slow to import waits until a function of such a package, or a method of an object of it,
-# is looked up, which means that the user has imported the package.
-_SLOW = {
-    ("scipy", "stats"): "jitad.values.distributions",
-    ("scipy", "signal"): "jitad.values.filters",
-    ("scipy", "fft"): "jitad.values.scipy_fft",
-    ("scipy", "integrate"): "jitad.values.quadrature",
+# SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
+# function is looked for that is not there, and the user has imported these.
+_later = {
+    "scipy.special": "jitad.values.special",
+    "scipy.linalg": "jitad.values.scipy_linalg",
+    "scipy.stats": "jitad.values.distributions",
+    "scipy.signal": "jitad.values.filters",
+    "scipy.fft": "jitad.values.scipy_fft",
+    "scipy.integrate": "jitad.values.quadrature",
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
 
@@ -40,15 +43,21 @@ def implementation(original: Any) -> Callable[..., Any] | None:
         return None
     if found is not None:
         return found
+    if _later and _enter_later():
+        return implementation(original)
     owner = getattr(original, "__self__", None)
-    module = getattr(original if owner is None else type(owner), "__module__", None) or ""
-    slow = _SLOW.get(tuple(module.split(".")[:2])) if module.startswith("scipy.") else None
-    if slow is not None:
-        importlib.import_module(slow)  # enters them
-        return _replacements.get(original)
     if isinstance(owner, np.ufunc) and _of_ufuncs:
         return _with_plain_case(original, _of_ufuncs[0](owner, original.__name__))
     return found
+
+
+def _enter_later() -> bool:
+    """Enter what stands in for functions of modules that were imported meanwhile."""
+    met = [name for name in tuple(_later) if name in sys.modules]
+    for name in met:
+        importlib.import_module(_later[name])
+        _later.pop(name, None)
+    return bool(met)
 
 
 _of_ufuncs: list[Callable[[np.ufunc, str], Callable[..., Any]]] = []

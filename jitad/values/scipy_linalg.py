@@ -13,10 +13,11 @@ import scipy.linalg as sl
 
 from jitad.errors import JitadLinAlgError, JitadTypeError
 from jitad.tape.build import Leaf
-from jitad.values import extents
+from jitad.values import complex_scipy, extents  # noqa: F401  the same of complex matrices
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, require_same
 from jitad.values.creation import filled
+from jitad.values.eigen import decomposed
 from jitad.values.kind import fail, require
 from jitad.values.linalg import cholesky_of, floats, matrix, stacked
 from jitad.values.number import Number, bind
@@ -352,3 +353,23 @@ replaces(sl.tanm)(lambda A: call(np.linalg.solve, _turned(A).real, _turned(A).im
 replaces(sl.coshm)(lambda A: _halves(A)[0])
 replaces(sl.sinhm)(lambda A: _halves(A)[1])
 replaces(sl.tanhm)(lambda A: call(np.linalg.solve, *_halves(A)))
+
+
+# -- eigenvalues ----------------------------------------------------------------------------------
+
+
+@replaces(sl.eig)
+def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True,
+              overwrite_a: bool = False, overwrite_b: bool = False,
+              check_finite: bool = True) -> Any:  # fmt: skip
+    if b is not None or left:
+        raise fail(JitadTypeError, "b= and left= of scipy.linalg.eig are not supported here")
+    return tuple(decomposed(a, True)) if right else decomposed(a, False)[0]
+
+
+@replaces(sl.eigvals)
+def scipy_eigvals(a: Any, b: Any = None, overwrite_a: bool = False,
+                  check_finite: bool = True) -> Any:  # fmt: skip
+    if b is not None:
+        raise fail(JitadTypeError, "b= of scipy.linalg.eigvals is not supported here")
+    return decomposed(a, False)[0]
