@@ -11,6 +11,8 @@ from collections import defaultdict
 from types import BuiltinMethodType, CellType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import (
     JitadAttributeError,
     JitadError,
@@ -30,9 +32,10 @@ from jitad.trace.optional import present
 from jitad.trace.paths import Guard
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
-from jitad.values.array import ArrayHandle
+from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
+from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
@@ -309,10 +312,19 @@ def _note_attr(owner: Any, name: str) -> None:
     _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
+_MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands between brackets
+
+
 def get_item(owner: Any, index: Any) -> Any:
     owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
+    if isinstance(owner, Number) and not is_python(owner):
+        return wrap(call(np.array, owner)[index])  # new axes
+    if type(owner).__module__ == _MAKERS:
+        made = implementation(owner.__getitem__)
+        if made is not None:
+            return made(index)
     trace = current()
     if trace is None:
         if type(owner) in (list, tuple, dict):
