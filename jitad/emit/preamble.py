@@ -19,7 +19,7 @@ import scipy.special as sp
 
 from jitad.emit import scalars
 from jitad.emit.banded import banded
-from jitad.emit.blas import times
+from jitad.emit.blas import gram, times
 from jitad.emit.depth import deep, handed, room
 from jitad.emit.eigen import eig
 from jitad.emit.fourier import dft
@@ -158,5 +158,5 @@ __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", "eig", "eigh"]
 __all__ += ["expm", "line", "log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr"]
 __all__ += ["searchsorted", "solve", "sqrtm", "svd", "trisolve"]
-__all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
-__all__ += ["show", "store", "times", "zeros"]
+__all__ += ["accum", "ask", "deep", "empty", "gram", "grown", "handed", "load", "local", "opaque"]
+__all__ += ["room", "show", "store", "times", "zeros"]
