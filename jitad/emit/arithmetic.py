@@ -83,5 +83,6 @@ def functions() -> set[str]:
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
     names |= {"fadd", "plus", "where", "maximum", "minimum", "deep", "handed", "room"}
-    names |= {"accum", "empty", "ask", "grown", "load", "opaque", "show", "store", "times", "zeros"}
+    names |= {"accum", "empty", "ask", "gram", "grown", "load", "opaque", "show", "store"}
+    names |= {"times", "zeros"}
     return names - {"abs"}  # a builtin

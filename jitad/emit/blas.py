@@ -3,6 +3,8 @@
 `times(a, b, out)` is `np.dot(a, b, out)` for operands of one or two axes that are contiguous along
 their rows or their columns.  Numba's `np.dot` comes to the same routines, by way of a dozen
 functions that it has to compile first.  BLAS stores columns: what has rows is turned to it.
+
+`gram(a, out)` is the lower triangle of `np.dot(a.T, a, out)`, which takes half the time.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from scipy.linalg import cython_blas
 
 from jitad.emit import addresses, numba_private
 
-for _name in ("gemm", "gemv"):  # at import: code on disk refers to them
+for _name in ("gemm", "gemv", "syrk"):  # at import: code on disk refers to them
     for _letter in "ds":
         llvm.add_symbol(f"jitad_{_letter}{_name}",
                         addresses.capsule_address(cython_blas, _letter + _name))  # fmt: skip
@@ -27,6 +29,10 @@ _WORD, _INT, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 
 def times(a: Any, b: Any, out: Any) -> None:
     np.dot(a, b, out)
+
+
+def gram(a: Any, out: Any) -> None:
+    np.dot(a.T, a, out)
 
 
 def _type(a: Any, b: Any, out: Any) -> Any:
@@ -113,4 +119,19 @@ def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
+def _type_gram(a: Any, out: Any) -> Any:
+    sig = _type(a, a, out)
+    square = sig is not None and a.ndim == 2 and out.layout == "C"
+    return types.none(a, out) if square else None
+
+
+def _lower_gram(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    call = _Call(context, builder, sig.args, args)
+    k, n = call.extent(0, 0), call.extent(0, 1)
+    call.make("syrk", "U", "N" if call.rows(0) else "T", n, k, 1.0, call.data(0), call.leading(0),
+              0.0, call.data(1), call.leading(1))  # fmt: skip
+    return context.get_dummy_value()
+
+
 numba_private.define(times, _type, _lower)
+numba_private.define(gram, _type_gram, _lower_gram)

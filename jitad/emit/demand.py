@@ -198,7 +198,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             inside = (
                 not (d.shared or d.memory or d.local)
                 and (d.count == 1 or d.aligned)
-                and not (d.repeated and row.dear)
+                and not (d.repeated and (row.dear or weights[e.outs[0]] > 1))
                 and not written.between(written.families(e.outs[0]), k, d.last)
             )
             again = (
@@ -289,7 +289,7 @@ def _weights(block: Block) -> dict[Atom, float]:
         if e.op in VIEWS:
             out[e.outs[0]] = out.get(e.ins[0], 0.0)
         elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise:
-            own = math.inf if TABLE[e.op].dear else 1.0
+            own = math.inf if TABLE[e.op].dear else 2.0 if e.op == "div" else 1.0
             out[e.outs[0]] = own + sum(out.get(a, 0.0) for a in e.ins if is_array(a))
     return out
 

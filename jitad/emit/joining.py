@@ -106,9 +106,9 @@ class Written:
         yield
         page.indent -= n
         for depth in sorted(last):
-            new = ["    " * (page.indent + depth) + line for line in last[depth]]
-            deeper = [k for k, t in enumerate(self.tail) if t.startswith("    " * (page.indent + depth))]
-            self.tail[len(deeper) : len(deeper)] = new
+            margin = "    " * (page.indent + depth)
+            at = sum(line.startswith(margin) for line in self.tail)  # what is deeper comes first
+            self.tail[at:at] = [margin + line for line in last[depth]]
         page.lines += self.tail
         self.end = len(page.lines)
 

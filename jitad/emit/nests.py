@@ -163,9 +163,9 @@ def write(
 
 @contextmanager
 def whole_nest(
-    s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None, totals: Iterable[str] = (),
-    last: Mapping[int, list[str]] = MappingProxyType({}),
-) -> Iterator[None]:
+    s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None,
+    totals: Iterable[str] = (), last: Mapping[int, list[str]] = MappingProxyType({}),
+) -> Iterator[None]:  # fmt: skip
     """A nest with all that it computes, in loops of its own or in those right before it.
 
     `touched` is all memory that it reads and writes (None: not known), `totals` the names of what
@@ -396,7 +396,20 @@ def matmul(s: Scope, e: Equation) -> None:
         _multiply(s, e, a, b, v)
     else:
         name = s.new_array(v, (*s.extents[a][:-1], *s.extents[b][1:]))
-        s.page.write(f"times({left}, {right}, {name})")
+        if left == f"{right}.T":
+            _gram(s, right, name, s.extents[b][1])
+        elif right == f"{left}.T":
+            _gram(s, right, name, s.extents[a][0])
+        else:
+            s.page.write(f"times({left}, {right}, {name})")
+
+
+def _gram(s: Scope, a: str, out: str, n: Expr) -> None:
+    """A matrix times its transpose is symmetric: one half is computed, the other copied."""
+    i, j = s.counters(2)
+    s.page.write(f"gram({a}, {out})")
+    with s.page.block(f"for {i} in range({n.text}):"), s.page.block(f"for {j} in range({i}):"):
+        s.page.write(f"{out}[{j}, {i}] = {out}[{i}, {j}]")
 
 
 def _dense(s: Scope, a: Var) -> str | None:

@@ -111,7 +111,11 @@ class Scope:
 
     def name(self, v: Var, e: Expr) -> str:
         text = self.new_name(v)
-        self.page.write(f"{text} = {e.text}")
+        line = f"{text} = {e.text}"
+        if "[" in line or "load(" in line:  # memory, which the nest right before may write
+            self.page.write(line)
+        else:
+            self.early([line])
         self.exprs[v] = Expr(text)
         if (base := linear(e)[0]).isidentifier() and base != e.text:
             self.sums[text] = linear(e)

@@ -15,6 +15,7 @@ from jitad.emit.print_python import PRODUCT, Expr, dtype_name
 from jitad.emit.scope import Extents, Scope, product
 from jitad.emit.slabs import at_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
+from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import Array, Stack
 
 
@@ -114,12 +115,57 @@ def reserve(s: Scope, loop: Equation) -> None:
         size = _pushed(s, body, p, found)
         if any(e in s.lanes.at for e in found):
             continue
+        if size is None and (total := _foreseen(s, loop, p)) is not None:
+            buffer, top = s.stacks[init]
+            _grow(s, buffer, top, total)
+            continue
         if size is None or not found or all(e in s.reserved for e in found):
             continue
         s.reserved.update(found)
         buffer, top = s.stacks[init]
         total = count.within(PRODUCT) if size == "1" else f"{count.within(PRODUCT)} * {size}"
         _grow(s, buffer, top, total)
+
+
+def _foreseen(s: Scope, loop: Equation, p: Var) -> str | None:
+    """How many numbers go on a stack in inner loops, one time more than the other.
+
+    Where an inner loop's trip count is affine in the counter of this one, its average is that of
+    the first and the last.  The room saves making the buffer anew each time that it is full; the
+    inner loops look all the same whether there is enough.
+    """
+    start, step, count = loop.ins[:3]
+    body = loop.blocks[0]
+    if not isinstance(step, Lit):
+        return None
+    forms = Forms()
+    forms.learn(body)
+    parts = []
+    for e in body.equations:
+        if e.op != "for" or p not in e.ins[3:]:
+            continue
+        inner = e.blocks[0]
+        each = _pushed(s, inner, inner.params[e.ins[3:].index(p) + 1], [])
+        if each is None:
+            return None
+        p = e.outs[e.ins[3:].index(p)]
+        times, index = forms.of(e.ins[2]), body.params[0]
+        first = Forms().of(start)
+        last = first + (Forms().of(count).plus(-1)) * int(step.value)
+        twice = _sum_text(s, times.replace(index, first) + times.replace(index, last))
+        if twice is None:
+            return None
+        total = f"{s.expr(count).within(PRODUCT)} * {twice}"
+        parts.append(f"{total} // 2" if each == "1" else f"{total} // 2 * {each}")
+    return " + ".join(parts) or None
+
+
+def _sum_text(s: Scope, form: Linear) -> str | None:
+    if not all(v in s.exprs for v, _ in form.terms):
+        return None
+    terms = [(c, s.exprs[v].within(PRODUCT + 1)) for v, c in form.terms]
+    parts = [name if c == 1 else f"{c} * {name}" for c, name in terms]
+    return f"({' + '.join([*parts, str(form.constant)] if form.constant else parts or ['0'])})"
 
 
 def _pushed(s: Scope, block: Block, v: Var, found: list[Equation]) -> str | None:

@@ -50,7 +50,8 @@ def _copies(body: Block) -> dict[Var, Var]:
     if any(e.op in CALLS for e in walk(body)):  # each call would copy
         return {}
     gone_over = {
-        a.shape for e in body.equations if e.op in _ALL or (not e.blocks and TABLE[e.op].elementwise)
+        a.shape for e in body.equations if not e.blocks
+        if e.op in _ALL or TABLE[e.op].elementwise
         for a in (*e.ins, *e.outs) if _ndim(a) > 1
     }  # fmt: skip
     return {p: Var(p.type, p.shape, p.name) for p in body.params

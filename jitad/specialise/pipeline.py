@@ -16,6 +16,7 @@ from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
+from jitad.specialise.narrow import narrow
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
@@ -43,6 +44,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("privatise", privatise),
     ("reshapes", reshapes),
     ("products", products),
+    ("narrow", narrow),
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),

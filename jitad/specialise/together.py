@@ -1,4 +1,4 @@
-"""In which order do whole-array operations stand, so that those over the same extents are neighbours?
+"""In which order do whole-array operations stand, so that what goes over the same is together?
 
 Loop nests over the same elements become one where nothing stands between them (`emit/joining.py`).
 Traced code, and a sweep even more so, has them in another order: one sum after the other, each
@@ -175,26 +175,31 @@ class _Schedule:
     def _run(
         self, order: list[int] | range, before: list[set[int]], after: list[set[int]]
     ) -> list[int]:
-        """One by one what is ready: what has no nest first, what fits the last nest next."""
+        """One by one what is ready: views, what fits the last nest, numbers, other nests."""
         place = {k: n for n, k in enumerate(order)}
         waiting = [len(b) for b in before]
-        light: list[tuple[int, int]] = []  # what is ready, by its place in the order
+        views: list[tuple[int, int]] = []  # what is ready, by its place in the order
+        numbers: list[tuple[int, int]] = []
         heavy: list[tuple[int, int]] = []
         out: list[int] = []
         extents: Extents | None = None
         touched: frozenset[Atom] = frozenset()
 
         def add(k: int) -> None:
-            heappush(light if self._light[k] else heavy, (place[k], k))
+            array = any(map(is_array, self._stretch[k].outs))
+            heappush((views if array else numbers) if self._light[k] else heavy, (place[k], k))
 
         for k in order:
             if not waiting[k]:
                 add(k)
-        while light or heavy:
-            if light:
-                k = heappop(light)[1]
+        while views or numbers or heavy:
+            if views:
+                k = heappop(views)[1]
+            elif (found := self._fitting(heavy, extents, touched)) is not None:
+                k = found
             else:
-                k = self._fitting(heavy, extents, touched)
+                k = heappop(numbers or heavy)[1]
+            if not self._light[k]:
                 mine = self._touched[k]
                 touched = touched | mine if self._nests[k] == extents else mine
                 extents = self._nests[k]
@@ -207,14 +212,14 @@ class _Schedule:
 
     def _fitting(
         self, ready: list[tuple[int, int]], extents: Extents | None, touched: frozenset[Atom]
-    ) -> int:
-        """The first that fits the last nest, else the first; no longer among those ready."""
+    ) -> int | None:
+        """The first that fits the last nest, no longer among those ready."""
         for item in nsmallest(_WINDOW, ready) if extents is not None else ():
             if self._nests[item[1]] == extents and touched & self._touched[item[1]]:
                 ready.remove(item)
                 heapify(ready)
                 return item[1]
-        return heappop(ready)[1]
+        return None
 
 
 def _light(e: Equation) -> bool:

@@ -49,6 +49,21 @@ def test_what_it_is_not_for() -> None:
             compile(SOURCE, "product")(x, y, np.zeros_like(x @ y) if (x @ y).ndim else np.zeros(1))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_matrix_times_its_transpose(order: str, dtype: str) -> None:
+    def products(a: Any) -> Any:
+        return a.T @ a, a @ a.T
+
+    compiled = jit(products)
+    for shape in ((20, 7), (7, 20), (30, 1), (0, 5), (5, 0), (17, 17)):
+        a = turned(shape, order, dtype)
+        for got, want in zip(compiled(a), products(a), strict=True):
+            np.testing.assert_array_equal(got, want, err_msg=str(shape))
+            assert got.dtype == want.dtype
+    assert "gram(" in compiled.source
+
+
 def layer(x: Any, w: Any, v: Any) -> Any:
     return np.sum((x @ w.T) @ v) + (v @ w) @ w[0]
 

@@ -6,14 +6,16 @@ import re
 from typing import Any
 
 import numpy as np
+import pytest
 
-from jitad import jit
+from jitad import jit, jit_grad
+from jitad.emit import memory
 from jitad.emit.lower import emit
 from jitad.tape.build import Builder
 from jitad.tape.ir import Var, lit
 from jitad.tape.types import FLOAT
 from tests.emit import tapes
-from tests.emit.running import check
+from tests.emit.running import check, plain
 from tests.emit.tapes import MATRIX, VECTOR, branch, finish, loop
 
 X = np.linspace(-1.0, 2.0, 9)
@@ -318,3 +320,29 @@ def test_a_carried_array_is_computed_where_it_was() -> None:
     compiled = jit(f)
     compiled(x, 3)
     assert allocations(compiled.source) == 2
+
+
+def triangle(x: Any) -> Any:
+    """An inner loop that is one shorter each time, with a state that the reverse wants."""
+    total = x[0]
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            total = np.sin(total * x[j]) + x[i]
+    return total
+
+
+@pytest.mark.parametrize("n", [2, 3, 40])
+def test_room_for_a_triangle_is_made_once(n: int) -> None:
+    g = jit_grad(triangle)
+    x = np.linspace(0.3, 1.2, n)
+    want = g(x)
+    calls: list[int] = []
+
+    def grown(buffer: Any, need: int) -> Any:
+        calls.append(need)
+        return memory.grown(buffer, need)
+
+    run: Any = plain(g.source)
+    run.__globals__["grown"] = grown
+    np.testing.assert_allclose(run(x)[0], want, rtol=1e-13)
+    assert calls == [n * (n - 1) // 2]

@@ -43,6 +43,7 @@ def test_compiled(seed: int) -> None:
         (312, 4),  # a loop's results lost track of the buffers that had moved in,
         (633, 6),  # and so did those of a loop around it
         (16, 6),  # an overlapping store through a temporary
+        (26772, 7),  # lines of a branch were copied, and an array in them missed
     ],
 )
 def test_found_by_search(seed: int, size: int) -> None:

@@ -201,3 +201,64 @@ def test_an_array_made_anew_is_recorded_as_a_whole() -> None:
     g(X)
     assert "kept1" in g.source
     assert "kept2" not in g.source
+
+
+def columns(x: Any) -> Any:
+    """A recurrence along rows: each step goes down a column, of the argument too."""
+    y = np.zeros((len(x), x.shape[1]))
+    y[:, 0] = x[:, 0]
+    for j in range(1, x.shape[1]):
+        y[:, j] = 0.5 * y[:, j - 1] * x[:, j] + x[:, j - 1]
+    return np.sum(y * y)
+
+
+def test_a_parameter_is_turned_by_a_copy() -> None:
+    x = np.random.default_rng(3).uniform(0.5, 1.5, (9, 12))
+    g = jit_grad(columns)
+    for a in (x, np.asfortranarray(x), x[::2, ::3]):
+        got, before = g(a), a.copy()
+        np.testing.assert_array_equal(a, before)
+        want = np.empty(a.shape)
+        for k in np.ndindex(a.shape):
+            moved = a.astype(complex)
+            moved[k] += 1e-30j
+            want[k] = columns_of(moved) / 1e-30
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+    loop = g.source[g.source.index("range(1, ") :]
+    assert "x[i, j" not in loop and "load(x, i, j" not in loop
+
+
+def columns_of(x: Any) -> float:
+    y = np.zeros(x.shape, complex)
+    y[:, 0] = x[:, 0]
+    for j in range(1, x.shape[1]):
+        y[:, j] = 0.5 * y[:, j - 1] * x[:, j] + x[:, j - 1]
+    return float(np.sum(y * y).imag)
+
+
+def first_columns(x: Any, n: int) -> Any:
+    total = np.zeros(len(x))
+    for j in range(n):
+        total = total * 0.5 + x[:, j] * x[:, j]
+    return total
+
+
+def test_a_parameter_of_which_little_is_read_is_not_copied() -> None:
+    f = jit(first_columns)
+    x = np.random.default_rng(3).uniform(0.5, 1.5, (9, 12))
+    np.testing.assert_allclose(f(x, 2), first_columns(x, 2), rtol=1e-14)
+    copies = [e for e in f.tape("last fold").splitlines() if " = copy " in e]
+    assert not copies
+
+
+def test_parts_put_together_along_either_axis() -> None:
+    def f(x: Any) -> Any:
+        for _ in range(3):
+            y = np.concatenate((x[:, :1] * 2.0, x[:, 1:]), axis=1)
+            y = np.concatenate((y[:1] * 0.5, y[1:]), axis=0)
+            x = y + 0.1 * np.sum(y, axis=0) + 0.2 * np.sum(y, axis=1)[:, None]
+            x = x * 0.5 + 0.1 * across(x, y)
+        return np.sum(x)
+
+    x = X / 10.0
+    assert np.isclose(jit(f)(x), f(x), rtol=1e-12)
