@@ -19,9 +19,9 @@ from jitad.memory import limited
 from jitad.primitives.schedules import Snapshots, advance
 from jitad.runtime import custom as eager
 from jitad.runtime.implicit import plain
-from jitad.runtime.leaves import is_real, snapshot
+from jitad.runtime.leaves import is_real, passive, snapshot
 from jitad.runtime.tagged import dtype_of, shape_of
-from jitad.runtime.tags import asleep
+from jitad.runtime.tags import asleep, nested
 from jitad.structures import flatten, map_structure
 from jitad.trace import context, hooks
 from jitad.values.registry import any_traced
@@ -78,8 +78,10 @@ def checkpointed_loop(
             f"checkpointed_loop: count={count!r} is neither an int nor a function", caller(),
             "Give the number of steps, or a function of the state that is true while there are more.",
         )  # fmt: skip
-    state = map_structure(snapshot, state)
     trace = context.current()
+    if trace is None and not nested():
+        return _all(step, map_structure(snapshot, state), count, args, _plainly)
+    state = map_structure(_own, state)
     if trace is not None:
         block = trace.builder.blocks[-1]
         before = len(block.equations)
@@ -101,10 +103,21 @@ def checkpointed_loop(
     return _parted(step, state, 0, int(count), args, slots, leaf)
 
 
-def _all(step: Function, state: Any, count: Any, args: tuple[Any, ...]) -> Any:
+def _plainly(f: Function, *args: Any) -> Any:
+    return f(*args)
+
+
+def _all(
+    step: Function, state: Any, count: Any, args: tuple[Any, ...], run: Function = hooks.call
+) -> Any:
     if callable(count):
-        return hooks.call(repeated.until, step, state, count, args)[0]
-    return hooks.call(repeated.times, step, state, 0, count, args)
+        return run(repeated.until, step, state, count, args)[0]
+    return run(repeated.times, step, state, 0, count, args)
+
+
+def _own(leaf: Any) -> Any:
+    """An array that may be written to, as one that the function made itself."""
+    return passive(snapshot(leaf))
 
 
 def _size(state: Any) -> int:
@@ -123,7 +136,7 @@ def _parted(
 
         def part(state: Any, *args: Any, first: int = first, last: int = middle,
                  slots: int = slots) -> Any:  # fmt: skip
-            state = map_structure(snapshot, state)
+            state = map_structure(_own, state)
             return _parted(step, state, first, last, args, slots, leaf)
 
         state = eager.checkpointed(getattr(step, "__name__", "step"), part, (state, *args))

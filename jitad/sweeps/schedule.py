@@ -54,7 +54,7 @@ from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, structured
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, lit, walk
-from jitad.tape.types import INT, Array, Scalar, Stack
+from jitad.tape.types import INT, Array, Scalar, Stack, is_float
 
 _CACHE = 1 << 18  # bytes that are near to a processor: longer leaves would gain nothing
 _MOST_SLOTS = 4096  # of loops whose length isn't known
@@ -118,8 +118,7 @@ def _recording(
 
 def _repeatable(e: Equation) -> bool:
     """May the steps of the loop be run again?  Not those that ask Python, or have schedules."""
-    inside = [x for b in e.blocks for x in walk(b)]
-    if any(x.op in ("callback", "advance") for x in inside):
+    if any(x.op in ("callback", "advance") for b in e.blocks for x in _all(b)):
         return False
     if any(isinstance(a.type, Stack) for a in e.ins):
         return False
@@ -128,6 +127,15 @@ def _repeatable(e: Equation) -> bool:
         x.op == "act" or (x.op not in STRUCTURED and TABLE[x.op].effect and x.op != "check")
         for x in cond
     )
+
+
+def _all(block: Block) -> Iterator[Equation]:
+    """The equations of a block, and of what stands for functions with rules in it."""
+    for e in walk(block):
+        yield e
+        if e.op == "custom":
+            for inner in e.params["rule"].blocks:
+                yield from _all(inner)
 
 
 def _is_recorded(e: Equation) -> bool:
@@ -160,7 +168,7 @@ def _one(b: Builder, job: _Job, env: Env) -> list[Atom]:
     assert memory is not None
     if job.inside:
         made, operands = checkpointed(loop, memory)
-        return _custom(b, made, operands, env)
+        return _custom(b, loop, made, operands, env)
     return _known(b, loop, env, memory) if loop.e.op == "for" else _online(b, loop, env, memory)
 
 
@@ -184,7 +192,7 @@ def _known(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
             slots = b.emit("slots_of", count, leaf, record, state, lit(memory))
             _suffices(b, leaf, loop)
         room = Room(leaf, slots)
-    *state_now, done = _custom(b, *rule(loop, room), env)
+    *state_now, done = _custom(b, loop, *rule(loop, room), env)
     tail_start = b.emit("add", start, b.emit("mul", step, done))
     rest = b.emit("sub", count, done)
     now: Env = dict(env)
@@ -202,7 +210,7 @@ def _online(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
     """A loop of unknown trip count: all but its first steps scheduled."""
     if isinstance(memory, Snapshots):
         room = Room(lit(memory.steps), lit(memory.count))
-        return _custom(b, *rule(loop, room), env)
+        return _custom(b, loop, *rule(loop, room), env)
     record, state = _sizes(b, loop, env)
     quarter = lit(memory // 4)
     slots = b.emit("floordiv", lit(memory // 2), state)
@@ -221,7 +229,7 @@ def _online(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
         v = Var(a.type, old.shape, old.name if isinstance(old, Var) else "")
         now[v] = a
         ins.append(v)
-    return _custom(b, *rule(loop.starting(ins), Room(leaf, slots)), now)
+    return _custom(b, loop, *rule(loop.starting(ins), Room(leaf, slots)), now)
 
 
 def _first_steps(b: Builder, loop: Loop, env: Env, most: Atom) -> list[Atom]:
@@ -240,10 +248,16 @@ def _first_steps(b: Builder, loop: Loop, env: Env, most: Atom) -> list[Atom]:
     return list(outs[1:])
 
 
-def _custom(b: Builder, made: Rule, operands: Sequence[Var], env: Env) -> list[Atom]:
-    """An equation with a rule."""
+def _custom(
+    b: Builder, loop: Loop, made: Rule, operands: Sequence[Var], env: Env
+) -> list[Atom]:
+    """An equation with a rule, in the place of the loop."""
     out = b.emit("custom", *(read(a, env) for a in operands), rule=made)
-    return list(out) if isinstance(out, tuple) else [out]
+    outs = list(out) if isinstance(out, tuple) else [out]
+    for k, p in enumerate(loop.params):  # a rule is not to say that results vary which don't
+        if is_float(p.type) and k not in loop.active:
+            outs[k] = b.emit("frozen", outs[k])
+    return outs
 
 
 def _suffices(b: Builder, number: Atom, loop: Loop) -> None:

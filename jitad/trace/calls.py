@@ -76,7 +76,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = f(*args, **kwargs)
             return made_if_new(given)
     if type(f) in COMPILED:
-        return call(_read(trace, f, "f"), *args, **kwargs)
+        with trace.remembering(f.memory):
+            return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
