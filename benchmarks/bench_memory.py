@@ -17,6 +17,7 @@ import math
 import multiprocessing
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -128,9 +129,8 @@ def main() -> None:
         whole = gradients[math.inf](*args)
         for g in gradients.values():
             np.testing.assert_allclose(g(*args), whole, rtol=1e-12)
-        times = interleaved(
-            {str(mb): lambda g=g: g(*args) for mb, g in gradients.items()}, 7, 20.0
-        )  # fmt: skip
+        calls = {str(mb): partial(g, *args) for mb, g in gradients.items()}
+        times = interleaved(calls, 7, 20.0)
         for mb in gradients:
             r = ratio(times[str(mb)], times["inf"])
             print(f"{name:17}{mb:7} MB{compiled[mb]:8.1f} s{peak(name, mb):7.1f} MB"

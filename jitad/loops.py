@@ -23,16 +23,20 @@ from jitad.runtime.leaves import is_real, passive, snapshot
 from jitad.runtime.tagged import dtype_of, shape_of
 from jitad.runtime.tags import asleep, nested
 from jitad.structures import flatten, map_structure
+from jitad.tape.build import Leaf
+from jitad.tape.types import is_float
 from jitad.trace import context, hooks
 from jitad.values.registry import any_traced
 from jitad.where import caller
 
 Function = Callable[..., Any]
 
+_SNAPSHOTS = Snapshots(32)
+
 
 def checkpointed_loop(
-    step: Function, state: Any, count: int | Function, *args: Any,
-    memory: float | Snapshots = Snapshots(32),
+    step: Function, state: Any, count: Any, *args: Any,
+    memory: float | Snapshots = _SNAPSHOTS,
 ) -> Any:  # fmt: skip
     """A loop whose derivative by reverse mode keeps snapshots of its state, and runs steps again.
 
@@ -45,7 +49,8 @@ def checkpointed_loop(
         one more.
     args : further arguments of `step`.  By what it takes from around it, it may be differentiated
         as well; the eager engine then records all steps.
-    memory : `Snapshots(n)`: of n states at most; or a number of bytes for states and records.
+    memory : `Snapshots(n)`: of n states at most, 32 unless told; or a number of bytes for states
+        and records.
 
     Returns
     -------
@@ -71,12 +76,12 @@ def checkpointed_loop(
     (-0.773853848, -0.773853848)
     """
     memory_ = limited(memory)
-    if not callable(count) and not isinstance(count, (int, np.integer)) and (
-        not hasattr(count, "type")
-    ):
+    whole = isinstance(count, (int, np.integer))
+    whole |= isinstance(count, Leaf) and not is_float(count.type)
+    if not (callable(count) or whole):
         raise JitadTypeError(
             f"checkpointed_loop: count={count!r} is neither an int nor a function", caller(),
-            "Give the number of steps, or a function of the state that is true while there are more.",
+            "Give the number of steps, or a function that says whether there is one more.",
         )  # fmt: skip
     trace = context.current()
     if trace is None and not nested():

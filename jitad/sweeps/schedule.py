@@ -4,37 +4,37 @@ A recorded loop of n steps keeps n records.  A *scheduled* one keeps snapshots o
 steps; its reverse goes to the last snapshot, runs the loop on from there, taking more snapshots in
 the slots that are free, records a *leaf* of l steps, reverses it, and so on back to the first step.
 
-**Known trip count.**  With s slots and no step run more than r times besides the first, the longest
-loop has b(s, r) = (s + r)! / (s! r!) leaves, for the steps of a reversal part at the next snapshot:
-b(s, r) = b(s, r-1) + b(s-1, r).  For m leaves, r the least with b(s, r) >= m, the least number of
-leaves that are run without being recorded is
+**Known trip count.**  With s slots and no step run more than r times besides, the longest loop has
+b(s, r) = (s + r)! / (s! r!) leaves: the first part, up to the next snapshot, is run once more than
+the rest, which has one slot less, b(s, r) = b(s, r-1) + b(s-1, r).  For m leaves, r the least with
+b(s, r) >= m, the least number of leaves that are run without being recorded is
 
     t(m, s) = r m - b(s + 1, r - 1)                     (Griewank 1992; Griewank & Walther 2000)
 
 and `primitives.schedules.advance` attains it.  The forward sweep is a part of that: it leaves the
 snapshots where the reversal wants them, and the last leaf, a loop of its own, is recorded as it
-runs.  So a loop whose records fit in memory is just recorded, and loops grow out of that gracefully:
-l and s follow, in the kernel, from the trip count and the sizes of arrays.
+runs.  So a loop whose records fit in memory is just recorded: l and s are computed in the kernel,
+from the trip count and the sizes of arrays.
 
-**Unknown trip count** (`while`, or `for` with `break`).  The first steps, as many as fit in a quarter
-of the memory, are recorded.  From there a snapshot is taken every d steps, d = l at first; when half
-of the slots are full, every other snapshot is given up and d doubles.  When n steps are over, at least
-a quarter of the slots are in use and n < c d, c being half of the slots, so that d < 4 n / s or d = l;
-each of these windows is then reversed like a loop of known length, with the slots that are free, which
-are half of them at least.  So no step is run more than r + 1 times again, with the r of a window:
-b(s / 2, r) >= 4 n / (s l).  (Wang, Moin & Iaccarino 2009 and Stumm & Walther 2010 place snapshots
-better than that, by up to one run; they decide in each step.)
+**Unknown trip count** (`while`, or `for` with `break`).  The first steps, as many as fit in a
+quarter of the memory, are recorded.  From there a snapshot is taken every d steps, d = l at first;
+when c = 2 [s / 4] slots are in use, every other one is given up, and d doubles.  After n steps
+d = l or c d / 2 < n <= c d.  Each of the windows of d steps is then reversed as a loop of known
+length, with the slots that are free, more than half of them.  So no step is run more than r + 1
+times again, r being that of a window: the least with b(s / 2, r) >= d / l, d < 4 n / (s - 3).
+(Wang, Moin & Iaccarino 2009 and Stumm & Walther 2010 place snapshots better than that, by up to
+one run; they decide at each step.)
 
 What is done again is silent: checks and prints have happened.  Of the loop's state only what the
-recorded steps depend on is kept and computed again, so sums and arrays that are only written to cost
-nothing.  A scheduled loop is an equation with a rule of its own (`primitives.custom`), made for the
-sweep that follows: the derivative of the result needs nothing new.  `sweeps.snapshots` writes the rule.
+recorded steps depend on is kept and computed again, so sums and arrays that are only written to
+cost nothing.  A scheduled loop is an equation with a rule (`primitives.custom`), made for the sweep
+that follows: the derivative of the result needs nothing new.  `snapshots` writes the rule.
 
 Sources: A. Griewank, *Achieving logarithmic growth of temporal and spatial complexity in reverse
-automatic differentiation*, OMS 1 (1992); A. Griewank & A. Walther, *Algorithm 799: revolve*, ACM TOMS 26
-(2000); Q. Wang, P. Moin & G. Iaccarino, *Minimal repetition dynamic checkpointing algorithm for unsteady
-adjoint calculation*, SISC 31 (2009); P. Stumm & A. Walther, *New algorithms for optimal online
-checkpointing*, SISC 32 (2010).
+automatic differentiation*, OMS 1 (1992); A. Griewank & A. Walther, *Algorithm 799: revolve*, ACM
+TOMS 26 (2000); Q. Wang, P. Moin & G. Iaccarino, *Minimal repetition dynamic checkpointing algorithm
+for unsteady adjoint calculation*, SISC 31 (2009); P. Stumm & A. Walther, *New algorithms for
+optimal online checkpointing*, SISC 32 (2010).
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ import builtins
 import functools
 import itertools
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
 from typing import Any
@@ -76,7 +77,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = f(*args, **kwargs)
             return made_if_new(given)
     if type(f) in COMPILED:
-        with trace.remembering(f.memory):
+        with nullcontext() if trace is None else trace.remembering(f.memory):
             return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):

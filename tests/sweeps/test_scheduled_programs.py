@@ -92,7 +92,7 @@ def one_after_the_other(d: Any) -> Any:
     for i in range(len(d)):
         x = np.sin(d[1] * x) + d[i]
     y = x
-    for i in range(len(d)):
+    for _ in d:
         y = np.cos(y * d[0]) + x
     return y * x
 
