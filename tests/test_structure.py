@@ -16,13 +16,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
-    ("jitad.iterations", "jitad.blocks"),
+    ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets",
+     "jitad.loops"),
+    ("jitad.iterations", "jitad.blocks", "jitad.repeated"),
     ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.native_entries",),
-    ("jitad.entries", "jitad.fallback"),
+    ("jitad.entries", "jitad.fallback", "jitad.memory"),
     ("jitad.trace",),
     ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),
