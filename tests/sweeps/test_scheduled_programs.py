@@ -212,9 +212,9 @@ def for_each_of_many(d: Any) -> Any:
 
 PROGRAMS = [
     trajectory, swapped, whole_arrays, matrices, newton_inside, data_from_outside,
-    from_what_it_takes, downwards, under_a_condition, one_after_the_other, triangle, recurrence, adaptive, sums_of_arrays,
-    a_growing_list, functions_with_rules, checkpoints_inside, inside_a_checkpoint,
-    around_an_opaque_function, for_each_of_many,
+    from_what_it_takes, downwards, under_a_condition, one_after_the_other, triangle, recurrence,
+    adaptive, sums_of_arrays, a_growing_list, functions_with_rules, checkpoints_inside,
+    inside_a_checkpoint, around_an_opaque_function, for_each_of_many,
 ]  # fmt: skip
 AT = np.array([0.9, 1.1, 0.4, 0.6])
 RECORDED = {recurrence, around_an_opaque_function}  # by proof without records; with a callback
