@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import jitad
 from jitad.compiled import _abstract
+from jitad.emit.kernel import kernel
 from jitad.entries import finish
 from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
@@ -27,6 +30,18 @@ def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     traced = trace(f, *unflatten(structure, map(_abstract, leaves)), memory=memory)
     plain = specialise(traced.tape)
     flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
+    return finish(traced, tuple(flat), f, args, {})
+
+
+def as_emitted(f: Function, *args: Any) -> Any:
+    """What Numba would compile, run as the Python that it is."""
+    leaves, structure = flatten((args, {}))
+    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    made = kernel(specialise(traced.tape))
+    space: dict[str, Any] = {}
+    exec(compile(made.source, "<emitted>", "exec"), space)
+    with np.errstate(all="ignore"):
+        flat = space[made.name](*traced.arguments(f, args, {}))
     return finish(traced, tuple(flat), f, args, {})
 
 

@@ -18,6 +18,7 @@ LAYERS = (
     ("jitad",),
     ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets",
      "jitad.loops"),
+    ("jitad.compression",),
     ("jitad.iterations", "jitad.blocks", "jitad.repeated"),
     ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
