@@ -114,7 +114,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = f(*args, **kwargs)
             return made_if_new(given)
     if type(f) in COMPILED:
-        with contextlib.nullcontext() if trace is None else trace.remembering(f.memory):
+        compiled: Any = f
+        with contextlib.nullcontext() if trace is None else trace.remembering(compiled.memory):
             return call(_read(trace, f, "f"), *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
