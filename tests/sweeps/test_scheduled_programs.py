@@ -12,10 +12,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
 
 from jitad import Snapshots, checkpoint, custom_vjp, grad, hessian, jit, jit_vjp, jvp, opaque
 from jitad.errors import JitadError, JitadValueError
+from jitad.specialise.simplify import simplify_block
+from jitad.sweeps.calls import Library
+from jitad.sweeps.reverse import vjp_block
+from jitad.sweeps.schedule import scheduled
+from jitad.tape.ir import Block
 from tests.engines import on_tape
+from tests.sweeps import checks
+from tests.sweeps.random_tapes import Case, cases
+from tests.sweeps.truth import AtKink
 
 Function = Callable[..., Any]
 MEMORY = (Snapshots(3), Snapshots(2, 4), 1500, 100_000)
@@ -364,3 +374,23 @@ def test_a_value_error_is_one() -> None:
         jit(grad(trajectory), memory=0.5)
     with pytest.raises(JitadError, match="no size"):
         jit(grad(trajectory), memory="1e9")  # type: ignore[arg-type]
+
+
+@settings(derandomize=True, database=None, deadline=None, max_examples=60,
+          suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(case=cases(), slots=st.integers(1, 4), leaf=st.integers(1, 3))
+def test_random_tapes(case: Case, slots: int, leaf: int) -> None:
+    """All first and second derivatives by the complex step, each reverse sweep scheduled."""
+
+    def swept(block: Block, active: Any, *rest: Any) -> Block:
+        library = Library()
+        library.memory = Snapshots(slots, leaf)
+        done = vjp_block(scheduled(block, active, library), active, *rest)
+        return simplify_block(done)  # without what was for the sweep only
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(checks, "vjp_block", swept)
+            checks.check(case.block, case.args, case.active, zeros=case.zeros)
+    except (AtKink, checks.Unsuitable):
+        reject()
