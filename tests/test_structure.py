@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
+    ("jitad.vectorized",),
     ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets",
      "jitad.loops"),
     ("jitad.compression",),
@@ -35,7 +36,7 @@ LAYERS = (
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
     ("jitad.closures", "jitad.floatlists", "jitad.structures", "jitad.errors", "jitad.where",
-     "jitad.late"),
+     "jitad.late", "jitad.undisturbed", "jitad.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

@@ -1,15 +1,18 @@
 """Which library functions work on traced and differentiated values?
 
-All that are entered in the registry by the modules named here; `implementation(callable)` finds
-the replacement, and the tracer's call hook calls it in place of the original.
+All that are entered in the registry by the modules named here, and by those of SciPy's functions
+when it is there (see `registry`); `implementation(callable)` finds the replacement, and the
+tracer's call hook calls it in place of the original.
 """
 
 from __future__ import annotations
 
 from jitad.values import (
+    borders,
     complex_arrays,
     complex_functions,
     complex_lifts,
+    complex_linalg,
     contractions,
     creation,
     eigen,
@@ -22,22 +25,25 @@ from jitad.values import (
     picking,
     products,
     python_functions,
+    quantiles,
     ranges,
     rearranging,
     reductions,
-    scipy_linalg,
+    sets,
     shaping,
     signals,
-    special,
     statistics,
+    subscripts,
     ufunc_methods,
     ufuncs,
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products,
-           picking, rearranging, contractions, orders, linalg, norms, grids,
-           special, signals, statistics, scipy_linalg, ufunc_methods,
-           complex_lifts, complex_functions, complex_arrays, fourier, eigen)
+MODULES = (
+    python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
+    rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids,
+    signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
+    complex_arrays, complex_linalg, fourier, eigen,
+)  # fmt: skip
 
 __all__ = ["MODULES", "implementation"]

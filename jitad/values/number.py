@@ -17,6 +17,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
+from jitad.unloaded import loaded
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 
@@ -130,6 +131,8 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return _complex(name, self, other)
         if isinstance(other, (Number, np.generic)):
             return apply(row, (self, other), NO_PARAMS)
+        if isinstance(other, (int, float)):  # an IntEnum, say
+            return self._apply(row, (self, other.real), NO_PARAMS)
         return NotImplemented
 
     def reflected(self: Number, other: Any) -> Any:
@@ -139,6 +142,8 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return _complex(name, other, self)
         if isinstance(other, (Number, np.generic)):
             return apply(row, (other, self), NO_PARAMS)
+        if isinstance(other, (int, float)):
+            return self._apply(row, (other.real, self), NO_PARAMS)
         return NotImplemented
 
     return operator, reflected
@@ -212,6 +217,12 @@ class Number:
     def conjugate(self) -> Any:
         return self
 
+    def item(self) -> Any:
+        """A NumPy number as one of Python's."""
+        from jitad.values.python_functions import to_python  # which knows of arrays
+
+        return to_python(self)
+
     def is_integer(self) -> Any:
         return bind("eq", self - bind("trunc", self), 0.0)  # an infinity is none
 
@@ -246,6 +257,9 @@ _rows: dict[Any, Primitive] = {}
 
 def _row_of(ufunc: Any) -> Primitive:
     """The primitive that a NumPy function is."""
-    if not _rows:
-        _rows.update((row.numpy, row) for row in TABLE.values() if row.numpy is not None)
+    if ufunc not in _rows:
+        named = [row for row in TABLE.values() if row.numpy is not None]
+        _rows.update((row.numpy, row) for row in named)
+        if ufunc not in _rows:  # SciPy's, which has been imported then
+            _rows.update((loaded(row.numpy), row) for row in named)
     return _rows[ufunc]
