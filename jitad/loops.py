@@ -19,20 +19,24 @@ from jitad.memory import limited
 from jitad.primitives.schedules import Snapshots, advance
 from jitad.runtime import custom as eager
 from jitad.runtime.implicit import plain
-from jitad.runtime.leaves import is_real, snapshot
+from jitad.runtime.leaves import is_real, passive, snapshot
 from jitad.runtime.tagged import dtype_of, shape_of
-from jitad.runtime.tags import asleep
+from jitad.runtime.tags import asleep, nested
 from jitad.structures import flatten, map_structure
+from jitad.tape.build import Leaf
+from jitad.tape.types import is_float
 from jitad.trace import context, hooks
 from jitad.values.registry import any_traced
 from jitad.where import caller
 
 Function = Callable[..., Any]
 
+_SNAPSHOTS = Snapshots(32)
+
 
 def checkpointed_loop(
-    step: Function, state: Any, count: int | Function, *args: Any,
-    memory: float | Snapshots = Snapshots(32),
+    step: Function, state: Any, count: Any, *args: Any,
+    memory: float | Snapshots = _SNAPSHOTS,
 ) -> Any:  # fmt: skip
     """A loop whose derivative by reverse mode keeps snapshots of its state, and runs steps again.
 
@@ -45,7 +49,8 @@ def checkpointed_loop(
         one more.
     args : further arguments of `step`.  By what it takes from around it, it may be differentiated
         as well; the eager engine then records all steps.
-    memory : `Snapshots(n)`: of n states at most; or a number of bytes for states and records.
+    memory : `Snapshots(n)`: of n states at most, 32 unless told; or a number of bytes for states
+        and records.
 
     Returns
     -------
@@ -68,18 +73,20 @@ def checkpointed_loop(
     >>> def final(length):
     ...     return checkpointed_loop(pendulum, (1.0, 0.0), 500, length, memory=Snapshots(6))[0]
     >>> round(grad(final)(2.0), 9), round(jit_grad(final)(2.0), 9)
-    (-0.773853848, -0.773853848)
+    (-0.131111451, -0.131111451)
     """
     memory_ = limited(memory)
-    if not callable(count) and not isinstance(count, (int, np.integer)) and (
-        not hasattr(count, "type")
-    ):
+    whole = isinstance(count, (int, np.integer))
+    whole |= isinstance(count, Leaf) and not is_float(count.type)
+    if not (callable(count) or whole):
         raise JitadTypeError(
             f"checkpointed_loop: count={count!r} is neither an int nor a function", caller(),
-            "Give the number of steps, or a function of the state that is true while there are more.",
+            "Give the number of steps, or a function that says whether there is one more.",
         )  # fmt: skip
-    state = map_structure(snapshot, state)
     trace = context.current()
+    if trace is None and not nested():
+        return _all(step, map_structure(snapshot, state), count, args, _plainly)
+    state = map_structure(_own, state)
     if trace is not None:
         block = trace.builder.blocks[-1]
         before = len(block.equations)
@@ -101,10 +108,21 @@ def checkpointed_loop(
     return _parted(step, state, 0, int(count), args, slots, leaf)
 
 
-def _all(step: Function, state: Any, count: Any, args: tuple[Any, ...]) -> Any:
+def _plainly(f: Function, *args: Any) -> Any:
+    return f(*args)
+
+
+def _all(
+    step: Function, state: Any, count: Any, args: tuple[Any, ...], run: Function = hooks.call
+) -> Any:
     if callable(count):
-        return hooks.call(repeated.until, step, state, count, args)[0]
-    return hooks.call(repeated.times, step, state, 0, count, args)
+        return run(repeated.until, step, state, count, args)[0]
+    return run(repeated.times, step, state, 0, count, args)
+
+
+def _own(leaf: Any) -> Any:
+    """An array that may be written to, as one that the function made itself."""
+    return passive(snapshot(leaf))
 
 
 def _size(state: Any) -> int:
@@ -123,7 +141,7 @@ def _parted(
 
         def part(state: Any, *args: Any, first: int = first, last: int = middle,
                  slots: int = slots) -> Any:  # fmt: skip
-            state = map_structure(snapshot, state)
+            state = map_structure(_own, state)
             return _parted(step, state, first, last, args, slots, leaf)
 
         state = eager.checkpointed(getattr(step, "__name__", "step"), part, (state, *args))

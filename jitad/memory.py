@@ -18,8 +18,7 @@ _setting = _Setting()
 
 
 def set_memory(memory: float | Snapshots | None) -> float | Snapshots | None:
-    """Say how much memory loops may take for their records in functions that are compiled
-    from now on.
+    """Say how many bytes the records of loops may take in functions compiled from now on.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ _MOST_RUNS = 64  # of any step, before slots are used up whatever that costs
 
 @dataclass(frozen=True)
 class Snapshots:
-    """How many snapshots of a loop's state there may be, and how many steps are recorded at once.
+    """How many snapshots of a loop's state there may be, how many steps are recorded at once.
 
-    A `memory` for `jit_grad` and the others, in the place of a number of bytes, for loops whose steps
-    are dear: no step is then run more often than that number of snapshots demands.
+    A `memory` for `jit_grad` and the others, in the place of a number of bytes: no step is run
+    more often than that number of snapshots demands.
 
     Parameters
     ----------

@@ -4,37 +4,37 @@ A recorded loop of n steps keeps n records.  A *scheduled* one keeps snapshots o
 steps; its reverse goes to the last snapshot, runs the loop on from there, taking more snapshots in
 the slots that are free, records a *leaf* of l steps, reverses it, and so on back to the first step.
 
-**Known trip count.**  With s slots and no step run more than r times besides the first, the longest
-loop has b(s, r) = (s + r)! / (s! r!) leaves, for the steps of a reversal part at the next snapshot:
-b(s, r) = b(s, r-1) + b(s-1, r).  For m leaves, r the least with b(s, r) >= m, the least number of
-leaves that are run without being recorded is
+**Known trip count.**  With s slots and no step run more than r times besides, the longest loop has
+b(s, r) = (s + r)! / (s! r!) leaves: the first part, up to the next snapshot, is run once more than
+the rest, which has one slot less, b(s, r) = b(s, r-1) + b(s-1, r).  For m leaves, r the least with
+b(s, r) >= m, the least number of leaves that are run without being recorded is
 
     t(m, s) = r m - b(s + 1, r - 1)                     (Griewank 1992; Griewank & Walther 2000)
 
 and `primitives.schedules.advance` attains it.  The forward sweep is a part of that: it leaves the
 snapshots where the reversal wants them, and the last leaf, a loop of its own, is recorded as it
-runs.  So a loop whose records fit in memory is just recorded, and loops grow out of that gracefully:
-l and s follow, in the kernel, from the trip count and the sizes of arrays.
+runs.  So a loop whose records fit in memory is just recorded: l and s are computed in the kernel,
+from the trip count and the sizes of arrays.
 
-**Unknown trip count** (`while`, or `for` with `break`).  The first steps, as many as fit in a quarter
-of the memory, are recorded.  From there a snapshot is taken every d steps, d = l at first; when half
-of the slots are full, every other snapshot is given up and d doubles.  When n steps are over, at least
-a quarter of the slots are in use and n < c d, c being half of the slots, so that d < 4 n / s or d = l;
-each of these windows is then reversed like a loop of known length, with the slots that are free, which
-are half of them at least.  So no step is run more than r + 1 times again, with the r of a window:
-b(s / 2, r) >= 4 n / (s l).  (Wang, Moin & Iaccarino 2009 and Stumm & Walther 2010 place snapshots
-better than that, by up to one run; they decide in each step.)
+**Unknown trip count** (`while`, or `for` with `break`).  The first steps, as many as fit in a
+quarter of the memory, are recorded.  From there a snapshot is taken every d steps, d = l at first;
+when c = 2 [s / 4] slots are in use, every other one is given up, and d doubles.  After n steps
+d = l or c d / 2 < n <= c d.  Each of the windows of d steps is then reversed as a loop of known
+length, with the slots that are free, more than half of them.  So no step is run more than r + 1
+times again, r being that of a window: the least with b(s / 2, r) >= d / l, d < 4 n / (s - 3).
+(Wang, Moin & Iaccarino 2009 and Stumm & Walther 2010 place snapshots better than that, by up to
+one run; they decide at each step.)
 
 What is done again is silent: checks and prints have happened.  Of the loop's state only what the
-recorded steps depend on is kept and computed again, so sums and arrays that are only written to cost
-nothing.  A scheduled loop is an equation with a rule of its own (`primitives.custom`), made for the
-sweep that follows: the derivative of the result needs nothing new.  `sweeps.snapshots` writes the rule.
+recorded steps depend on is kept and computed again, so sums and arrays that are only written to
+cost nothing.  A scheduled loop is an equation with a rule (`primitives.custom`), made for the sweep
+that follows: the derivative of the result needs nothing new.  `snapshots` writes the rule.
 
 Sources: A. Griewank, *Achieving logarithmic growth of temporal and spatial complexity in reverse
-automatic differentiation*, OMS 1 (1992); A. Griewank & A. Walther, *Algorithm 799: revolve*, ACM TOMS 26
-(2000); Q. Wang, P. Moin & G. Iaccarino, *Minimal repetition dynamic checkpointing algorithm for unsteady
-adjoint calculation*, SISC 31 (2009); P. Stumm & A. Walther, *New algorithms for optimal online
-checkpointing*, SISC 32 (2010).
+automatic differentiation*, OMS 1 (1992); A. Griewank & A. Walther, *Algorithm 799: revolve*, ACM
+TOMS 26 (2000); Q. Wang, P. Moin & G. Iaccarino, *Minimal repetition dynamic checkpointing algorithm
+for unsteady adjoint calculation*, SISC 31 (2009); P. Stumm & A. Walther, *New algorithms for
+optimal online checkpointing*, SISC 32 (2010).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, structured
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, lit, walk
-from jitad.tape.types import INT, Array, Scalar, Stack
+from jitad.tape.types import INT, Array, Scalar, Stack, is_float
 
 _CACHE = 1 << 18  # bytes that are near to a processor: longer leaves would gain nothing
 _MOST_SLOTS = 4096  # of loops whose length isn't known
@@ -118,8 +118,7 @@ def _recording(
 
 def _repeatable(e: Equation) -> bool:
     """May the steps of the loop be run again?  Not those that ask Python, or have schedules."""
-    inside = [x for b in e.blocks for x in walk(b)]
-    if any(x.op in ("callback", "advance") for x in inside):
+    if any(x.op in ("callback", "advance") for b in e.blocks for x in _all(b)):
         return False
     if any(isinstance(a.type, Stack) for a in e.ins):
         return False
@@ -128,6 +127,15 @@ def _repeatable(e: Equation) -> bool:
         x.op == "act" or (x.op not in STRUCTURED and TABLE[x.op].effect and x.op != "check")
         for x in cond
     )
+
+
+def _all(block: Block) -> Iterator[Equation]:
+    """The equations of a block, and of what stands for functions with rules in it."""
+    for e in walk(block):
+        yield e
+        if e.op == "custom":
+            for inner in e.params["rule"].blocks:
+                yield from _all(inner)
 
 
 def _is_recorded(e: Equation) -> bool:
@@ -160,7 +168,7 @@ def _one(b: Builder, job: _Job, env: Env) -> list[Atom]:
     assert memory is not None
     if job.inside:
         made, operands = checkpointed(loop, memory)
-        return _custom(b, made, operands, env)
+        return _custom(b, loop, made, operands, env)
     return _known(b, loop, env, memory) if loop.e.op == "for" else _online(b, loop, env, memory)
 
 
@@ -184,7 +192,7 @@ def _known(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
             slots = b.emit("slots_of", count, leaf, record, state, lit(memory))
             _suffices(b, leaf, loop)
         room = Room(leaf, slots)
-    *state_now, done = _custom(b, *rule(loop, room), env)
+    *state_now, done = _custom(b, loop, *rule(loop, room), env)
     tail_start = b.emit("add", start, b.emit("mul", step, done))
     rest = b.emit("sub", count, done)
     now: Env = dict(env)
@@ -202,7 +210,7 @@ def _online(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
     """A loop of unknown trip count: all but its first steps scheduled."""
     if isinstance(memory, Snapshots):
         room = Room(lit(memory.steps), lit(memory.count))
-        return _custom(b, *rule(loop, room), env)
+        return _custom(b, loop, *rule(loop, room), env)
     record, state = _sizes(b, loop, env)
     quarter = lit(memory // 4)
     slots = b.emit("floordiv", lit(memory // 2), state)
@@ -221,7 +229,7 @@ def _online(b: Builder, loop: Loop, env: Env, memory: Memory) -> list[Atom]:
         v = Var(a.type, old.shape, old.name if isinstance(old, Var) else "")
         now[v] = a
         ins.append(v)
-    return _custom(b, *rule(loop.starting(ins), Room(leaf, slots)), now)
+    return _custom(b, loop, *rule(loop.starting(ins), Room(leaf, slots)), now)
 
 
 def _first_steps(b: Builder, loop: Loop, env: Env, most: Atom) -> list[Atom]:
@@ -240,10 +248,16 @@ def _first_steps(b: Builder, loop: Loop, env: Env, most: Atom) -> list[Atom]:
     return list(outs[1:])
 
 
-def _custom(b: Builder, made: Rule, operands: Sequence[Var], env: Env) -> list[Atom]:
-    """An equation with a rule."""
+def _custom(
+    b: Builder, loop: Loop, made: Rule, operands: Sequence[Var], env: Env
+) -> list[Atom]:
+    """An equation with a rule, in the place of the loop."""
     out = b.emit("custom", *(read(a, env) for a in operands), rule=made)
-    return list(out) if isinstance(out, tuple) else [out]
+    outs = list(out) if isinstance(out, tuple) else [out]
+    for k, p in enumerate(loop.params):  # a rule is not to say that results vary which don't
+        if is_float(p.type) and k not in loop.active:
+            outs[k] = b.emit("frozen", outs[k])
+    return outs
 
 
 def _suffices(b: Builder, number: Atom, loop: Loop) -> None:

@@ -23,7 +23,7 @@ from jitad.tape.build import Builder
 from jitad.tape.copy import Env, copy_block, copy_equation, lit_zero, read, structured, zero
 from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit
-from jitad.tape.types import INT, Array, Scalar, is_float
+from jitad.tape.types import INT, Array, Scalar, Type, is_float
 from jitad.values.number import in_rules
 
 
@@ -85,7 +85,7 @@ def _leaf(loop: Loop, library: Library) -> Block:
 
     b, env = Builder(), dict[Var, Atom]()
     at, count = b.input(INT, "at"), b.input(INT, "steps")
-    state = _params(b, loop.init, [p.type for p in loop.params], [p.name for p in loop.params])
+    state = _params(b, [p.type for p in loop.params], [p.name for p in loop.params])
     captured = _enter(b, loop.captured, env)
     for p, a in zip(state, loop.init, strict=True):
         _measure(b, p, a, env)
@@ -105,16 +105,16 @@ def _leaf(loop: Loop, library: Library) -> Block:
 
 
 def _params(
-    b: Builder, like: Sequence[Atom], types: Sequence[object], names: Sequence[str]
+    b: Builder, types: Sequence[Type], names: Sequence[str]
 ) -> list[Var]:
-    made = [Var(t, (), name) for t, name in zip(types, names, strict=True)]  # type: ignore[arg-type]
+    made = [Var(t, (), name) for t, name in zip(types, names, strict=True)]
     b.blocks[0].params += made
     return made
 
 
 def _enter(b: Builder, operands: Sequence[Var], env: Env) -> list[Var]:
     """Parameters for what a block takes from around it; their extents are those outside."""
-    made = _params(b, operands, [v.type for v in operands], [v.name for v in operands])
+    made = _params(b, [v.type for v in operands], [v.name for v in operands])
     env.update(zip(operands, made, strict=True))
     for p, v in zip(made, operands, strict=True):
         _measure(b, p, v, env)
@@ -330,8 +330,8 @@ def _window(
 def rule(loop: Loop, room: Room) -> tuple[Rule, list[Var]]:
     """The rule of a loop's equation, and the equation's operands.
 
-    Results are what the loop carries in the end; of a `for`, before its last leaf, and the number of
-    steps that have been done then.
+    Results are what the loop carries in the end; of a `for`, before its last leaf, and the number
+    of steps that have been done then.
     """
     head = loop.e.ins[:3] if loop.e.op == "for" else ()
     of = [*(loop.init[k] for k in loop.active), *loop.added]
@@ -400,11 +400,12 @@ def _backward(
     """(kept, primals, other operands, sensitivities of float results) -> those of the primals."""
     b, env = Builder(), dict[Var, Atom]()
     b.pos = loop.e.pos
-    at, used, *rows = _params(b, kept, [a.type for a in kept], ["end", "used", *("" for _ in kept[2:])])
+    names = ["end", "used", *("" for _ in kept[2:])]
+    at, used, *rows = _params(b, [a.type for a in kept], names)
     _enter(b, operands, env)
     floats = [k for k, p in enumerate(loop.params) if is_float(p.type)]
     results = [loop.params[k] for k in floats]
-    seeds = _params(b, results, [v.type for v in results], [f"{v.name}_bar" for v in results])
+    seeds = _params(b, [v.type for v in results], [f"{v.name}_bar" for v in results])
     for s, k in zip(seeds, floats, strict=True):
         _measure(b, s, loop.init[k], env)
     at_hand = Room(read(room.leaf, env), read(room.slots, env))
@@ -417,9 +418,9 @@ def _backward(
     outs = _reversed(b, loop, env, at, used, bars, totals, _Shelf.of(rows), at_hand)
     sums: dict[Var, Atom] = {}
     ends = [loop.init[k] for k in loop.active]
-    for v, a in zip([*ends, *loop.added], outs, strict=True):
-        if isinstance(v, Var):
-            sums[v] = b.emit("add", sums[v], a) if v in sums else a
+    for at_start, a in zip([*ends, *loop.added], outs, strict=True):
+        if isinstance(at_start, Var):
+            sums[at_start] = b.emit("add", sums[at_start], a) if at_start in sums else a
     block = b.blocks[0]
     block.results = [sums[v] for v in primals]
     return block

@@ -118,7 +118,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = f(*args, **kwargs)
             return made_if_new(given)
     if type(f) in COMPILED:
-        return call(_read(trace, f, "f"), *args, **kwargs)
+        compiled: Any = f
+        with contextlib.nullcontext() if trace is None else trace.remembering(compiled.memory):
+            return call(_read(trace, f, "f"), *args, **kwargs)
     if isinstance(f, np.vectorize):
         if trace is not None:
             _read(trace, f, "pyfunc")

@@ -103,7 +103,7 @@ class Trace:
 
     @contextmanager
     def remembering(self, memory: Memory | None) -> Iterator[None]:
-        """Derivatives that are taken meanwhile have this much memory for records, if any is given."""
+        """Derivatives that are taken meanwhile have this much memory, if any is given."""
         before, self.memory = self.memory, self.memory if memory is None else memory
         try:
             yield

@@ -20,6 +20,9 @@ ABREAST, CHAINS = "jitad/specialise/abreast.py", "jitad/specialise/chains.py"
 STRIPS = ("tests/specialise/test_abreast.py",)
 NUMBA, DIRECT = "jitad/emit/numba_private.py", ("tests/emit/test_direct.py",)
 TURNING = ("tests/specialise/test_layout.py",)
+SCHEDULES, COUNTED = "jitad/primitives/schedules.py", ("tests/sweeps/test_schedule.py",)
+SCHEDULE, SNAPSHOTS = "jitad/sweeps/schedule.py", "jitad/sweeps/snapshots.py"
+PROGRAMS = ("tests/sweeps/test_scheduled_programs.py",)
 CUSTOM, ASKED = "jitad/sweeps/custom.py", ("tests/custom",)
 EAGER_RULES, UNKNOWN = "jitad/runtime/custom.py", "jitad/runtime/unknown.py"
 ELEMENTWISE, ARRAY = "jitad/primitives/elementwise.py", "jitad/primitives/array.py"
@@ -205,4 +208,22 @@ FAULTS: tuple[Fault, ...] = (
           "an outer derivative sees the function instead of what its rule gives", ASKED),
     Fault(UNKNOWN, "    if missing:\n", "    if False:\n",
           "a missing derivative reaches the result", ASKED),
+    # -- loops from snapshots
+    Fault(SCHEDULES, "max(leaves - (all_of - earlier), before, 1)", "leaves // 2",
+          "snapshots are put in the middle", COUNTED),
+    Fault(SNAPSHOTS, 'by = b.emit("advance", b.emit("sub", end, at), room.leaf, left)',
+          'by = b.emit("advance", b.emit("sub", end, at), room.leaf, lit(1))',
+          "free slots are not used", COUNTED),
+    Fault(SNAPSHOTS, 'window = b.emit("where", full, b.emit("mul", window, lit(2)), window)', "pass",
+          "windows stay short when snapshots are given up", COUNTED),
+    Fault(SNAPSHOTS, "other = b.emit(\"mul\", j, lit(2))", "other = j",
+          "the wrong snapshots are given up", COUNTED),
+    Fault(SNAPSHOTS, "        if isinstance(at_start, Var):\n            sums[at_start] = b.emit("
+          "\"add\", sums[at_start], a) if at_start in sums else a",
+          "        if isinstance(at_start, Var):\n            sums[at_start] = a",
+          "a value that the loop starts with and takes from around it has one adjoint", PROGRAMS),
+    Fault(SCHEDULE, 'outs[k] = b.emit("frozen", outs[k])', "pass",
+          "what does not vary becomes a result of a rule", PROGRAMS),
+    Fault(SCHEDULE, 'if any(x.op in ("callback", "advance")', 'if any(x.op in ("advance",)',
+          "Python is asked again", PROGRAMS),
 )  # fmt: skip

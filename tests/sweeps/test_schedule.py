@@ -14,19 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import jitad
 from jitad import (
     Snapshots,
-    checkpoint,
-    custom_vjp,
     grad,
-    hessian,
-    hvp,
-    jit,
     jit_grad,
-    jit_hessian,
-    jit_value_and_grad,
-    jit_vjp,
     set_memory,
 )
 from jitad.errors import JitadError, JitadMemoryError
