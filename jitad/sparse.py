@@ -235,8 +235,8 @@ def sparse_hessian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) ->
     ------
     JitadTypeError, JitadValueError, JitadError : as `sparse_jacobian` and `grad`.
 
-    Source: as `sparse_jacobian`, of the gradient; star colouring: Gebremedhin, Manne & Pothen, *What color is your Jacobian?*, SIAM
-    Review 47 (2005).
+    Source: as `sparse_jacobian`, of the gradient; star colouring: Gebremedhin, Manne & Pothen,
+    *What color is your Jacobian?*, SIAM Review 47 (2005).
 
     >>> import numpy as np
     >>> from jitad import sparse_hessian
