@@ -72,20 +72,20 @@ def written(layout: Layout, shapes: list[tuple[int, ...]], numbers: list[Any]) -
 
     for site, shape, values in zip(layout.sites, shapes, numbers, strict=True):
         for turn, at in enumerate(np.ndindex(*shape)):
-            for k, alone in enumerate(site.alone):
+            for k, stored in enumerate(site.stored):
                 v = values[(*at, k)]
                 if site.table is not None:
                     column, distance = site.columns[k]
                     to = int(layout.tables[site.table - 1][turn * site.width + column])
                     is_first = to < 0
                     to = (~to if is_first else to) + distance
-                    v += 0.0 if alone or is_first else data[to]
+                    v += 0.0 if stored or is_first else data[to]
                     data[to] = v
                     continue
                 to = number(site.first[k]) + sum(
                     i * number(s) for i, s in zip(at, site.strides, strict=True)
                 )
-                data[to] = v if alone else data[to] + v
+                data[to] = v if stored else data[to] + v
     return data
 
 
@@ -124,7 +124,7 @@ def test_even_places_need_no_table() -> None:
     terms = Terms((np.concatenate([i, i], 1),), (np.concatenate([2 * i, 2 * i + 1], 1),), (0,),
                   (100, 200))  # fmt: skip
     (site,) = places.layout(terms, terms.pattern()).sites
-    assert site.table is None and site.alone == (True, True)
+    assert site.table is None and site.stored == (True, True)
 
 
 # -- programs -------------------------------------------------------------------------------------
