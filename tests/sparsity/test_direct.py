@@ -199,7 +199,17 @@ def a_branch_in_a_branch(x: Any) -> Any:
     return out
 
 
-PROGRAMS = (into_parts, two_axes, chosen_by_floats, a_branch_in_a_branch, a_number_for_all)
+def added_to_constants(x: Any) -> Any:
+    out = 0.0 * np.concatenate([x, x])
+    out[:] = 3.0
+    for i in range(len(x)):
+        out[i] = 1.0
+    out[2:7] += x[:5] ** 2
+    parts = np.array([1.0, x[0], 2.0, x[1] * x[1]])
+    return np.concatenate([out, parts + 0.0 * x[0], 2.0 * x])
+
+
+PROGRAMS = (added_to_constants, into_parts, two_axes, chosen_by_floats, a_branch_in_a_branch, a_number_for_all)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
