@@ -333,6 +333,24 @@ def test_numbers_and_structures_as_arguments() -> None:
     np.testing.assert_allclose(found, exact)
 
 
+def test_arguments_by_name_and_arrays_without_axes() -> None:
+    def f(x: Any, scale: Any = 1.0, at: int = 0) -> Any:
+        return x * scale * x[at]
+
+    x = np.arange(1.0, 4.0)
+    j = sparse_jacobian(f)
+    for at in (0, 2):
+        for scale in (2.0, 3.0):
+            exact = complex_step(lambda x, s=scale, at=at: x * s * x[at], x)
+            np.testing.assert_allclose(j(x, at=at, scale=scale).toarray(), exact)
+            np.testing.assert_array_equal(j.pattern(x, at=at).toarray(), exact != 0.0)
+    assert j.sweeps(x, scale=2.0) == 1
+    np.testing.assert_array_equal(j.entries(x[:1], scale=2.0), [4.0])
+    np.testing.assert_array_equal(
+        sparse_jacobian(lambda x: x * x)(np.array(3.0)).toarray(), [[6.0]]
+    )
+
+
 def test_a_pattern_that_is_given_orders_the_entries() -> None:
     def f(x: Any) -> Any:
         return x[1:] * x[:-1]
