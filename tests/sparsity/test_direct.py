@@ -5,6 +5,11 @@ Truth: complex steps (`tests/jacobians/truth.py`), products of matrices, pattern
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -394,3 +399,31 @@ def test_indices_are_checked() -> None:
     j(np.ones(3), np.array([0, -1]))
     with pytest.raises(JitadIndexError, match="out of bounds"):
         j(np.ones(3), np.array([0, 3]))
+
+
+def test_a_second_process_finds_the_kernels(tmp_path: Path) -> None:
+    module = tmp_path / "spring.py"
+    module.write_text(
+        "import numpy as np\n"
+        "from jitad import sparse_hessian\n"
+        "def energy(x):\n"
+        "    total = 0.0\n"
+        "    for i in range(len(x) - 1):\n"
+        "        total += (x[i + 1] - x[i]) ** 4\n"
+        "    return total\n"
+        "x = np.arange(5.0) ** 2\n"
+        "print(sparse_hessian(energy)(x).toarray().tolist())\n"
+    )
+    cache = tmp_path / "cache"
+    env = {**os.environ, "JITAD_CACHE_DIR": str(cache)}
+    seen = []
+    for _ in range(2):
+        out = subprocess.run(
+            [sys.executable, str(module)], env=env, check=True, capture_output=True, text=True
+        ).stdout  # fmt: skip
+        kernels = {f.name: f.stat().st_mtime_ns for f in cache.rglob("*") if f.suffix == ".py"}
+        seen.append((out, kernels))
+    assert seen[0] == seen[1] and len(seen[0][1]) == 2
+    d = 12.0 * np.diff(np.arange(5.0) ** 2) ** 2
+    exact = np.diag(np.append(d, 0.0) + np.append(0.0, d)) - np.diag(d, 1) - np.diag(d, -1)
+    np.testing.assert_allclose(json.loads(seen[0][0]), exact)
