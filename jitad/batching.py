@@ -17,7 +17,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.runtime.leaves import is_array
 from jitad.runtime.operators import place
 from jitad.runtime.tagged import shape_of
-from jitad.structures import flatten, map_structure, unflatten
+from jitad.structures import Structure, flatten, map_structure, unflatten
 from jitad.trace import batches, context, hooks, operators
 from jitad.values.broadcast import require_same
 from jitad.values.number import Number
@@ -30,14 +30,17 @@ Axes = int | None | tuple[int | None, ...]
 class Batch(Derivative):
     """The function that runs `f` on every element of its arguments along `in_axes`."""
 
-    def __init__(self, f: Function, in_axes: Axes) -> None:
+    def __init__(self, f: Function, in_axes: Axes, out_axes: int | tuple[int, ...]) -> None:
         super().__init__("batch", f)
         each = in_axes if isinstance(in_axes, tuple) else (in_axes,)
-        if not all(a is None or (isinstance(a, int) and not isinstance(a, bool)) for a in each):
+        if not all(a is None or _is_int(a) for a in each):
             raise JitadTypeError(f"batch: in_axes={in_axes!r} is not an axis for each argument",
                                  None, "Give an int, or a tuple of ints and None.")  # fmt: skip
-        self.in_axes = in_axes
-        self.manner = f"batch along {in_axes}"
+        if not all(map(_is_int, out_axes if isinstance(out_axes, tuple) else (out_axes,))):
+            raise JitadTypeError(f"batch: out_axes={out_axes!r} is not an axis for each result",
+                                 None, "Give an int, or a tuple of ints.")  # fmt: skip
+        self.in_axes, self.out_axes = in_axes, out_axes
+        self.manner = f"batch along {in_axes} to {out_axes}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         traced = context.current() is not None
@@ -73,7 +76,37 @@ class Batch(Derivative):
                 raise JitadTypeError("batch: results of elements differ in structure", caller())
             stacks = zip(*(ls for ls, _ in found), strict=True)
             out = [hooks.call(np.stack, same) for same in stacks]
-        return unflatten(structure, out)
+        places = zip(out, self._to(structure), structure.paths(), strict=True)
+        return unflatten(structure, [_moved(leaf, to, path) for leaf, to, path in places])
+
+    def _to(self, structure: Structure) -> list[int]:
+        """Which axis of each leaf of the result is that of the elements."""
+        if not isinstance(self.out_axes, tuple):
+            return [self.out_axes] * structure.size
+        if structure.kind is not tuple or len(structure.children) != len(self.out_axes):
+            raise JitadValueError(
+                f"batch: the result is no tuple of {len(self.out_axes)}, as out_axes says",
+                caller(), "Give an int, or an axis for each part of a tuple.",
+            )  # fmt: skip
+        parts = zip(structure.children, self.out_axes, strict=True)
+        return [axis for part, axis in parts for _ in range(part.size)]
+
+
+def _is_int(axis: Any) -> bool:
+    return isinstance(axis, int) and not isinstance(axis, bool)
+
+
+def _moved(leaf: Any, axis: int, path: str) -> Any:
+    """A result with the axis of the elements, which is the first, in its place."""
+    if axis == 0:
+        return leaf
+    ndim = len(shape_of(leaf))
+    if not -ndim <= axis < ndim:
+        raise JitadValueError(
+            f"batch: the result{' at ' + path if path else ''} has {ndim} axes with that of the "
+            f"elements, and out_axes has {axis} for it", caller(), "Give one of them.",
+        )  # fmt: skip
+    return hooks.call(np.moveaxis, leaf, 0, axis)
 
 
 def _element(arg: Any, axis: int | None, i: Any) -> Any:
@@ -122,7 +155,9 @@ def _same(m: Any, n: Any, what: str) -> None:
         require_same(m, n, lambda: f"{what} has another number of elements than an earlier one")
 
 
-def batch(f: Function, in_axes: Axes = 0) -> Function:
+def batch(
+    f: Function, in_axes: Axes = 0, out_axes: int | tuple[int, ...] = 0
+) -> Function:
     """A function run on every element along an axis of its arguments.
 
     Compiled, it is a native loop; an element takes its own branches, and only those.
@@ -134,11 +169,13 @@ def batch(f: Function, in_axes: Axes = 0) -> Function:
         shape for all elements, or a structure of them.
     in_axes : the axis of the arguments along which the elements lie: an int for all arguments, or
         a tuple with an int or None for each.  None: the argument is the same for all elements.
+    out_axes : which axis of the results is that of the elements: an int for all of them, or a
+        tuple with one for each part of a result that is a tuple.
 
     Returns
     -------
-    A function of arguments that have one axis more.  Its results have a first axis for the
-    elements, then the shape that `f` gives, in the dtypes that `f` gives.
+    A function of arguments that have one axis more.  Its results have the shape that `f` gives and
+    an axis for the elements, the first unless `out_axes` says another, in the dtypes that `f` gives.
 
     Raises
     ------
@@ -158,4 +195,4 @@ def batch(f: Function, in_axes: Axes = 0) -> Function:
     array([[ 2.,  0.],
            [-0., -1.]])
     """
-    return Batch(f, in_axes)
+    return Batch(f, in_axes, out_axes)

@@ -25,9 +25,11 @@ from jitad.runtime.operators import positions_of
 from jitad.runtime.tagged import dtype_of
 from jitad.sparsity.direct import Direct, direct
 from jitad.sparsity.places import NotLocal
-from jitad.structures import flatten
+from jitad.structures import flatten, unflatten
 from jitad.trace import context, hooks, operators
 from jitad.trace.trace import Traced, trace
+from jitad.values.registry import any_traced
+from jitad.where import caller
 
 Function = Callable[..., Any]
 
@@ -40,6 +42,21 @@ class _Rows(Derivative):
     def __call__(self, *args: Any) -> Any:
         f = operators.inner(self) if context.current() is not None else self.f
         return in_line(hooks.call(f, *args))
+
+
+class _ByPosition(Derivative):
+    """`f` with its last arguments by name."""
+
+    def __init__(self, operator: str, f: Function, names: tuple[str, ...]) -> None:
+        super().__init__(operator, f)
+        self.names = names
+        self.manner = f"by position {names}"
+
+    def __call__(self, *args: Any) -> Any:
+        f = operators.inner(self) if context.current() is not None else self.f
+        count = len(args) - len(self.names)
+        named = dict(zip(self.names, args[count:], strict=True))
+        return hooks.call(f, *args[:count], **named)
 
 
 @dataclass(frozen=True)
@@ -69,30 +86,59 @@ class Sparse:
         self.rows = _Rows("rows", grad(f, argnums) if is_hessian else f, argnums)
         self.compression = Compression(f, argnums, is_hessian)
         self._kept: list[_Found] = []
+        self._by_name: dict[Any, Sparse] = {}
 
     def __repr__(self) -> str:
         return f"<jitad {self.__name__}>"
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            return self._named(args, kwargs)(*args, *kwargs.values())
         data, p = self._computed(args)
         return sparse.csr_array((data, p.indices.copy(), p.indptr.copy()), shape=p.shape)
 
-    def entries(self, *args: Any) -> Any:
+    def entries(self, *args: Any, **kwargs: Any) -> Any:
         """The entries alone, in the order in which `pattern` has them."""
+        if kwargs:
+            return self._named(args, kwargs).entries(*args, *kwargs.values())
         return self._computed(args)[0]
 
-    def pattern(self, *args: Any) -> Any:
+    def pattern(self, *args: Any, **kwargs: Any) -> Any:
         """Where entries may differ from zero, as a CSR array of bools."""
-        return self._found(args)[0].way.pattern.copy()
+        if kwargs:
+            return self._named(args, kwargs).pattern(*args, *kwargs.values())
+        return self._found(self._plain(args))[0].way.pattern.copy()
 
-    def sweeps(self, *args: Any) -> int:
+    def sweeps(self, *args: Any, **kwargs: Any) -> int:
         """How many directions it takes; 1 where all entries are computed in passing."""
-        return self._found(args)[0].way.sweeps
+        if kwargs:
+            return self._named(args, kwargs).sweeps(*args, *kwargs.values())
+        return self._found(self._plain(args))[0].way.sweeps
+
+    def _named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Sparse:
+        """The same for a function that takes these names by position, after the others."""
+        key = (len(args), *kwargs)
+        if key not in self._by_name:
+            chosen = positions_of(self.argnums, len(args), self.name)
+            argnums = chosen if isinstance(self.argnums, tuple) else chosen[0]
+            f = _ByPosition("by position", self.f, tuple(kwargs))
+            self._by_name[key] = Sparse(f, argnums, self.given, self.is_hessian)
+        return self._by_name[key]
+
+    def _plain(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, arrays without axes as the numbers that they are."""
+        leaves, structure = flatten(args)
+        if context.current() is not None or any_traced(leaves):
+            raise JitadError(f"{self.name} gives a SciPy array, which can't be differentiated or "
+                             "held by a trace", caller(),
+                             "Call it outside, or use jacobian or hessian.")  # fmt: skip
+        if any(isinstance(x, np.ndarray) and not x.ndim for x in leaves):
+            leaves = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in leaves]
+            args = unflatten(structure, leaves)
+        return args
 
     def _computed(self, args: tuple[Any, ...]) -> tuple[Any, Any]:
-        if context.current() is not None:
-            raise JitadError(f"{self.name} gives a SciPy array, which a trace can't hold", None,
-                             "Call it outside, or use jacobian or hessian.")  # fmt: skip
+        args = self._plain(args)
         found, values = self._found(args)
         way = found.way
         try:
@@ -235,8 +281,8 @@ def sparse_hessian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) ->
     ------
     JitadTypeError, JitadValueError, JitadError : as `sparse_jacobian` and `grad`.
 
-    Source: as `sparse_jacobian`, of the gradient; star colouring: Gebremedhin, Manne & Pothen, *What color is your Jacobian?*, SIAM
-    Review 47 (2005).
+    Source: as `sparse_jacobian`, of the gradient; star colouring: Gebremedhin, Manne & Pothen,
+    *What color is your Jacobian?*, SIAM Review 47 (2005).
 
     >>> import numpy as np
     >>> from jitad import sparse_hessian

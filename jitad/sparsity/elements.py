@@ -1,14 +1,15 @@
 """What is one element of an array, in terms of numbers?
 
 An array that is computed element by element need not be made where single elements are wanted:
-its equations are written for the element, down to what has memory.
+its equations are written for the element, down to what has memory.  What is computed and then
+looked at through a view would be computed more than once: it is made, and read.
 """
 
 from __future__ import annotations
 
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
-from jitad.tape.ir import Atom, Lit, lit
+from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import Array
 
 Index = tuple[Atom, ...]
@@ -27,6 +28,8 @@ def element(b: Builder, a: Atom, index: Index, known: Known) -> Atom:
             todo.pop()
             continue
         wanted = _operands(b, now, at)
+        if wanted and _is_view(b, now) and _is_computed(b, wanted[0][0]):
+            known[wanted[0]] = b.emit("load", wanted[0][0], *wanted[0][1])
         missing = [w for w in wanted or () if isinstance(w[0].type, Array) and w not in known]
         if missing:
             todo += missing
@@ -54,6 +57,17 @@ def _operands(b: Builder, a: Atom, at: Index) -> list[tuple[Atom, Index]] | None
     if TABLE[e.op].elementwise:
         return [(x, at) for x in e.ins]
     return None
+
+
+def _is_view(b: Builder, a: Atom) -> bool:
+    e = b.sources.get(a) if isinstance(a, Var) else None
+    return e is not None and e.op in ("broadcast", "transpose", "slice")
+
+
+def _is_computed(b: Builder, a: Atom) -> bool:
+    e = b.sources.get(a) if isinstance(a, Var) else None
+    return isinstance(a.type, Array) and e is not None and e.op in TABLE and (
+        TABLE[e.op].elementwise)  # fmt: skip
 
 
 def _sliced(b: Builder, kinds: str, operands: tuple[Atom, ...], at: Index) -> Index:

@@ -215,19 +215,15 @@ class _Walk(Writing):
         varied = v in self.varied and self.moves(value)
         if v in self.varied and not varied and value in self.cells:
             raise NotLocal("what is written to is read")
+        there = b.emit({"": "load", "_slice": "slice", "_take": "take"}[part],
+                       before, *where, **e.params)  # fmt: skip
         if e.op.startswith("accum"):
             self.adds = True
             self.cells[out] = before
             if varied:
-                there = b.emit({"": "load", "_slice": "slice", "_take": "take"}[part],
-                               before, *where, **e.params)  # fmt: skip
-                self.site(self.shaped(value, there), there)
+                self.note(self.shaped(value, there), there)
             return
-        if varied:
-            there = b.emit({"": "load", "_slice": "slice", "_take": "take"}[part],
-                           before, *where, **e.params)  # fmt: skip
-            value = self.shaped(value, there)
-        new = self.site(value) if varied and isinstance(value, Var) else ZERO
+        new = self.site(self.shaped(value, there)) if varied else self.new_cells(there)
         self.cells[out] = b.emit(e.op, before, new, *where, **e.params)
 
     def shaped(self, value: Atom, like: Atom) -> Var:
@@ -256,7 +252,8 @@ class _Walk(Writing):
         for a in e.ins:
             v = read(a, env)
             varied = isinstance(a, Var) and a in self.varied and self.moves(v)
-            cells.append(self.site(v) if varied and isinstance(v, Var) else ZERO)
+            is_site = varied and isinstance(v, Var)
+            cells.append(self.site(v) if is_site else self.new_cells(v))  # type: ignore[arg-type]
         self.cells[out] = self.b.emit("pack", *cells)
 
     def cells_of(self, a: Atom, env: Env) -> Atom:
@@ -269,7 +266,7 @@ class _Walk(Writing):
             return self.site(new)
         if self.loops or len(b.blocks) > 1:
             raise NotLocal("an array of an iteration is written to")
-        return self.numbered(new, self.reserve(self.size(new)))
+        return self.new_cells(new)
 
     def reserve(self, count: Atom) -> Atom:
         """So many cells; the number of the first."""
@@ -278,19 +275,23 @@ class _Walk(Writing):
             self.next = self.b.emit("add", first, count)
         return first
 
-    def site(self, value: Var, cells: Atom | None = None) -> Atom:
-        """Note that a value goes to these cells, or to new ones; gives them."""
-        b = self.b
-        size = self.size(value)
-        if cells is None:
-            if isinstance(size, Var) and not self.is_outer(size):
-                raise NotLocal("the size of an array differs between iterations")
-            with b.at_root():
-                total = self.around(size)
-            first = b.emit("add", self.reserve(total), b.emit("mul", self.at(), size))
-            cells = self.numbered(value, first)
+    def site(self, value: Var) -> Atom:
+        """Note that a value goes to new cells; gives them."""
+        cells = self.new_cells(value)
         self.note(value, cells)
         return cells
+
+    def new_cells(self, like: Atom) -> Atom:
+        """A cell for each element, others in each iteration.  What depends on nothing has cells,
+        too: something may be added to it."""
+        b = self.b
+        size = self.size(like)
+        if not self.is_outer(size):
+            raise NotLocal("the size of an array differs between iterations")
+        with b.at_root():
+            total = self.around(size)
+        first = b.emit("add", self.reserve(total), b.emit("mul", self.at(), size))
+        return self.numbered(like, first)
 
     def is_outer(self, a: Atom) -> bool:
         """Is it known before all loops?"""

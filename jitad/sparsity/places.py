@@ -46,7 +46,7 @@ class Site:
     column of a table says, which is complemented where the first of several terms goes there.
     """
 
-    alone: tuple[bool, ...]  # of each term: no other has these places
+    stored: tuple[bool, ...]  # of each term: no other has these places, or none before
     first: tuple[Number, ...] = ()
     strides: tuple[Number, ...] = ()
     table: int | None = None
@@ -166,8 +166,11 @@ def layout(terms: Terms, pattern: Any) -> Layout:
         # what may meet in a place is in tables
         mine = [k for k in mine if even[k] is None or not all(alone[k])]
         for k, table in zip(mine, _first(places, alone, mine, meetings == 1), strict=True):
-            columns, table = _narrowed(table, places[k], alone[k])
-            sites[k] = Site(alone[k], table=1 + len(tables), columns=columns)
+            is_first = (table < 0).all(axis=tuple(range(table.ndim - 1)))
+            stored = tuple((is_first | np.array(alone[k], bool)).tolist())
+            table = np.where(is_first, places[k], table)
+            columns, table = _narrowed(table, places[k], stored)
+            sites[k] = Site(stored, table=1 + len(tables), columns=columns)
             tables.append(table.ravel().astype(np.int32 if nowhere < 2**31 - 1 else np.int64))
     return Layout(tuple(s for s in sites if s), tuple(numbers), tuple(tables), covered, zero)
 
@@ -189,13 +192,13 @@ def _first(
 
 
 def _narrowed(
-    table: Ints, places: Ints, alone: tuple[bool, ...]
+    table: Ints, places: Ints, stored: tuple[bool, ...]
 ) -> tuple[tuple[tuple[int, int], ...], Ints]:
     """A table without the columns of terms that are always as far behind another."""
     kept: list[int] = []
     columns = []
-    for k in sorted(range(len(alone)), key=lambda k: alone[k]):
-        for c, leader in enumerate(kept) if alone[k] else ():
+    for k in sorted(range(len(stored)), key=lambda k: stored[k]):
+        for c, leader in enumerate(kept) if stored[k] else ():
             distance = places[..., k] - places[..., leader]
             d = int(distance.flat[0]) if distance.size else 0
             if abs(d) <= _WRITTEN and (distance == d).all():

@@ -211,7 +211,7 @@ class Writing:
                 at = self.number(plan.first[k])
                 for loop, step in zip(self.loops, plan.strides, strict=True):
                     at = b.emit("add", at, b.emit("mul", loop.iteration, self.number(step)))
-                op = "store" if plan.alone[k] else "accum"
+                op = "store" if plan.stored[k] else "accum"
                 self.update(0, b.emit(op, self.version(0), c, at))
 
     def add_by_table(self, plan: Plan, k: int, c: Atom) -> None:
@@ -222,10 +222,10 @@ class Writing:
         at = b.emit("load", self.parameters[plan.table or 0], at)
         at = b.emit("cast", at, dtype="i8", py=True)
         is_first = b.emit("lt", at, ZERO)
-        if any(not alone and plan.columns[j][0] == column for j, alone in enumerate(plan.alone)):
+        if any(not stored and plan.columns[j][0] == column for j, stored in enumerate(plan.stored)):
             at = b.emit("where", is_first, b.emit("sub", lit(-1), at), at)
         at = b.emit("add", at, lit(distance))
-        if not plan.alone[k]:
+        if not plan.stored[k]:
             before = b.emit("where", is_first, lit_zero(self.dtype), b.emit("load", old, at))
             c = b.emit("add", before, c)
         self.update(0, b.emit("store", old, c, at))

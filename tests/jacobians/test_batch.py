@@ -83,6 +83,23 @@ def test_axes(run: Run, axis: int) -> None:
 
 
 @engines
+@pytest.mark.parametrize("axis", [0, 1, -1, 2])
+def test_axes_of_results(run: Run, axis: int) -> None:
+    x = RNG.standard_normal((3, 4, 2))
+    out = run(batch(lambda a: a * a, 1, axis), x)
+    np.testing.assert_allclose(out, np.moveaxis(x * x, 1, axis))
+    out, total = run(batch(lambda a: ({"b": a + 1.0}, np.sum(a, axis=0)), 0, (axis, -1)), x)
+    np.testing.assert_allclose(out["b"], np.moveaxis(x + 1.0, 0, axis))
+    np.testing.assert_allclose(total, np.sum(x, axis=1).T)
+    # a batch in a batch, and the gradient through the axes
+    table = run(batch(batch(lambda a: 3.0 * a, 0, 1), 0, axis), x)
+    np.testing.assert_allclose(table, np.moveaxis(3.0 * np.swapaxes(x, 1, 2), 0, axis))
+    w = np.moveaxis(RNG.standard_normal(x.shape), 0, axis)
+    slope = run(grad(lambda x: np.sum(w * batch(lambda a: a * a, 0, axis)(x))), x)
+    np.testing.assert_allclose(slope, 2.0 * x * np.moveaxis(w, axis, 0))
+
+
+@engines
 def test_structures_and_batches_of_batches(run: Run) -> None:
     p = {"a": RNG.standard_normal((3, 2)), "b": [RNG.standard_normal(3)]}
 
@@ -132,5 +149,11 @@ def test_what_is_refused() -> None:
             wrap(batch(lambda x: "a"))(np.ones(3))
         with pytest.raises(JitadValueError, match="2 arguments with 1"):
             wrap(batch(lambda x, y: x, (0,)))(np.ones(3), np.ones(3))
+        with pytest.raises(JitadValueError, match="has 1 axes .* out_axes has 1"):
+            wrap(batch(lambda x: x, 0, 1))(np.ones(3))
+        with pytest.raises(JitadValueError, match="no tuple of 2"):
+            wrap(batch(lambda x: x, 0, (0, 0)))(np.ones(3))
+    with pytest.raises(JitadTypeError, match="out_axes=None"):
+        batch(lambda x: x, 0, None)  # type: ignore[arg-type]
     with pytest.raises(JitadError, match="depends on the values of the element"):
         jit(batch(lambda x: np.zeros(int(x))))(np.array([2.0, 3.0]))

@@ -5,6 +5,11 @@ Truth: complex steps (`tests/jacobians/truth.py`), products of matrices, pattern
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -72,20 +77,20 @@ def written(layout: Layout, shapes: list[tuple[int, ...]], numbers: list[Any]) -
 
     for site, shape, values in zip(layout.sites, shapes, numbers, strict=True):
         for turn, at in enumerate(np.ndindex(*shape)):
-            for k, alone in enumerate(site.alone):
+            for k, stored in enumerate(site.stored):
                 v = values[(*at, k)]
                 if site.table is not None:
                     column, distance = site.columns[k]
                     to = int(layout.tables[site.table - 1][turn * site.width + column])
                     is_first = to < 0
                     to = (~to if is_first else to) + distance
-                    v += 0.0 if alone or is_first else data[to]
+                    v += 0.0 if stored or is_first else data[to]
                     data[to] = v
                     continue
                 to = number(site.first[k]) + sum(
                     i * number(s) for i, s in zip(at, site.strides, strict=True)
                 )
-                data[to] = v if alone else data[to] + v
+                data[to] = v if stored else data[to] + v
     return data
 
 
@@ -124,7 +129,7 @@ def test_even_places_need_no_table() -> None:
     terms = Terms((np.concatenate([i, i], 1),), (np.concatenate([2 * i, 2 * i + 1], 1),), (0,),
                   (100, 200))  # fmt: skip
     (site,) = places.layout(terms, terms.pattern()).sites
-    assert site.table is None and site.alone == (True, True)
+    assert site.table is None and site.stored == (True, True)
 
 
 # -- programs -------------------------------------------------------------------------------------
@@ -199,7 +204,17 @@ def a_branch_in_a_branch(x: Any) -> Any:
     return out
 
 
-PROGRAMS = (into_parts, two_axes, chosen_by_floats, a_branch_in_a_branch, a_number_for_all)
+def added_to_constants(x: Any) -> Any:
+    out = 0.0 * np.concatenate([x, x])
+    out[:] = 3.0
+    for i in range(len(x)):
+        out[i] = 1.0
+    out[2:7] += x[:5] ** 2
+    parts = np.array([1.0, x[0], 2.0, x[1] * x[1]])
+    return np.concatenate([out, parts + 0.0 * x[0], 2.0 * x])
+
+
+PROGRAMS = (added_to_constants, into_parts, two_axes, chosen_by_floats, a_branch_in_a_branch, a_number_for_all)
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
@@ -323,6 +338,24 @@ def test_numbers_and_structures_as_arguments() -> None:
     np.testing.assert_allclose(found, exact)
 
 
+def test_arguments_by_name_and_arrays_without_axes() -> None:
+    def f(x: Any, scale: Any = 1.0, at: int = 0) -> Any:
+        return x * scale * x[at]
+
+    x = np.arange(1.0, 4.0)
+    j = sparse_jacobian(f)
+    for at in (0, 2):
+        for scale in (2.0, 3.0):
+            exact = complex_step(lambda x, s=scale, at=at: x * s * x[at], x)
+            np.testing.assert_allclose(j(x, at=at, scale=scale).toarray(), exact)
+            np.testing.assert_array_equal(j.pattern(x, at=at).toarray(), exact != 0.0)
+    assert j.sweeps(x, scale=2.0) == 1
+    np.testing.assert_array_equal(j.entries(x[:1], scale=2.0), [4.0])
+    np.testing.assert_array_equal(
+        sparse_jacobian(lambda x: x * x)(np.array(3.0)).toarray(), [[6.0]]
+    )
+
+
 def test_a_pattern_that_is_given_orders_the_entries() -> None:
     def f(x: Any) -> Any:
         return x[1:] * x[:-1]
@@ -366,3 +399,31 @@ def test_indices_are_checked() -> None:
     j(np.ones(3), np.array([0, -1]))
     with pytest.raises(JitadIndexError, match="out of bounds"):
         j(np.ones(3), np.array([0, 3]))
+
+
+def test_a_second_process_finds_the_kernels(tmp_path: Path) -> None:
+    module = tmp_path / "spring.py"
+    module.write_text(
+        "import numpy as np\n"
+        "from jitad import sparse_hessian\n"
+        "def energy(x):\n"
+        "    total = 0.0\n"
+        "    for i in range(len(x) - 1):\n"
+        "        total += (x[i + 1] - x[i]) ** 4\n"
+        "    return total\n"
+        "x = np.arange(5.0) ** 2\n"
+        "print(sparse_hessian(energy)(x).toarray().tolist())\n"
+    )
+    cache = tmp_path / "cache"
+    env = {**os.environ, "JITAD_CACHE_DIR": str(cache)}
+    seen = []
+    for _ in range(2):
+        out = subprocess.run(
+            [sys.executable, str(module)], env=env, check=True, capture_output=True, text=True
+        ).stdout  # fmt: skip
+        kernels = {f.name: f.stat().st_mtime_ns for f in cache.rglob("*") if f.suffix == ".py"}
+        seen.append((out, kernels))
+    assert seen[0] == seen[1] and len(seen[0][1]) == 2
+    d = 12.0 * np.diff(np.arange(5.0) ** 2) ** 2
+    exact = np.diag(np.append(d, 0.0) + np.append(0.0, d)) - np.diag(d, 1) - np.diag(d, -1)
+    np.testing.assert_allclose(json.loads(seen[0][0]), exact)

@@ -215,6 +215,8 @@ def test_what_is_refused(way: str) -> None:
         sparse_jacobian(lambda x, y: x * y, (0, 1))(np.ones(2), np.ones(2, np.float32))
     with pytest.raises(JitadError, match="SciPy array"):
         jitad.jit(lambda x: sparse_jacobian(lambda y: y * y)(x))(np.ones(2))
+    with pytest.raises(JitadError, match="can't be differentiated"):
+        jitad.grad(lambda x: sparse_jacobian(lambda y: y * y)(x).sum())(np.ones(2))
 
 
 # -- in use ---------------------------------------------------------------------------------------
