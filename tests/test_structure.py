@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = (
     ("jitad",),
     ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
+    ("jitad.compression",),
     ("jitad.iterations", "jitad.blocks"),
     ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),

@@ -44,6 +44,7 @@ from jitad.emit.lapack import (
 )
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import ask, show
+from jitad.emit.schedules import advance, leaf_of, slots_of
 from jitad.emit.sorting import argsort, searchsorted
 from jitad.primitives import TABLE
 from jitad.primitives.special import OPERANDS
@@ -157,6 +158,7 @@ __all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", "eig", "eigh"]
 __all__ += ["expm", "line", "log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr"]
+__all__ += ["advance", "leaf_of", "slots_of"]
 __all__ += ["searchsorted", "solve", "sqrtm", "svd", "trisolve"]
 __all__ += ["accum", "ask", "deep", "empty", "grown", "handed", "load", "local", "opaque", "room"]
 __all__ += ["show", "store", "times", "zeros"]

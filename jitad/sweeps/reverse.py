@@ -45,12 +45,13 @@ def vjp_block(
     seeded: Sequence[int] | None = None,
     library: Library | None = None,
     function: str | None = None,
+    added: Sequence[int] = (),
 ) -> Block:
     """(params..., seeds...) -> (results..., adjoints of the active params).
 
     There is one seed for every result in `seeded`, by default for all float results; the others
-    have sensitivity zero.  `function`: whose body it is; then what it adds to are the last
-    parameters (`Library.added_to`).
+    have sensitivity zero.  `added`: parameters whose adjoints so far come in as the last ones.
+    `function`: whose body it is; then these are what it adds to (`Library.added_to`).
     """
     b = Builder()
     env = begin(b, block)
@@ -72,7 +73,7 @@ def vjp_block(
                 sweep.contribute(root, r, seed)
     if function is not None:
         added = (library or Library()).added_to(function, active, seeded or ())
-        new.params += so_far([new.params[k] for k in added], root)
+    new.params += so_far([new.params[k] for k in added], root)
     sweep.backward(forward, root)
     new.results = results + [sweep.adjoint(p, root) for p in inputs]
     finish(root)

@@ -31,7 +31,10 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
     terms = elementwise("exp", elementwise("sub", a, top))
     if b is not None:
         terms = elementwise("mul", b, terms)
-    total = elementwise("log", call(np.sum, terms, axis=axis, keepdims=keepdims))
+    total = call(np.sum, terms, axis=axis, keepdims=keepdims)
+    none = elementwise("eq", total, 0.0)  # where the logarithm has an infinite slope, times zero
+    total = elementwise("log", elementwise("where", none, 1.0, total))
+    total = elementwise("where", none, -np.inf, total)
     if not keepdims and axis is not None:
         top = call(np.sum, top, axis=axis)  # of one element each
     return elementwise("add", total, top)
