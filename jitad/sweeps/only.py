@@ -28,7 +28,7 @@ def _condition(b: Builder, seed: Atom) -> Atom | None:
         return None
     predicate = e.ins[0]
     one, other = e.ins[1:] if e.op == "where" else (
-        block.results[e.outs.index(seed)] for block in e.blocks  # type: ignore[arg-type]
+        block.results[e.outs.index(seed)] for block in e.blocks
     )  # fmt: skip
     if isinstance(predicate.type, Array):
         return None
