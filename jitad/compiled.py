@@ -45,6 +45,7 @@ from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
 from jitad.trace.paths import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
+from jitad.undisturbed import undisturbed
 from jitad.values.registry import any_traced
 
 _MISSED = object()
@@ -263,11 +264,12 @@ class Compiled:
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
-        traced = trace(self.f, args, kwargs, self._dynamic, path, self.memory)
-        # for native callers there is no first call to learn from
-        if not from_types and not self._seen.issuperset(traced.guessed):
-            raise Guessed(traced.guessed)
-        s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
+        with undisturbed():
+            traced = trace(self.f, args, kwargs, self._dynamic, path, self.memory)
+            # for native callers there is no first call to learn from
+            if not from_types and not self._seen.issuperset(traced.guessed):
+                raise Guessed(traced.guessed)
+            s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
         self._all.append(s)
         return s
 

@@ -34,7 +34,7 @@ LAYERS = (
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
     ("jitad.closures", "jitad.floatlists", "jitad.structures", "jitad.errors", "jitad.where",
-     "jitad.late"),
+     "jitad.late", "jitad.undisturbed", "jitad.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

@@ -6,7 +6,6 @@ Written against Numba 0.68 and llvmlite 0.50.
 from __future__ import annotations
 
 import ctypes
-import gc
 import hashlib
 import math
 import pickle
@@ -24,6 +23,7 @@ import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, njit, types
 from numba.core import (
+    analysis,
     caching,
     callwrapper,
     cgutils,
@@ -33,8 +33,11 @@ from numba.core import (
     config,
     imputils,
     lowering,
+    postproc,
+    rewrites,
     serialize,
     sigutils,
+    transforms,
     typed_passes,
     untyped_passes,
 )
@@ -45,6 +48,7 @@ from numba.extending import intrinsic, lower_builtin
 from numba.np import arrayobj, numpy_support
 
 from jitad.emit import cachefiles
+from jitad.undisturbed import undisturbed
 
 
 class _Attributes(ir.values.FunctionAttributes):
@@ -815,6 +819,68 @@ class _KernelLowering(typed_passes.NativeLowering):
         return _Lower
 
 
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Blocks(untyped_passes.IRProcessing):
+    """Basic blocks as Numba wants them; when variables die is found out once, by `_Lifetimes`."""
+
+    _name = "kernel_blocks"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        return True
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Rewrites(untyped_passes.GenericRewrites):
+    """Numba's rewrites before types are known, without finding out anew when variables die."""
+
+    _name = "kernel_rewrites"
+
+    def run_pass(self, state: Any) -> bool:
+        for kind in rewrites.rewrite_registry.rewrites["before-inference"]:
+            rewrite = kind(state)
+            for at in list(state.func_ir.blocks):
+                blocks = state.func_ir.blocks
+                while rewrite.match(state.func_ir, blocks[at], state.typemap, state.calltypes):
+                    blocks[at] = rewrite.apply()
+        return True
+
+
+class _HoldersLives(postproc.VariableLifetime):
+    """Lifetimes of the variables that hold references; the others need no end."""
+
+    def __init__(self, blocks: Any, holders: set[str]) -> None:
+        super().__init__(blocks)
+        self._holders = holders
+
+    @cached_property
+    def usedefs(self) -> Any:
+        of_all = analysis.compute_use_defs(self._blocks)
+        return type(of_all)(*({at: names & self._holders for at, names in of_one.items()}
+                              for of_one in of_all))  # fmt: skip
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Lifetimes(typed_passes.IRLegalization):
+    """Say where each variable that holds a reference dies.
+
+    Numba says it of every variable.  A block that raises is the end of all that were alive there,
+    so that a function with n checks and n numbers had n * n ends, each with code of its own.
+    """
+
+    _name = "kernel_lifetimes"
+
+    def run_pass(self, state: Any) -> bool:
+        models = state.targetctx.data_model_manager
+        counted = {t: models[t].contains_nrt_meminfo() for t in set(state.typemap.values())}
+        holders = {name for name, t in state.typemap.items() if counted[t]}
+        run = postproc.PostProcessor(state.func_ir)
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        state.func_ir.variable_lifetime = _HoldersLives(state.func_ir.blocks, holders)
+        run._insert_var_dels()
+        return True
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
@@ -827,11 +893,11 @@ class KernelCompiler(compiler.CompilerBase):
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
-        p.add_pass(untyped_passes.IRProcessing, "processing IR")
-        p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
+        p.add_pass(_Blocks, "blocks")
+        p.add_pass(_Rewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
-        p.add_pass(typed_passes.IRLegalization, "delete what is dead")
+        p.add_pass(_Lifetimes, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
@@ -839,12 +905,5 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        # a second of making millions of objects, few of them garbage in cycles
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            with _remembering(), _optimising_once():
-                return super()._compile_core()
-        finally:
-            if collecting:
-                gc.enable()
+        with undisturbed(), _remembering(), _optimising_once():
+            return super()._compile_core()

@@ -241,7 +241,7 @@ register(Primitive(
 def _pack_infer(*ins: Atom) -> Inferred:
     from jitad.tape.ir import lit
 
-    dtype, _ = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    dtype, _ = promote(*(a.type for a in ins))
     return ((Array(dtype, 1), (lit(len(ins)),)),)
 
 
@@ -312,7 +312,7 @@ register(Primitive(
 
 def _concatenate_infer(*ins: Atom, axis: int) -> Inferred:
     *arrays, extent = ins
-    dtype, _ = promote(*(a.type for a in arrays))  # type: ignore[arg-type]
+    dtype, _ = promote(*(a.type for a in arrays))
     shape = list(arrays[0].shape)
     shape[axis] = extent
     return ((Array(dtype, len(shape)), tuple(shape)),)
@@ -394,7 +394,7 @@ for _name, _function in (("amax", np.max), ("amin", np.min)):
 
 
 def _matmul_infer(a: Atom, b: Atom) -> Inferred:
-    dtype, _ = promote(a.type, b.type)  # type: ignore[arg-type]
+    dtype, _ = promote(a.type, b.type)
     shape = a.shape[:-1] + (b.shape[1:] if len(b.shape) == 2 else ())
     return ((Array(dtype, len(shape)) if shape else Scalar(dtype), shape),)
 
