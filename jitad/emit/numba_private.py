@@ -9,6 +9,7 @@ import ctypes
 import hashlib
 import math
 import pickle
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -703,10 +704,10 @@ def _optimising_once() -> Iterator[None]:
                 passes.run(function, builder)
 
     def once(self: Any) -> None:
-        # What was linked in is called from here alone, so its calling convention is nobody else's:
-        # fields of arrays that it has no use for, and what is the same in all calls, stay away.
+        # A kernel's functions are called from it alone, so their calling convention is nobody
+        # else's: fields of arrays that they have no use for stay away, and what all calls share.
         for function in self._final_module.functions:
-            if function.linkage.name == "linkonce_odr" and not function.name.startswith("NRT_"):
+            if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
@@ -716,6 +717,9 @@ def _optimising_once() -> Iterator[None]:
         yield
     finally:
         library._optimize_functions, library._optimize_final_module = functions, module
+
+
+_OF_A_KERNEL = re.compile(r"_ZN\d+jitad_")  # mangled names in the modules that `native` makes
 
 
 class _Lower(lowering.Lower):

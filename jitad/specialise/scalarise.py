@@ -24,6 +24,7 @@ from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit,
 from jitad.tape.types import Array, Scalar, Type
 
 LARGEST = 16  # elements
+MOST = 27  # multiplications of a product of matrices: as a loop the compiler unrolls it as well
 
 _UPDATES = ("store", "accum", "store_slice", "accum_slice")
 
@@ -96,6 +97,8 @@ def _choose(block: Block) -> set[Var]:
                     bad.append(e.ins[0])
             case "full" | "pack" | "iota" | "copy" | "ident":
                 pass
+            case "matmul" if _products(e) > MOST:
+                bad += [a for a in (*e.ins, *e.outs) if isinstance(a.type, Array)]
             case "sum" | "matmul" | "concatenate" | "reshape" | "transpose" | "broadcast":
                 if not _all_small(e):  # the result's extents do not tell the operands'
                     bad += [v for v in e.outs if isinstance(v.type, Array)]
@@ -106,6 +109,12 @@ def _choose(block: Block) -> set[Var]:
     refused = {find(a) for a in bad if isinstance(a, Var)}
     refused |= {find(v) for v in list(leader) if isinstance(v, Var) and not _small(v)}
     return {v for v in small if find(v) not in refused}
+
+
+def _products(e: Equation) -> int:
+    """How many multiplications a product of small matrices takes; 0 if its extents are unknown."""
+    extents = [d.value for d in (*e.outs[0].shape, e.ins[0].shape[-1]) if isinstance(d, Lit)]
+    return math.prod(extents) if len(extents) == len(e.outs[0].shape) + 1 else 0
 
 
 def _literal_places(e: Equation) -> bool:

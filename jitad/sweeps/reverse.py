@@ -25,6 +25,7 @@ from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import apart, finish, independent
 from jitad.sweeps.implicit import pulled
+from jitad.sweeps.only import condition, under
 from jitad.sweeps.records import settle
 from jitad.sweeps.repeat import again, branch_again, condition_again
 from jitad.sweeps.restore import Unwinding, before, lasting, plan
@@ -441,7 +442,15 @@ class Reverse:
                 first_k, step = lit(0), lit(1)  # forwards: vectorises better
             else:
                 first_k, step = b.emit("sub", count, lit(1)), lit(-1)
-            b.structured("for", (first_k, step, count, *starts), tuple(outs), (new,))
+            ins = (first_k, step, count, *starts)
+            seeded = [k for k in range(len(carried)) if seeds[carried[k]] is not None]
+            only = None if twin or threads or restored else condition(
+                b, [starts[k] for k in seeded]
+            )  # fmt: skip
+            if only is None:
+                b.structured("for", ins, tuple(outs), (new,))
+            else:
+                under(b, only, ins, outs, new)
         if twin:
             offset = len(carried) + len(gathered) + len(restored)
             scope.twins.append((e, tuple(outs[offset : offset + len(params)])))

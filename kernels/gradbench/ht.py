@@ -99,7 +99,7 @@ def residuals_in_triangles(
     out = np.zeros((len(points), 3))
     for i in range(len(points)):
         corners = model.triangles[correspondences[i]]
-        shares = us[i, 0], us[i, 1], 1.0 - us[i, 0] - us[i, 1]
+        shares = np.array([us[i, 0], us[i, 1], 1.0 - us[i, 0] - us[i, 1]])
         place = np.zeros(3)
         for corner in range(3):
             place += shares[corner] * posed(corners[corner], transforms, turn, move, model)

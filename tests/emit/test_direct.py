@@ -185,3 +185,28 @@ def test_an_int_that_is_data() -> None:
     with pytest.raises(OverflowError):
         g(0.5, 2**64)
     assert g(0.5, 11) == 5.5
+
+
+def test_functions_of_a_kernel_keep_hold_of_no_array(counted: None) -> None:
+    """Parameters are borrowed: they are not counted, whoever is done with them."""
+
+    def down(a: Any, out: Any, k: int) -> Any:
+        if k == 0:
+            return a[0]
+        out[k] = a[k] + down(a, out, k - 1)
+        return out[k] * 2.0
+
+    def f(a: Any) -> Any:
+        out = np.zeros(len(a))
+        return down(a, out, len(a) - 1) + out[1]
+
+    g = jit_grad(f)
+    a = np.arange(1.0, 7.0)
+    g(a)
+    before, references = rtsys.get_allocation_stats(), sys.getrefcount(a)
+    for _ in range(100):
+        g(a)
+    gc.collect()
+    after = rtsys.get_allocation_stats()
+    assert sys.getrefcount(a) == references
+    assert after.alloc - before.alloc == after.free - before.free > 0
