@@ -16,8 +16,9 @@ from scipy import sparse
 
 from jitad import columns, iterations
 from jitad.api import Argnums, Derivative, grad, vjp
+from jitad.arguments import abstracts
 from jitad.blocks import WIDTH
-from jitad.compiled import Compiled, abstracts
+from jitad.compiled import Compiled
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.runtime.leaves import is_real
 from jitad.runtime.operators import positions_of

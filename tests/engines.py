@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jitad
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.entries import finish
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
@@ -23,7 +23,7 @@ def eagerly(f: Function, *args: Any) -> Any:
 def on_tape(f: Function, *args: Any) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    traced = trace(f, *unflatten(structure, map(abstract, leaves)))
     plain = specialise(traced.tape)
     flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
     return finish(traced, tuple(flat), f, args, {})

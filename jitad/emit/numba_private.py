@@ -486,12 +486,8 @@ def _is_direct(fndesc: Any) -> bool:
     """Are all arguments of kinds that `_Direct` knows?"""
     scalars = (types.float64, types.int64, types.boolean)
     return _LAYOUT_IS_KNOWN and all(
-        t in scalars or (
-            isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
-            and isinstance(t.dtype, (types.Float, types.Integer))
-        )
-        for t in fndesc.argtypes
-    )  # fmt: skip
+        t in scalars or _is_plain(t) for t in fndesc.argtypes
+    )
 
 
 class _Direct(callwrapper.PyCallWrapper):
@@ -500,6 +496,10 @@ class _Direct(callwrapper.PyCallWrapper):
     Numba's own way finds out what each argument is, and gives it an object that keeps its memory;
     here an array is looked at where it lies.  The caller's tuple keeps it, and kernels hand out
     arrays of their own only.  For anything else the answer is NotImplemented.
+
+    There may be more arguments: an array for each array among the results, to be copied to.  A
+    result that doesn't fit its array, or arrays that overlap, are left alone: then all results are
+    new arrays.
     """
 
     def build(self) -> None:
@@ -519,8 +519,13 @@ class _Direct(callwrapper.PyCallWrapper):
             builder.ret(answer)
         self.environment = self.get_env(api, builder)
         word = ir.IntType(64)
-        count = self.field(args, _SIZE, word)
-        self.expect(builder.icmp_signed("==", count, word(len(self.fndesc.argtypes))))
+        count, wanted = self.field(args, _SIZE, word), len(self.fndesc.argtypes)
+        results = self.fndesc.restype
+        results = results if isinstance(results, types.BaseTuple) else ()
+        places = [t for t in results if _is_plain(t)]
+        self.given = builder.icmp_signed("==", count, word(wanted + len(places)))
+        self.expect(builder.or_(self.given, builder.icmp_signed("==", count, word(wanted))))
+        self.outs = self.targets(args, wanted, places)
         native = [
             self.argument(self.field(args, _ITEMS + 8 * k, api.pyobj), t)
             for k, t in enumerate(self.fndesc.argtypes)
@@ -533,9 +538,53 @@ class _Direct(callwrapper.PyCallWrapper):
         if state is not None:
             api.restore_thread(state)
         with builder.if_then(status.is_ok, likely=True):
+            self.copied = self.copy_out(result)
             builder.ret(self.boxed(self.fndesc.restype, result))
         self.context.call_conv.raise_error(builder, api, status)
         builder.ret(api.get_null_object())
+
+    def targets(self, args: Any, first: int, kinds: list[Any]) -> list[tuple[Any, Any, Any]]:
+        """The type, object and array of each that is to be copied to, if they are given."""
+        found = [(cgutils.alloca_once_value(self.builder, self.api.get_null_object()),
+                  cgutils.alloca_once(self.builder, self.context.get_value_type(t), zfill=True))
+                 for t in kinds]  # fmt: skip
+        with self.builder.if_then(self.given, likely=False):
+            for k, (t, (thing, array)) in enumerate(zip(kinds, found, strict=True)):
+                given = self.field(args, _ITEMS + 8 * (first + k), self.api.pyobj)
+                self.builder.store(given, thing)
+                self.builder.store(self.array(given, t), array)
+        return [(t, thing, array) for t, (thing, array) in zip(kinds, found, strict=True)]
+
+    def copy_out(self, result: Any) -> Any:
+        """Copy the results to the given arrays; whether that was done."""
+        b, context, word = self.builder, self.context, ir.IntType(64)
+        done = cgutils.alloca_once_value(b, self.given)
+        if not self.outs:
+            return done
+        places = [k for k, t in enumerate(self.fndesc.restype) if _is_plain(t)]
+        with b.if_then(self.given, likely=False):
+            fits, copies = self.given, []
+            spans: list[tuple[Any, Any]] = []
+            for k, (t, _, at) in zip(places, self.outs, strict=True):
+                made = context.make_array(t)(context, b, b.extract_value(result, k))
+                out = context.make_array(t)(context, b, b.load(at))
+                for axis in range(t.ndim):
+                    same = b.icmp_signed("==", b.extract_value(made.shape, axis),
+                                         b.extract_value(out.shape, axis))  # fmt: skip
+                    fits = b.and_(fits, same)
+                start = b.ptrtoint(out.data, word)
+                end = b.add(start, b.mul(made.nitems, made.itemsize))
+                for other, other_end in spans:
+                    apart = b.or_(b.icmp_unsigned(">=", start, other_end),
+                                  b.icmp_unsigned(">=", other, end))  # fmt: skip
+                    fits = b.and_(fits, apart)
+                spans.append((start, end))
+                copies.append((out, made))
+            b.store(fits, done)
+            with b.if_then(fits):
+                for out, made in copies:
+                    copy(b, out, made)
+        return done
 
     def field(self, thing: Any, at: int, kind: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
@@ -611,8 +660,26 @@ class _Direct(callwrapper.PyCallWrapper):
         api, b = self.api, self.builder
         if isinstance(t, types.BaseTuple):
             out = api.tuple_new(t.count)
-            for k, part in enumerate(t):
-                api.tuple_setitem(out, k, self.boxed(part, b.extract_value(value, k)))
+            outs = iter(self.outs)
+            for k, part in enumerate(t):  # a kernel's results; there are no tuples in them
+                own = b.extract_value(value, k)
+                if not _is_plain(part):
+                    api.tuple_setitem(out, k, self.boxed(part, own))
+                    continue
+                _, thing, _ = next(outs)
+                with b.if_else(b.load(self.copied)) as (given, new):
+                    with given:
+                        theirs = b.load(thing)
+                        api.incref(theirs)
+                        self.context.nrt.decref(b, part, own)
+                        first = b.block
+                    with new:
+                        ours = self.boxed(part, own)
+                        second = b.block
+                either = b.phi(api.pyobj)
+                either.add_incoming(theirs, first)
+                either.add_incoming(ours, second)
+                api.tuple_setitem(out, k, either)
             return out
         if isinstance(t, types.Array) and t.box_type is np.ndarray:
             byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -626,6 +693,14 @@ class _Direct(callwrapper.PyCallWrapper):
             self.context.nrt.decref(b, t, value)
             return out
         return api.from_native_return(t, value, self.environment)
+
+
+def _is_plain(t: Any) -> bool:
+    """Is it an array that `_Direct` can look at where it lies?"""
+    return bool(
+        isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
+        and isinstance(t.dtype, (types.Float, types.Integer))
+    )  # fmt: skip
 
 
 def _direct_name(fndesc: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import Block, walk
@@ -30,7 +30,7 @@ def plain(name: str, differentiated: bool, size: str = "small") -> tuple[Block, 
         f = jitad.value_and_grad(f, kernel.argnums)
     args = kernel.inputs(size)
     leaves, structure = flatten((args, {}))
-    given, named = unflatten(structure, map(_abstract, leaves))
+    given, named = unflatten(structure, map(abstract, leaves))
     traced = trace(f, given, named, set())
     return specialise(traced.tape).body, traced.arguments(f, args, {})
 
