@@ -47,6 +47,7 @@ from jitad.undisturbed import undisturbed
 from jitad.values.registry import any_traced
 
 _MISSED = object()
+_NOWHERE: Any = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 _MOST_LEAVES = 1000  # of arguments for which an entry is written out
 
@@ -131,13 +132,12 @@ class Compiled:
         self._entries_into: dict[Any, Callable[..., Any]] = {}
         self._like: tuple[Any, list[Any]] | None = None  # what `_fast` is for
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            if self._outs and "out" in kwargs:
-                out = kwargs.pop("out")
-                return self._slow_into(out, *args, **kwargs) if kwargs else self._into(out, *args)
-            return self._named(args, kwargs)
-        return self._fast(*args)
+    def __call__(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+        if out is _NOWHERE:
+            return self._named(args, kwargs) if kwargs else self._fast(*args)
+        if not self._outs:
+            return self._named(args, {**kwargs, "out": out})
+        return self._slow_into(out, *args, **kwargs) if kwargs else self._into(out, *args)
 
     def __repr__(self) -> str:
         return f"<jitad.Compiled {self.__name__}>"

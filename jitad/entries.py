@@ -278,8 +278,18 @@ class Source:
 
 
 def is_constant(owner: Any, kind: str, key: Any) -> bool:
-    """The function inside a derivative operator never changes."""
-    return kind == "attr" and key == "f" and type(owner).__module__ == "jitad.api"
+    """The function inside a derivative operator never changes, nor what the operator does."""
+    return kind == "attr" and key in ("f", "manner") and type(owner).__module__ == "jitad.api"
+
+
+def is_fixed(path: Path, function: Any) -> bool:
+    """Is it the compiled function itself, or what it was made with?"""
+    at = function
+    for kind, key in path.steps:
+        if not is_constant(at, kind, key):
+            return False
+        at = getattr(at, key)
+    return path.root == "function"
 
 
 def python_entry(
@@ -312,7 +322,9 @@ def python_entry(
         tests.append(f"[*kwargs] == {s.name('keys', list(named.keys))}")
     for key, part in zip(named.keys, named.children, strict=True):
         s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
-    tests += [s.test(g) for g in traced.guards]
+    tests += [
+        s.test(g) for g in traced.guards if g.kind == "code" or not is_fixed(g.path, function)
+    ]
     operands = [s.values.get(p) or s.at(p) for p in parameters(traced)]
     call = f"({', '.join(operands)})"
     if into is not None:
