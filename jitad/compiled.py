@@ -19,7 +19,7 @@ from numba import types as numba_types
 
 from jitad import outputs
 from jitad.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
-from jitad.emit import capi
+from jitad.emit import capi, native
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, python_entry
@@ -33,6 +33,7 @@ from jitad.errors import (
 )
 from jitad.fallback import Unknown, is_allowed, warn
 from jitad.floatlists import LONG, packed
+from jitad.looking import describe
 from jitad.native_entries import native_entry, of_types
 from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import flatten, unflatten
@@ -83,7 +84,7 @@ class Compiled:
     ----------
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
-    explain() : which kernels there are, and which calls ran without one.
+    explain() : which kernels there are, what became of their loops, which calls had none.
     tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
     compile(*types) : compile ahead of time, for Numba types or for values of the types.
     address(*types) : the address of a C function.
@@ -351,8 +352,19 @@ class Compiled:
         return [s.why for s in self._all]
 
     def explain(self) -> str:
-        """Which kernels there are and why, and which calls ran without one."""
-        lines = [f"kernel {k}: {why}" for k, why in enumerate(self.specialisations, 1)]
+        """Which kernels there are and why, what became of their loops, and calls without a kernel.
+
+        A line for each loop of a kernel: the user's line; whether it is the function's own loop,
+        the reverse sweep's, or one pass for both; the bytes that an iteration keeps for the reverse
+        sweep; what the reverse sweep computes again; how many iterations the machine code takes at
+        a time, or why only one.  Each kernel is compiled once more for that.
+        """
+        lines = []
+        for k, s in enumerate(self._all, 1):
+            lines.append(f"kernel {k}: {s.why}")
+            tape, source = s.traced.tape, s.kernel.source
+            widths = native.vector_widths(s.kernel.dispatcher)
+            lines += [f"  {line}" for line in describe(tape, specialise(tape), source, widths)]
         return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property

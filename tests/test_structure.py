@@ -23,7 +23,7 @@ LAYERS = (
     ("jitad.compiled",),
     ("jitad.native_entries",),
     ("jitad.entries", "jitad.fallback"),
-    ("jitad.arguments", "jitad.outputs"),
+    ("jitad.arguments", "jitad.looking", "jitad.outputs"),
     ("jitad.trace",),
     ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),

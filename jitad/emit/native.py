@@ -103,6 +103,11 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
     return numba_private.direct(dispatcher, tuple(kinds))
 
 
+def vector_widths(dispatcher: Any) -> dict[int, int]:
+    """How many lanes the vectors have in loops of a compiled kernel, by the line of its source."""
+    return numba_private.vector_widths(dispatcher)
+
+
 @cache
 def _surroundings() -> str:
     """Everything beside the source that the machine code depends on."""

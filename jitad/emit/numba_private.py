@@ -9,6 +9,8 @@ import ctypes
 import hashlib
 import math
 import pickle
+import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -209,6 +211,46 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
     if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
+
+
+class _Lines:
+    """Makes the compiler attach lines to instructions, and nothing else of debug information."""
+
+    def define_pipelines(self) -> list[Any]:
+        self.state.flags.dbg_directives_only = True  # type: ignore[attr-defined]
+        return super().define_pipelines()  # type: ignore[misc]
+
+
+_LABEL = re.compile(r"^([\w.\"$-]+):")
+_AT = re.compile(r"^(!\d+) = !DILocation\(line: (\d+)", re.MULTILINE)
+_LANES = re.compile(r"<(\d+) x (?:double|float|i\d+)>")
+
+
+def vector_widths(dispatcher: Any) -> dict[int, int]:
+    """The lanes of the widest vectors in loops, by the line of the source; none if Numba is off."""
+    if not getattr(dispatcher, "signatures", None):
+        return {}
+    pipeline = type("LineCompiler", (_Lines, KernelCompiler), {})
+    lined = njit(
+        nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True, fastmath=FUSED,
+        pipeline_class=pipeline, debug=True,
+    )(dispatcher.py_func)  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lined.compile(dispatcher.signatures[0])
+        text = lined.inspect_llvm(lined.signatures[0])
+    lines = {name: int(line) for name, line in _AT.findall(text)}
+    widths: dict[int, int] = {}
+    block = ""
+    for line in text.splitlines():
+        if match := _LABEL.match(line):
+            block = match.group(1)
+        name = re.search(r"!dbg (!\d+)", line)
+        if "vector.body" in block and name is not None and name.group(1) in lines:
+            at = lines[name.group(1)]
+            for lanes in _LANES.findall(line):
+                widths[at] = max(widths.get(at, 1), int(lanes))
+    return widths
 
 
 # -- elements of arrays ---------------------------------------------------------------------------
