@@ -1,9 +1,8 @@
 """How does the first call grow with a function's length?  ``python -m benchmarks.bench_compile``
 
 Generated straight-line functions (of as many lines as the arguments say), of numbers and with
-elements of arrays; the seconds of each stage
-of the first gradient, with nothing on disk: tracing, passes over the tape, emission, Numba with LLVM.
-Prints a table and draws ``benchmarks/out/compile.png``.
+elements of arrays; the seconds of each stage of the first gradient, with nothing on disk: tracing,
+passes over the tape, emission, Numba with LLVM.  Prints a table, draws benchmarks/out/compile.png.
 """
 
 import linecache

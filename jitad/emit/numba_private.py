@@ -5,6 +5,7 @@ Written against Numba 0.68 and llvmlite 0.50.
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 import hashlib
 import math
@@ -41,6 +42,7 @@ from numba.core import (
     typed_passes,
     untyped_passes,
 )
+from numba.core import ir as numba_ir
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
@@ -798,6 +800,35 @@ _call_types: dict[tuple[Any, Any], Any] = {}
 
 
 @contextmanager
+def _brief() -> Iterator[None]:
+    """Find the heads of functions once a source, not once a `raise`, line by line upwards.
+
+    Numba wants the name of the function for each.  It also quotes the source in errors that it
+    makes to catch them again: whether what is raised is a constant is found out in this way.  Runs
+    under Numba's compiler lock.
+    """
+    quoted, searched = numba_ir.Loc.strformat, numba_ir.Loc._find_definition
+    heads: dict[str, list[tuple[int, str]]] = {}
+
+    def find(self: Any) -> str | None:
+        if self.filename not in heads:
+            heads[self.filename] = [
+                (k, line) for k, line in enumerate(self.get_lines())
+                if line.strip().startswith("def ")
+            ]  # fmt: skip
+        known = heads[self.filename]
+        above = bisect.bisect_left(known, self.line - 1, key=lambda head: head[0])
+        return known[above - 1][1] if above else None
+
+    numba_ir.Loc.strformat = lambda self, nlines_up=2: str(self)
+    numba_ir.Loc._find_definition = find
+    try:
+        yield
+    finally:
+        numba_ir.Loc.strformat, numba_ir.Loc._find_definition = quoted, searched
+
+
+@contextmanager
 def _optimising_once() -> Iterator[None]:
     """Run LLVM's pipeline over a module once.
 
@@ -985,5 +1016,5 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        with undisturbed(), _remembering(), _optimising_once():
+        with undisturbed(), _remembering(), _brief(), _optimising_once():
             return super()._compile_core()
