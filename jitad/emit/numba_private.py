@@ -12,6 +12,7 @@ import math
 import pickle
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -849,6 +850,11 @@ def _optimising_once() -> Iterator[None]:
                 passes.run(function, builder)
 
     def once(self: Any) -> None:
+        # What was linked in is called from here alone, so its calling convention is nobody else's:
+        # fields of arrays that it has no use for, and what is the same in all calls, stay away.
+        for function in self._final_module.functions:
+            if function.linkage.name == "linkonce_odr" and not function.name.startswith("NRT_"):
+                function.linkage = "internal"
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
@@ -860,11 +866,37 @@ def _optimising_once() -> Iterator[None]:
 
 
 class _Lower(lowering.Lower):
-    """Numba's lowering, but for elements of arrays: kernels have no negative indices.
+    """Numba's lowering, but for elements and parameters.
 
-    Numba adds the extent to an index below zero, at run time.  LLVM does not always see that a
-    counter is never one, and a loop in which it does not is not vectorised.
+    Kernels have no negative indices.  Numba adds the extent to an index below zero, at run time.
+    LLVM does not always see that a counter is never one, and a loop in which it does not is not
+    vectorised.
+
+    A parameter that keeps its value is the caller's, who holds it during the call.  Numba counts it
+    up and down all the same, which LLVM does not always take away: in a recursion that costs more
+    than the rest.
     """
+
+    @cached_property
+    def _borrowed(self) -> frozenset[str]:
+        """Names that stand for one parameter all the time."""
+        made = [s for b in self.blocks.values() for s in b.find_insts(numba_ir.Assign)]
+        times = Counter(s.target.name for s in made)
+        return frozenset(
+            s.target.name for s in made
+            if isinstance(s.value, numba_ir.Arg) and times[s.target.name] == 1
+        )  # fmt: skip
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        value = inst.value
+        if not (isinstance(value, numba_ir.Arg) and inst.target.name in self._borrowed):
+            return super().lower_assign(ty, inst)
+        kind = self.typeof(f"arg.{value.name}")
+        return self.context.cast(self.builder, self.fnargs[value.index], kind, ty)
+
+    def delvar(self, name: str) -> None:
+        if name not in self._borrowed:
+            super().delvar(name)
 
     def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
         """The indices of one element of a plain array; None for everything else."""

@@ -23,6 +23,7 @@ from jitad.emit.depth import deep, handed, room
 from jitad.emit.fourier import dft
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import ask, show
+from jitad.emit.schedules import advance, leaf_of, slots_of
 from jitad.emit.sorting import argsort, searchsorted
 from jitad.primitives import TABLE
 from jitad.primitives.special import OPERANDS
@@ -127,7 +128,8 @@ _LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_
            "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
            "trisolve")  # fmt: skip
 _SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS)
-_ELSEWHERE = {"times": "blas", "eig": "eigen", **dict.fromkeys(_LAPACK, "lapack")}
+_ELSEWHERE = {"times": "blas", "eig": "eigen", "heigh": "hermitian",
+              **dict.fromkeys(_LAPACK, "lapack")}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -150,3 +152,4 @@ __all__ = [*(f.__name__ for f in _DEFINED), *_SPECIAL, *_ELSEWHERE, "abs", "inf"
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["accum", "argsort", "ask", "banded", "deep", "dft", "empty", "grown", "handed", "load"]
 __all__ += ["local", "opaque", "room", "searchsorted", "show", "store", "zeros"]
+__all__ += ["advance", "leaf_of", "slots_of"]

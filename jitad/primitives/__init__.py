@@ -9,13 +9,16 @@ from jitad.primitives import (
     eigen,
     elementwise,
     fourier,
+    hermitian,
     matrices,
     orders,
     records,
+    schedules,
     special,
     spectra,
 )
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "special", "spectra"]
+__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records", "schedules"]
+__all__ += ["special", "spectra"]

@@ -224,6 +224,11 @@ register(Primitive(
     vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
+register(Primitive(  # "zeros" or "empty", each element of which is written by what follows
+    "blank",
+    lambda n, *, dtype, start: np.full(_int(n), 0.0 if start == "zeros" else np.nan, dtype),
+    lambda n, *, dtype, start: ((Array(dtype, 1), (n,)),), fresh=True,
+))  # fmt: skip
 register(Primitive(
     "iota", lambda n, *, dtype: np.arange(_int(n), dtype=dtype),
     lambda n, *, dtype: ((Array(dtype, 1), (n,)),),

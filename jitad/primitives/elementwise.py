@@ -138,8 +138,16 @@ _binary("atan2", np.arctan2, "atan2({0}, {1})",
         lambda o, a, b, y: _atan2_partials(o, a, b), infer=floating, dear=True)  # fmt: skip
 _binary("copysign", np.copysign, "copysign({0}, {1})",
         lambda o, a, b, y: (o.sign(a) * o.copysign(1.0, b), None), infer=floating)  # fmt: skip
-_binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})",
-        lambda o, a, b, y: (o.expit(a - b), o.expit(b - a)), infer=floating, dear=True)  # fmt: skip
+
+
+def _logaddexp_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    """Two that are -inf weigh the same: their difference is nan, and their sum may not matter."""
+    gap = o.where(o.eq(y, -math.inf), 0.0, a - b)
+    return o.expit(gap), o.expit(-gap)
+
+
+_binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})", _logaddexp_partials, infer=floating,
+        dear=True)  # fmt: skip
 
 
 def _over_norm(o: Any, a: Any, y: Any) -> Any:

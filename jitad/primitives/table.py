@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.tape.ir import Atom, Lit
+from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
@@ -87,6 +87,19 @@ def register(row: Primitive) -> Primitive:
         raise ValueError(f"primitive {row.name} is registered twice")
     TABLE[row.name] = row
     return row
+
+
+SMALL_POWERS = frozenset(k / 2 for k in range(-8, 9))
+"""Exponents of powers that are products, and one square root."""
+
+
+def costly(e: Equation) -> bool:
+    """Does it take longer to compute this again than to store the result and load it?"""
+    if e.op == "sqrt" or (
+        e.op == "pow" and isinstance(e.ins[1], Lit) and float(e.ins[1].value) in SMALL_POWERS
+    ):
+        return False
+    return TABLE[e.op].dear
 
 
 # -- type rules shared by many rows ---------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import sys
+import functools
 import sysconfig
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -85,18 +85,25 @@ _library = tuple(
 _OURS = __file__.rsplit("/trace/", 1)[0]
 AS_WRITTEN = _OURS + "/trace/as_written.py"
 # ours, but as a user writes
-_REWRITTEN = (_OURS + "/iterations.py", _OURS + "/columns.py", AS_WRITTEN)
+_REWRITTEN = (*(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated")), AS_WRITTEN)
 
 
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file in _REWRITTEN:
-        return False
-    module = sys.modules.get(f.__module__ or "")
-    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file or (
-        file.startswith("<string>") and module is not None and module.__name__ == "collections"
+    if file in _REWRITTEN or (file == functools.__file__ and "_from_" in f.__code__.co_name):
+        return False  # the latter is of `functools.total_ordering`
+    return is_library_file(file) or (
+        file.startswith("<string>") and f.__module__ == "collections"
     )
+
+
+def is_library_file(file: str) -> bool:
+    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file
+
+
+def is_ours(code: CodeType) -> bool:
+    return code.co_filename.startswith(_OURS)
 
 
 def _cell(value: Any) -> Any:
@@ -118,6 +125,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }  # fmt: skip
     check_refused(node, file, shadowed)
+    _name_privately(node, class_name)
     if isinstance(node, ast.Lambda):
         made: Any = ast.FunctionDef("_jmade", node.args, [ast.Return(node.body)], [], None, None)
         node = _at(made, node)
@@ -136,6 +144,14 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         raise _too_deep(f, e) from e
     node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
     return node, class_name, unit
+
+
+def _name_privately(node: ast.AST, class_name: str) -> None:
+    """`self.__x` as the class calls it: hooks are given the name as a text."""
+    for n in ast.iter_child_nodes(node):
+        if isinstance(n, ast.Attribute) and n.attr.startswith("__") and not n.attr.endswith("__"):
+            n.attr = f"_{class_name.lstrip('_')}{n.attr}" if class_name else n.attr
+        _name_privately(n, n.name if isinstance(n, ast.ClassDef) else class_name)
 
 
 def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
