@@ -17,7 +17,9 @@ import numba
 import numpy as np
 from numba import types as numba_types
 
-from jitad.emit import capi
+from jitad import outputs
+from jitad.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
+from jitad.emit import capi, native
 from jitad.emit.callable import register
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, python_entry
@@ -25,30 +27,30 @@ from jitad.errors import (
     GuardMiss,
     Guessed,
     JitadError,
-    JitadOverflowError,
     JitadTypeError,
     RoomMiss,
     UnknownDepthError,
 )
 from jitad.fallback import Unknown, is_allowed, warn
 from jitad.floatlists import LONG, packed
+from jitad.looking import describe
 from jitad.memory import limited
 from jitad.native_entries import native_entry, of_types
 from jitad.primitives.schedules import Snapshots
-from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
-from jitad.structures import Structure, flatten, map_structure, step, unflatten
+from jitad.structures import flatten, unflatten
 from jitad.tape.show import show
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import Array, Scalar
 from jitad.trace import calls, context, hooks
 from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
-from jitad.trace.paths import PLAIN_ARRAYS, Path
+from jitad.trace.paths import Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
 from jitad.undisturbed import undisturbed
 from jitad.values.registry import any_traced
 
 _MISSED = object()
+_NOWHERE: Any = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 _MOST_LEAVES = 1000  # of arguments for which an entry is written out
 
@@ -71,7 +73,10 @@ class Compiled:
     """A compiled function; made by `jit`, `jit_grad` and `jit_value_and_grad`.
 
     Call it as the function itself; call it from `@numba.njit` functions, too.  It takes
-    and gives the shapes and dtypes that the function takes and gives.
+    and gives the shapes and dtypes that the function takes and gives.  `out=` takes an array, or a
+    structure like the result's, to which arrays of the result are copied when it is complete (so
+    it may be an argument, too); of a value and a gradient `out=` is for the gradient.  Numbers in
+    it are not looked at.  A function that has an argument `out` itself gets that.
 
     Parameters
     ----------
@@ -81,7 +86,7 @@ class Compiled:
     ----------
     source : the emitted Python of the latest specialisation.
     specialisations : why each one was made.
-    explain() : which kernels there are, and which calls ran without one.
+    explain() : which kernels there are, what became of their loops, which calls had none.
     tape(stage) : the tape of the latest specialisation, "traced", "plain" or after a named pass.
     compile(*types) : compile ahead of time, for Numba types or for values of the types.
     address(*types) : the address of a C function.
@@ -89,6 +94,8 @@ class Compiled:
     Raises
     ------
     JitadTypeError : `f` is not a function; when called: an argument that no kernel takes.
+    JitadTypeError, JitadValueError : `out=` has other structure, shapes, dtypes than the result,
+        is read-only, or its arrays overlap.
     JitadError : what the function does can't be traced, or `source` before anything is compiled.
 
     Source: `source` is compiled by Numba; Lam, Pitrou & Seibert, *Numba: a LLVM-based Python JIT
@@ -100,6 +107,12 @@ class Compiled:
     12.0
     >>> g.specialisations
     ['first call']
+    >>> import numpy as np
+    >>> slope = np.zeros(2)
+    >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]), out=slope) is slope
+    True
+    >>> slope
+    array([2., 4.])
     """
 
     def __init__(
@@ -120,9 +133,17 @@ class Compiled:
         self._entries: dict[Any, Callable[..., Any]] = {}
         self._fast: Callable[..., Any] = self._slow
         self._named: Callable[[Any, Any], Any] = self._slow_named
+        self._outs = not outputs.wants(f)  # `out=` is ours
+        self._into: Callable[..., Any] = self._slow_into
+        self._entries_into: dict[Any, Callable[..., Any]] = {}
+        self._like: tuple[Any, list[Any]] | None = None  # what `_fast` is for
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._named(args, kwargs) if kwargs else self._fast(*args)
+    def __call__(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+        if out is _NOWHERE:
+            return self._named(args, kwargs) if kwargs else self._fast(*args)
+        if not self._outs:
+            return self._named(args, {**kwargs, "out": out})
+        return self._slow_into(out, *args, **kwargs) if kwargs else self._into(out, *args)
 
     def __repr__(self) -> str:
         return f"<jitad.Compiled {self.__name__}>"
@@ -134,6 +155,27 @@ class Compiled:
 
     def _slow_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._slow(*args, **kwargs)
+
+    def _slow_into(self, out: Any, *args: Any, **kwargs: Any) -> Any:
+        """Any call with `out=`; prepares the quick way for others like it."""
+        if context.current() is not None or any_traced(flatten((args, out))[0]):
+            raise JitadTypeError(
+                f"{self.__name__} is called with out= where it is part of a trace", None,
+                "Leave out= away: the compiled function outside has no arrays in between.",
+            )  # fmt: skip
+        result = self(*args, **kwargs)
+        pair = getattr(self.f, "operator", "") == "value_and_grad"
+        whole = (result[0], outputs.write(result[1], out)) if pair else outputs.write(result, out)
+        self._into = self._slow_into
+        if self._like is not None and not kwargs:
+            key, leaves = self._like
+            if key not in self._entries_into:
+                s, structure, _ = key
+                made = python_entry(s.traced, s.kernel.dispatcher, self.f, structure, leaves,
+                                    self._slow_into, s.from_types, "gradient" if pair else "all")
+                self._entries_into[key] = made or self._slow_into
+            self._into = self._entries_into[key]
+        return whole
 
     def _slow(self, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
@@ -149,8 +191,8 @@ class Compiled:
         if any(isinstance(leaf, np.ndarray) and not leaf.ndim for leaf in leaves):
             leaves = [leaf[()] if isinstance(leaf, np.ndarray) and not leaf.ndim else leaf
                       for leaf in leaves]  # fmt: skip
-            args, kwargs = _as_numbers((args, kwargs))  # an array without axes is a number
-        key = (structure, tuple(map(_key, leaves)))
+            args, kwargs = as_numbers((args, kwargs))  # an array without axes is a number
+        key = (structure, tuple(map(key_of, leaves)))
         ones = any(1 in leaf.shape for leaf in leaves if isinstance(leaf, np.ndarray))
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
         if out is not _MISSED:
@@ -163,7 +205,7 @@ class Compiled:
             why = "first call" if not self._all else (
                 "other values of what the trace relied on" if tried else "other types"
             )
-            args_, kwargs_ = unflatten(structure, _abstracts(self.f, leaves, structure))
+            args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
             unknown = self._unknown.get(key)
             path = None
             if unknown is not None:
@@ -247,13 +289,14 @@ class Compiled:
             return
         key = (s, structure, tuple(map(type, leaves)))
         if key not in self._entries:
-            self._entries[key] = python_entry(
+            made = python_entry(
                 s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, s.from_types
             )
+            self._entries[key] = made or self._slow
         if kwargs:
             self._named = self._entries[key]
         else:
-            self._fast = self._entries[key]
+            self._fast, self._like = self._entries[key], (key, list(map(stand_in, leaves)))
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,
@@ -299,7 +342,7 @@ class Compiled:
         given = (*values, *argument_types[len(values) :])
         args = tuple(map(_with_value, unflatten(structure, leaves)[0], given))
         with context.alone():
-            known = self._by_key.setdefault((structure, tuple(map(_key_of_type, leaves))), [])
+            known = self._by_key.setdefault((structure, tuple(map(key_of_type, leaves))), [])
             if not any(_serves(s.traced, self.f, args) for s in known):
                 known.append(self._specialise(args, {}, "a call from native code", True))
             s = [s for s in known if _serves(s.traced, self.f, args)][-1]
@@ -316,8 +359,19 @@ class Compiled:
         return [s.why for s in self._all]
 
     def explain(self) -> str:
-        """Which kernels there are and why, and which calls ran without one."""
-        lines = [f"kernel {k}: {why}" for k, why in enumerate(self.specialisations, 1)]
+        """Which kernels there are and why, what became of their loops, and calls without a kernel.
+
+        A line for each loop of a kernel: the user's line; whether it is the function's own loop,
+        the reverse sweep's, or one pass for both; the bytes that an iteration keeps for the reverse
+        sweep; what the reverse sweep computes again; how many iterations the machine code takes at
+        a time, or why only one.  Each kernel is compiled once more for that.
+        """
+        lines = []
+        for k, s in enumerate(self._all, 1):
+            lines.append(f"kernel {k}: {s.why}")
+            tape, source = s.traced.tape, s.kernel.source
+            widths = native.vector_widths(s.kernel.dispatcher)
+            lines += [f"  {line}" for line in describe(tape, specialise(tape), source, widths)]
         return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
@@ -353,13 +407,6 @@ class Compiled:
 
 
 
-def _as_numbers(value: Any) -> Any:
-    """The structure with arrays without axes as the numbers that they are."""
-    return map_structure(
-        lambda a: a[()] if isinstance(a, np.ndarray) and not a.ndim else a, value
-    )
-
-
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
@@ -386,87 +433,6 @@ def _serves(traced: Traced, function: Any, args: tuple[Any, ...]) -> bool:
     return all(known.get(path, v) == v for path, v in traced.relied) and all(
         g.holds(function) for g in outside
     )
-
-
-def _key(leaf: Any) -> Any:
-    """Equal for leaves that one trace serves (what it relies on besides is guarded)."""
-    if type(leaf) in PLAIN_ARRAYS and leaf.dtype.isnative:
-        return (leaf.dtype.str[1:], leaf.ndim)
-    if isinstance(leaf, np.ndarray):
-        return (type(leaf), leaf.dtype.str, leaf.ndim)
-    if type(leaf) is int and not -(2**63) <= leaf < 2**63:
-        return leaf  # it will be refused
-    if isinstance(leaf, (bool, int, float, np.generic)):
-        return type_of_constant(leaf)
-    return (type(leaf), leaf) if isinstance(leaf, str) else type(leaf)  # others are guarded
-
-
-def _key_of_type(t: Array | Scalar) -> Any:
-    return (t.dtype, t.ndim) if isinstance(t, Array) else t
-
-
-def _abstract(leaf: Any) -> Any:
-    """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
-    if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf":
-        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
-    if isinstance(leaf, (float, np.floating)):
-        return type_of_constant(leaf)
-    if isinstance(leaf, (bool, int, np.integer, np.bool_)):
-        return Valued(type_of_constant(leaf), leaf)
-    return leaf
-
-
-def abstracts(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What stands for arguments in a trace."""
-    leaves, structure = flatten((args, {}))
-    out: tuple[Any, ...] = unflatten(structure, _abstracts(f, leaves, structure))[0]
-    return out
-
-
-_DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
-
-
-def _abstracts(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
-    """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
-    for k, leaf in enumerate(leaves):
-        if isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
-            what = f"an array of dtype {leaf.dtype}"
-        elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
-            what = f"a {type(leaf).__name__}, whose arithmetic is its own"
-        elif isinstance(leaf, np.ndarray) and not leaf.dtype.isnative:
-            what = f"an array in the byte order of another machine ({leaf.dtype})"
-        elif isinstance(leaf, np.generic) and leaf.dtype.str[1:] not in _DTYPES:
-            what = f"a NumPy value of dtype {leaf.dtype}"
-        elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
-            raise JitadOverflowError(
-                f"{_place(f, structure, k)} is an int that needs more than 64 bits", None,
-                "Kernels compute with 64-bit integers: pass a float.",
-            )  # fmt: skip
-        else:
-            continue
-        raise JitadTypeError(
-            f"{_place(f, structure, k)} is {what}", None,
-            "Kernels take floats, ints, bools, complex numbers and arrays of them.",
-        )  # fmt: skip
-    return list(map(_abstract, leaves))
-
-
-def _place(f: Callable[..., Any], structure: Structure, leaf: int) -> str:
-    """What the user calls leaf number `leaf` of `(args, kwargs)`: `argument 0 (x) at ['w']`."""
-    at = structure
-    keys: list[tuple[type | None, Any]] = []
-    while at.kind is not None:
-        for key, child in zip(at.keys, at.children, strict=True):
-            if leaf < child.size:
-                keys.append((at.kind, key))
-                at = child
-                break
-            leaf -= child.size
-    (_, where), (_, name), *inside = keys
-    path = "".join(step(kind, key) for kind, key in inside if kind is not None)
-    if where == 0:
-        return place(f, name, path)
-    return f"argument {name}" + (f" at {path}" if path else "")
 
 
 calls.COMPILED.add(Compiled)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad import outputs
 from jitad.emit import native
 from jitad.errors import GuardMiss, JitadError
 from jitad.floatlists import Floats, as_array, is_long
@@ -277,18 +278,30 @@ class Source:
 
 
 def is_constant(owner: Any, kind: str, key: Any) -> bool:
-    """The function inside a derivative operator never changes."""
-    return kind == "attr" and key == "f" and type(owner).__module__ == "jitad.api"
+    """The function inside a derivative operator never changes, nor what the operator does."""
+    return kind == "attr" and key in ("f", "manner") and type(owner).__module__ == "jitad.api"
+
+
+def is_fixed(path: Path, function: Any) -> bool:
+    """Is it the compiled function itself, or what it was made with?"""
+    at = function
+    for kind, key in path.steps:
+        if not is_constant(at, kind, key):
+            return False
+        at = getattr(at, key)
+    return path.root == "function"
 
 
 def python_entry(
     traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
-    slow: Callable[..., Any], from_types: bool = False,
-) -> Callable[..., Any]:  # fmt: skip
+    slow: Callable[..., Any], from_types: bool = False, into: str | None = None,
+) -> Callable[..., Any] | None:  # fmt: skip
     """A function for arguments of exactly this structure and types; all others go to `slow`.
 
     `structure` and `leaves` are those of `(args, kwargs)`.  The entry is called as the function
-    itself is where there are no keyword arguments, else with `(args, kwargs)`.
+    itself is where there are no keyword arguments, else with `(args, kwargs)`.  With `into` it is
+    called with `out` before them: `"gradient"` says that `out` is for the second of two results.
+    None if this can't be done in the kernel's direct way.
     """
     s = Source(
         function, bool(structure.children[1].keys), slow=slow, GuardMiss=GuardMiss, kernel=kernel,
@@ -309,8 +322,13 @@ def python_entry(
         tests.append(f"[*kwargs] == {s.name('keys', list(named.keys))}")
     for key, part in zip(named.keys, named.children, strict=True):
         s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
-    tests += [s.test(g) for g in traced.guards]
-    call = f"({', '.join(s.values.get(p) or s.at(p) for p in parameters(traced))})"
+    tests += [
+        s.test(g) for g in traced.guards if g.kind == "code" or not is_fixed(g.path, function)
+    ]
+    operands = [s.values.get(p) or s.at(p) for p in parameters(traced)]
+    call = f"({', '.join(operands)})"
+    if into is not None:
+        return _entry_into(s, traced, names, tests, operands, direct, into)
     simple = None if traced.commits else result_expression(traced.output.form, s)
     args = f"({''.join(n + ', ' for n in names)})"
     given = "args, kwargs" if named.keys else f"{args}, {{}}"
@@ -343,6 +361,54 @@ def python_entry(
         f"    return slow({again})",
     ]
     return s.run(lines, traced.tape.name)
+
+
+def _entry_into(
+    s: Source, traced: Traced, names: list[str], tests: list[str], operands: list[str],
+    direct: Any, into: str,
+) -> Callable[..., Any] | None:  # fmt: skip
+    """An entry that hands the kernel the arrays to copy the results to."""
+    form = traced.output.form
+    if into == "gradient":
+        at = outputs.places(form.parts[1], "out", s.name) if isinstance(form, Record) else None
+    else:
+        at = outputs.places(form, "out", s.name)
+    whole = result_expression(form, s)
+    if direct is None or traced.commits or at is None or whole is None:
+        return None
+    arrays = [k for k, t in enumerate(direct_results(traced)) if isinstance(t, Array)]
+    if len(arrays) != len(at):
+        return None
+    outs = [f"o{k}" for k in range(len(at))]
+    found = " and ".join(f"({o} := {text}) is not None" for o, text in zip(outs, at, strict=True))
+    fit = " and ".join(f"r[{k}] is {o}" for k, o in zip(arrays, outs, strict=True))
+    head = ", ".join(["out=absent", *(f"{n}=absent" for n in names), "*more"])
+    again = "".join(f"{n}, " for n in names)
+    lines = [
+        f"def entry({head}):",
+        "    try:",
+        f"        known = not more and {' and '.join([found, *tests])}",
+        "    except LOOKUP:",
+        "        known = False",
+        "    if known:",
+        "        try:",
+        f"            r = direct({', '.join([*operands, *outs])})",
+        "            if r is not NotImplemented:",
+        f"                return {whole} if {fit} else misfit({whole}, out)",
+        "        except GuardMiss:",
+        "            pass",
+        f"    return slow(out, *[a for a in ({again}) if a is not absent], *more)",
+    ]
+    pair = into == "gradient"
+    s.env["misfit"] = lambda r, out: (
+        (r[0], outputs.write(r[1], out)) if pair else outputs.write(r, out)
+    )
+    return s.run(lines, traced.tape.name)
+
+
+def direct_results(traced: Traced) -> list[Any]:
+    """The types of the kernel's results, in order."""
+    return [a.type for a in traced.tape.body.results]
 
 
 def parameters(traced: Traced) -> list[Path]:

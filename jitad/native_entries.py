@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 
 from jitad.emit import numba_private
-from jitad.entries import LOOKUP, Source, is_constant, parameters, result_expression
+from jitad.entries import LOOKUP, Source, is_fixed, parameters, result_expression
 from jitad.errors import JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
 from jitad.tape.types import Array, Scalar, Type
@@ -82,7 +82,7 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
     outside = [
         g for g in traced.guards
         if not isinstance(g.path.root, tuple)
-        and not (g.kind == "code" and _is_fixed(g.path, function))
+        and not is_fixed(g.path, function)  # its code, too, is taken to stay what it is
         and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
     ]  # fmt: skip
     captured = {c.var: f"c[{k}]" for k, c in enumerate(traced.captures)}
@@ -134,16 +134,6 @@ def _nested(path: Path) -> str:
     return f"a{path.root[1]}" + "".join(
         f".{key}" if kind == "attr" and key in ("real", "imag") else f"[{key}]"
         for kind, key in path.steps)
-
-
-def _is_fixed(path: Path, function: Any) -> bool:
-    """Is it the compiled function itself?  Native callers take its code to stay what it is."""
-    at = function
-    for kind, key in path.steps:
-        if not is_constant(at, kind, key):
-            return False
-        at = getattr(at, key)
-    return path.root == "function"
 
 
 def _numba_type(t: Type) -> Any:

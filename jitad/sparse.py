@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from jitad.api import Argnums, Derivative, grad
-from jitad.compiled import abstracts
+from jitad.arguments import abstracts
 from jitad.compression import Compressed, Compression, in_line
 from jitad.errors import GuardMiss, JitadError, JitadTypeError, JitadValueError
 from jitad.runtime.leaves import is_real

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import jitad
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.emit.kernel import kernel
 from jitad.entries import finish
 from jitad.primitives.schedules import Memory
@@ -27,7 +27,7 @@ def eagerly(f: Function, *args: Any) -> Any:
 def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(_abstract, leaves)), memory=memory)
+    traced = trace(f, *unflatten(structure, map(abstract, leaves)), memory=memory)
     plain = specialise(traced.tape)
     flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
     return finish(traced, tuple(flat), f, args, {})
@@ -36,7 +36,7 @@ def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    traced = trace(f, *unflatten(structure, map(abstract, leaves)))
     made = kernel(specialise(traced.tape))
     space: dict[str, Any] = {}
     exec(compile(made.source, "<emitted>", "exec"), space)

@@ -69,6 +69,22 @@ def test_work_grows_with_the_lines(arrays: bool, monkeypatch: pytest.MonkeyPatch
     assert many - some < 2.4 * (some - few)  # 2 where it is linear, 4 where it is quadratic
 
 
+def test_the_source_is_not_searched_for_each_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Upwards to the head of the function: for its name, and for errors that nobody saw."""
+    monkeypatch.setenv("JITAD_CACHE_DIR", "")
+    read = 0
+    lines = numba_private.numba_ir.Loc.get_lines
+
+    def counted(self: Any) -> list[str]:
+        nonlocal read
+        read += 1
+        return lines(self)
+
+    monkeypatch.setattr(numba_private.numba_ir.Loc, "get_lines", counted)
+    jit_grad(straight_line(33, False), argnums=(0, 1))(0.5, 0.7)
+    assert read < 5
+
+
 def test_only_what_holds_references_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block that raises was the end of every number that was alive there."""
     monkeypatch.setenv("JITAD_CACHE_DIR", "")

@@ -26,6 +26,7 @@ LAYERS = (
     ("jitad.compiled",),
     ("jitad.native_entries",),
     ("jitad.entries", "jitad.fallback", "jitad.memory"),
+    ("jitad.arguments", "jitad.looking", "jitad.outputs"),
     ("jitad.trace",),
     ("jitad.runtime", "jitad.linear"),
     ("jitad.values",),

@@ -2,7 +2,8 @@
 
 A file appears complete or not at all (a rename), and `seal` puts a checksum before content that is
 going to be trusted, so a killed writer, a full disk or a damaged file costs a compile, no more.
-Only folders that belong to the user are used: what is in them gets executed.
+Only folders that belong to the user, or to root, are used: what is in them gets executed.  One that
+was chosen may be read-only: what an image was made with is found there, and nothing is added.
 
 The folder is kept below $JITAD_CACHE_LIMIT megabytes (256 if that is not set; 0: no limit): after a
 write, files that were used longest ago are removed.  A file that another process has removed, or is
@@ -20,10 +21,10 @@ from pathlib import Path
 
 
 def folder() -> Path | None:
-    """The first folder that can be written, or None."""
+    """The one that was chosen, though it may be read-only; else the first that can be written."""
     chosen = os.environ.get("JITAD_CACHE_DIR")
     if chosen is not None:
-        return _usable(Path(chosen)) if chosen else None
+        return _usable(Path(chosen), writable=False) if chosen else None
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return _usable(_user_folder()) or _usable(Path(tempfile.gettempdir()) / f"jitad-{user}")
 
@@ -40,15 +41,15 @@ def _user_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "jitad"
 
 
-def _usable(path: Path) -> Path | None:
+def _usable(path: Path, writable: bool = True) -> Path | None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = path.stat()
     except OSError:
         return None
-    if hasattr(os, "getuid") and (found.st_uid != os.getuid() or found.st_mode & 0o022):
+    if hasattr(os, "getuid") and (found.st_uid not in (os.getuid(), 0) or found.st_mode & 0o022):
         return None  # someone else could put code there
-    return path.resolve() if os.access(path, os.W_OK) else None
+    return path.resolve() if not writable or os.access(path, os.W_OK) else None
 
 
 def read(path: Path) -> bytes | None:

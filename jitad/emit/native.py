@@ -7,7 +7,8 @@ from its content, so that tracebacks and debuggers show it, and so are the compi
 
 The key of a compiled object is the content of everything that it is made from: the source, the
 preamble and its lowerings, the versions of the tools, the processor.  No paths, no times.
-Where nothing can be written, kernels are compiled in memory and nothing else changes.
+Where nothing can be written, kernels are compiled in memory and nothing else changes; what is in a
+folder that was chosen is found all the same.
 """
 
 from __future__ import annotations
@@ -101,6 +102,11 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
         kinds.append(numba.types.Array(element, v.type.ndim, "C") if isinstance(v.type, Array)
                      else element)  # fmt: skip
     return numba_private.direct(dispatcher, tuple(kinds))
+
+
+def vector_widths(dispatcher: Any) -> dict[int, int]:
+    """How many lanes the vectors have in loops of a compiled kernel, by the line of its source."""
+    return numba_private.vector_widths(dispatcher)
 
 
 @cache

@@ -5,11 +5,13 @@ Written against Numba 0.68 and llvmlite 0.50.
 
 from __future__ import annotations
 
+import bisect
 import ctypes
 import hashlib
 import math
 import pickle
 import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -212,6 +214,46 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
     if cache is not None and hasattr(out, "_cache"):  # a plain function if Numba is off
         out._cache = cache
     return out
+
+
+class _Lines:
+    """Makes the compiler attach lines to instructions, and nothing else of debug information."""
+
+    def define_pipelines(self) -> list[Any]:
+        self.state.flags.dbg_directives_only = True  # type: ignore[attr-defined]
+        return super().define_pipelines()  # type: ignore[misc]
+
+
+_LABEL = re.compile(r"^([\w.\"$-]+):")
+_AT = re.compile(r"^(!\d+) = !DILocation\(line: (\d+)", re.MULTILINE)
+_LANES = re.compile(r"<(\d+) x (?:double|float|i\d+)>")
+
+
+def vector_widths(dispatcher: Any) -> dict[int, int]:
+    """The lanes of the widest vectors in loops, by the line of the source; none if Numba is off."""
+    if not getattr(dispatcher, "signatures", None):
+        return {}
+    pipeline = type("LineCompiler", (_Lines, KernelCompiler), {})
+    lined = njit(
+        nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True, fastmath=FUSED,
+        pipeline_class=pipeline, debug=True,
+    )(dispatcher.py_func)  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        lined.compile(dispatcher.signatures[0])
+        text = lined.inspect_llvm(lined.signatures[0])
+    lines = {name: int(line) for name, line in _AT.findall(text)}
+    widths: dict[int, int] = {}
+    block = ""
+    for line in text.splitlines():
+        if match := _LABEL.match(line):
+            block = match.group(1)
+        name = re.search(r"!dbg (!\d+)", line)
+        if "vector.body" in block and name is not None and name.group(1) in lines:
+            at = lines[name.group(1)]
+            for lanes in _LANES.findall(line):
+                widths[at] = max(widths.get(at, 1), int(lanes))
+    return widths
 
 
 # -- elements of arrays ---------------------------------------------------------------------------
@@ -489,12 +531,8 @@ def _is_direct(fndesc: Any) -> bool:
     """Are all arguments of kinds that `_Direct` knows?"""
     scalars = (types.float64, types.int64, types.boolean)
     return _LAYOUT_IS_KNOWN and all(
-        t in scalars or (
-            isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
-            and isinstance(t.dtype, (types.Float, types.Integer))
-        )
-        for t in fndesc.argtypes
-    )  # fmt: skip
+        t in scalars or _is_plain(t) for t in fndesc.argtypes
+    )
 
 
 class _Direct(callwrapper.PyCallWrapper):
@@ -503,6 +541,10 @@ class _Direct(callwrapper.PyCallWrapper):
     Numba's own way finds out what each argument is, and gives it an object that keeps its memory;
     here an array is looked at where it lies.  The caller's tuple keeps it, and kernels hand out
     arrays of their own only.  For anything else the answer is NotImplemented.
+
+    There may be more arguments: an array for each array among the results, to be copied to.  A
+    result that doesn't fit its array, or arrays that overlap, are left alone: then all results are
+    new arrays.
     """
 
     def build(self) -> None:
@@ -522,8 +564,13 @@ class _Direct(callwrapper.PyCallWrapper):
             builder.ret(answer)
         self.environment = self.get_env(api, builder)
         word = ir.IntType(64)
-        count = self.field(args, _SIZE, word)
-        self.expect(builder.icmp_signed("==", count, word(len(self.fndesc.argtypes))))
+        count, wanted = self.field(args, _SIZE, word), len(self.fndesc.argtypes)
+        results = self.fndesc.restype
+        results = results if isinstance(results, types.BaseTuple) else ()
+        places = [t for t in results if _is_plain(t)]
+        self.given = builder.icmp_signed("==", count, word(wanted + len(places)))
+        self.expect(builder.or_(self.given, builder.icmp_signed("==", count, word(wanted))))
+        self.outs = self.targets(args, wanted, places)
         native = [
             self.argument(self.field(args, _ITEMS + 8 * k, api.pyobj), t)
             for k, t in enumerate(self.fndesc.argtypes)
@@ -536,9 +583,53 @@ class _Direct(callwrapper.PyCallWrapper):
         if state is not None:
             api.restore_thread(state)
         with builder.if_then(status.is_ok, likely=True):
+            self.copied = self.copy_out(result)
             builder.ret(self.boxed(self.fndesc.restype, result))
         self.context.call_conv.raise_error(builder, api, status)
         builder.ret(api.get_null_object())
+
+    def targets(self, args: Any, first: int, kinds: list[Any]) -> list[tuple[Any, Any, Any]]:
+        """The type, object and array of each that is to be copied to, if they are given."""
+        found = [(cgutils.alloca_once_value(self.builder, self.api.get_null_object()),
+                  cgutils.alloca_once(self.builder, self.context.get_value_type(t), zfill=True))
+                 for t in kinds]  # fmt: skip
+        with self.builder.if_then(self.given, likely=False):
+            for k, (t, (thing, array)) in enumerate(zip(kinds, found, strict=True)):
+                given = self.field(args, _ITEMS + 8 * (first + k), self.api.pyobj)
+                self.builder.store(given, thing)
+                self.builder.store(self.array(given, t), array)
+        return [(t, thing, array) for t, (thing, array) in zip(kinds, found, strict=True)]
+
+    def copy_out(self, result: Any) -> Any:
+        """Copy the results to the given arrays; whether that was done."""
+        b, context, word = self.builder, self.context, ir.IntType(64)
+        done = cgutils.alloca_once_value(b, self.given)
+        if not self.outs:
+            return done
+        places = [k for k, t in enumerate(self.fndesc.restype) if _is_plain(t)]
+        with b.if_then(self.given, likely=False):
+            fits, copies = self.given, []
+            spans: list[tuple[Any, Any]] = []
+            for k, (t, _, at) in zip(places, self.outs, strict=True):
+                made = context.make_array(t)(context, b, b.extract_value(result, k))
+                out = context.make_array(t)(context, b, b.load(at))
+                for axis in range(t.ndim):
+                    same = b.icmp_signed("==", b.extract_value(made.shape, axis),
+                                         b.extract_value(out.shape, axis))  # fmt: skip
+                    fits = b.and_(fits, same)
+                start = b.ptrtoint(out.data, word)
+                end = b.add(start, b.mul(made.nitems, made.itemsize))
+                for other, other_end in spans:
+                    apart = b.or_(b.icmp_unsigned(">=", start, other_end),
+                                  b.icmp_unsigned(">=", other, end))  # fmt: skip
+                    fits = b.and_(fits, apart)
+                spans.append((start, end))
+                copies.append((out, made))
+            b.store(fits, done)
+            with b.if_then(fits):
+                for out, made in copies:
+                    copy(b, out, made)
+        return done
 
     def field(self, thing: Any, at: int, kind: Any) -> Any:
         byte = ir.IntType(8).as_pointer()
@@ -614,8 +705,26 @@ class _Direct(callwrapper.PyCallWrapper):
         api, b = self.api, self.builder
         if isinstance(t, types.BaseTuple):
             out = api.tuple_new(t.count)
-            for k, part in enumerate(t):
-                api.tuple_setitem(out, k, self.boxed(part, b.extract_value(value, k)))
+            outs = iter(self.outs)
+            for k, part in enumerate(t):  # a kernel's results; there are no tuples in them
+                own = b.extract_value(value, k)
+                if not _is_plain(part):
+                    api.tuple_setitem(out, k, self.boxed(part, own))
+                    continue
+                _, thing, _ = next(outs)
+                with b.if_else(b.load(self.copied)) as (given, new):
+                    with given:
+                        theirs = b.load(thing)
+                        api.incref(theirs)
+                        self.context.nrt.decref(b, part, own)
+                        first = b.block
+                    with new:
+                        ours = self.boxed(part, own)
+                        second = b.block
+                either = b.phi(api.pyobj)
+                either.add_incoming(theirs, first)
+                either.add_incoming(ours, second)
+                api.tuple_setitem(out, k, either)
             return out
         if isinstance(t, types.Array) and t.box_type is np.ndarray:
             byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -629,6 +738,14 @@ class _Direct(callwrapper.PyCallWrapper):
             self.context.nrt.decref(b, t, value)
             return out
         return api.from_native_return(t, value, self.environment)
+
+
+def _is_plain(t: Any) -> bool:
+    """Is it an array that `_Direct` can look at where it lies?"""
+    return bool(
+        isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
+        and isinstance(t.dtype, (types.Float, types.Integer))
+    )  # fmt: skip
 
 
 def _direct_name(fndesc: Any) -> str:
@@ -681,6 +798,35 @@ def _remembering() -> Iterator[None]:
 
 
 _call_types: dict[tuple[Any, Any], Any] = {}
+
+
+@contextmanager
+def _brief() -> Iterator[None]:
+    """Find the heads of functions once a source, not once a `raise`, line by line upwards.
+
+    Numba wants the name of the function for each.  It also quotes the source in errors that it
+    makes to catch them again: whether what is raised is a constant is found out in this way.  Runs
+    under Numba's compiler lock.
+    """
+    quoted, searched = numba_ir.Loc.strformat, numba_ir.Loc._find_definition
+    heads: dict[str, list[tuple[int, str]]] = {}
+
+    def find(self: Any) -> str | None:
+        if self.filename not in heads:
+            heads[self.filename] = [
+                (k, line) for k, line in enumerate(self.get_lines())
+                if line.strip().startswith("def ")
+            ]  # fmt: skip
+        known = heads[self.filename]
+        above = bisect.bisect_left(known, self.line - 1, key=lambda head: head[0])
+        return known[above - 1][1] if above else None
+
+    numba_ir.Loc.strformat = lambda self, nlines_up=2: str(self)
+    numba_ir.Loc._find_definition = find
+    try:
+        yield
+    finally:
+        numba_ir.Loc.strformat, numba_ir.Loc._find_definition = quoted, searched
 
 
 @contextmanager
@@ -905,5 +1051,5 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        with undisturbed(), _remembering(), _optimising_once():
+        with undisturbed(), _remembering(), _brief(), _optimising_once():
             return super()._compile_core()

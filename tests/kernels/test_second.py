@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, jit, jvp
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.trace.trace import trace
@@ -101,7 +101,7 @@ def differences(name: str) -> list[Any]:
 def work(f: Callable[..., Any], *args: Any) -> tuple[list[Any], int]:
     """The results of the plain tape, and its operations."""
     leaves, structure = flatten((args, {}))
-    given, named = unflatten(structure, map(_abstract, leaves))
+    given, named = unflatten(structure, map(abstract, leaves))
     traced = trace(f, given, named, set())
     flat, done = counted(specialise(traced.tape).body, traced.arguments(f, args, {}))
     return flatten(traced.output.rebuild(flat))[0], done.total()

@@ -17,7 +17,7 @@ import numpy as np
 
 import jitad
 from jitad import linear
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.primitives import TABLE
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
@@ -72,7 +72,7 @@ def jacobian_r(f: Callable[..., Any]) -> Callable[..., Any]:
 def operations(f: Callable[..., Any], *args: Any) -> Counter[str]:
     """What is left of a function, by primitive; checks and extents guard it only."""
     leaves, structure = flatten((args, {}))
-    tape = specialise(trace(f, *unflatten(structure, map(_abstract, leaves))).tape)
+    tape = specialise(trace(f, *unflatten(structure, map(abstract, leaves))).tape)
     return Counter(e.op for e in walk(tape.body) if e.op not in ("check", "dim"))
 
 
@@ -100,7 +100,7 @@ def pe_terminates(name: str) -> bool:
         return loop(x + 1.0) if x < 0.0 else loop(x)
 
     try:
-        trace(loop, [_abstract(1.0)])
+        trace(loop, [abstract(1.0)])
     except jitad.JitadError:
         return True  # an error is an end, too
     return True

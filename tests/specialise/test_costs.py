@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.emit.lower import emit
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
@@ -31,7 +31,7 @@ def plain(name: str, differentiated: bool, size: str = "small") -> tuple[Block, 
         f = jitad.value_and_grad(f, kernel.argnums)
     args = kernel.inputs(size)
     leaves, structure = flatten((args, {}))
-    given, named = unflatten(structure, map(_abstract, leaves))
+    given, named = unflatten(structure, map(abstract, leaves))
     traced = trace(f, given, named, set())
     return specialise(traced.tape).body, traced.arguments(f, args, {})
 
@@ -109,7 +109,7 @@ def test_kernels_are_as_long_whatever_the_extents(name: str) -> None:
     for factor in (1, 3):
         dims = {k: n * factor for k, n in KERNELS[name].sizes["medium"].items()}
         leaves, structure = flatten((KERNELS[name].inputs(dims), {}))
-        given, named = unflatten(structure, map(_abstract, leaves))
+        given, named = unflatten(structure, map(abstract, leaves))
         f = jitad.value_and_grad(KERNELS[name].objective, KERNELS[name].argnums)
         sources.append(emit(specialise(trace(f, given, named, set()).tape)))
     assert sources[0] == sources[1]

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, value_and_grad
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.dead import remove_dead
@@ -26,7 +26,7 @@ from jitad.trace.trace import trace
 
 def residual(f: Callable[..., Any], *args: Any) -> Tape:
     leaves, structure = flatten((args, {}))
-    tape = specialise(trace(f, *unflatten(structure, map(_abstract, leaves))).tape)
+    tape = specialise(trace(f, *unflatten(structure, map(abstract, leaves))).tape)
     for block in (tape.body, *(b for e in walk(tape.body) for b in e.blocks)):
         block.equations = [e for e in block.equations if e.op != "check"]
     remove_dead(tape.body)

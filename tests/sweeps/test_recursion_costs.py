@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.compiled import _abstract
+from jitad.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.trace.trace import trace
@@ -32,7 +32,7 @@ def deep() -> Iterator[None]:
 def operations(f: Function, *args: Any) -> int:
     """Scalar operations of the tape that a kernel would be made of."""
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    traced = trace(f, *unflatten(structure, map(abstract, leaves)))
     plain = specialise(traced.tape)
     assert plain.functions, "it was unfolded"
     _, done = counted(plain.body, traced.arguments(f, args, {}), plain.functions)
