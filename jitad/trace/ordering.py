@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace.branches import choose
 from jitad.trace.calls import call
+from jitad.trace.choices import choose
 from jitad.trace.context import current
 from jitad.trace.iterables import sequence
 from jitad.values.functions import implementation

@@ -17,10 +17,10 @@ import scipy.special as sp
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.tape.types import promote
-from jitad.values.array import quickly
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number
+from jitad.values.quick import quickly
 from jitad.values.registry import call, implementation, replaces, write_out
 
 
