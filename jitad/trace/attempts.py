@@ -248,7 +248,7 @@ def settled(
 def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:
     """The variables of a block in which an exception was raised that is caught further out."""
     attempt = trace.attempts[-1]
-    variables = attempt.frame.f_locals if attempt.frame is user_frame() else {}
+    variables = dict(attempt.frame.f_locals) if user_frame() is attempt.frame else {}
     return tuple(variables.get(n, _unknown(n)) for n in names)
 
 

@@ -167,9 +167,9 @@ class Branches:
             return False
         region = self.regions[-1]
         caught = error is not None and is_caught(self.trace, error)
-        if kind is None or caught:
+        if error is None or caught:
             raised, names = None, self.site.names
-            if caught:
+            if error is not None:
                 raised, self.exit = exception_of(error), at_raise(self.trace, names)
             self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
             self.raised.append(raised)

@@ -186,8 +186,8 @@ class Rolled:
         caught = error is not None and is_caught(self.trace, error)
         if error is None or caught:
             raised, names = None, self.site.names[: self.given]
-            if caught:
-                raised, self.exit = exception_of(error), at_raise(self.trace, names)  # type: ignore[arg-type]
+            if error is not None:
+                raised, self.exit = exception_of(error), at_raise(self.trace, names)
             self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
             if raised is not None:
                 self._escapes()

@@ -29,7 +29,7 @@ WAYS = ("eager", "tape", "native", "second order")  # that a program can be run 
 
 # What the engine may refuse of these programs, by a part of the message.
 REFUSED = (
-    "this array may be the same as one that was written meanwhile",
+    "this may be the same as what was written meanwhile under another name",
     "may have been written to under another name",
 )
 

@@ -63,13 +63,13 @@ def refusal(f, *args):
 
 def test_kinds_differ_between_branches():
     def f(x):
-        y = [x]
+        y = (x, x)
         if x > 0:
-            y.append(abs)
-        return y
+            y = (x,)
+        return [v for v in y]
 
     text = refusal(f, 1.0)
-    assert "after this branch" in text and "if x > 0:" in text and "^" in text
+    assert "chose what is iterated here" in text and "for v in y" in text and "^" in text
 
 
 def test_kind_changes_in_a_loop():
@@ -113,7 +113,7 @@ def test_catching_what_depends_on_traced_values():
             y = 0.0
         return y
 
-    assert "can't be caught" in refusal(f, 1.0)
+    check(f, 1.0, others=[(0.0,)])
 
     def g(x):
         try:
@@ -123,7 +123,7 @@ def test_catching_what_depends_on_traced_values():
             return 1.0
         return x
 
-    assert "can't be caught" in refusal(g, 1.0)
+    check(g, 1.0, others=[(-1.0,)])
 
 
 def test_recursion_without_an_end():
