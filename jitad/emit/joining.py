@@ -10,7 +10,8 @@ section 8.6).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from jitad.emit.access import Map, apart
@@ -34,11 +35,25 @@ class Written:
 
     page: Page
     start: int  # its first line
-    end: int
-    inner: int  # the indentation of its body
     extents: tuple[str, ...]
-    touched: list[Touch]
+    counters: tuple[str, ...]
+    touched: list[Touch] = field(default_factory=list)
     totals: set[str] = field(default_factory=set)  # names that are known when it has ended
+    heads: list[int] = field(default_factory=list)  # the lines that its loops begin with
+    tail: list[str] = field(default_factory=list)  # lines that follow its inner loops
+    end: int = 0
+
+    @classmethod
+    def open(cls, page: Page, extents: tuple[str, ...], counters: Iterable[str]) -> Written:
+        """A nest without a body."""
+        new = cls(page, len(page.lines), extents, tuple(counters)[: len(extents)])
+        for counter, extent in zip(new.counters, extents, strict=True):
+            page.write(f"for {counter} in range({extent}):")
+            new.heads.append(len(page.lines) - 1)
+            page.indent += 1
+        page.indent -= len(extents)
+        new.end = len(page.lines)
+        return new
 
     def takes(self, page: Page, extents: tuple[str, ...], touched: list[Touch],
               texts: Iterable[str]) -> bool:  # fmt: skip
@@ -54,15 +69,48 @@ class Written:
 
     def precedes(self, page: Page, line: str) -> bool:
         """Is the nest right before what comes next on this page, and needn't a line wait for it?"""
-        if page is not self.page or page.indent != self.inner - len(self.extents):
+        if page is not self.page or not self.heads or page.indent != self._indent:
             return False
         names = re.findall(r"[A-Za-z_]\w*", line)
         return len(page.lines) == self.end and self.totals.isdisjoint(names)
 
+    @property
+    def _indent(self) -> int:
+        head = self.page.lines[self.heads[0]]
+        return (len(head) - len(head.lstrip())) // 4
+
     def put_before(self, lines: list[str]) -> None:
-        self.page.insert(self.start, lines)
+        self._insert(self.start, 0, lines)
         self.start += len(lines)
-        self.end = len(self.page.lines)
+
+    def _insert(self, at: int, depth: int, lines: list[str]) -> None:
+        """Lines in front of one of its own, inside of so many of its loops."""
+        self.page.indent += depth
+        self.page.insert(at, lines)
+        self.page.indent -= depth
+        self.heads = [h + len(lines) if h >= at else h for h in self.heads]
+        self.end += len(lines)
+
+    @contextmanager
+    def body(self, lines: Mapping[int, list[str]], last: Mapping[int, list[str]]) -> Iterator[None]:
+        """What is written now goes to the end of its innermost loop; `lines` go to the beginning
+        of outer ones, by depth, and `last` follow what is inside of them."""
+        page, n = self.page, len(self.extents)
+        for depth in range(1, n):
+            if depth in lines:
+                self._insert(self.heads[depth], depth, lines[depth])
+        del page.lines[self.end - len(self.tail) : self.end]
+        page.indent += n
+        for line in lines.get(n, ()) if n else ():
+            page.write(line)
+        yield
+        page.indent -= n
+        for depth in sorted(last):
+            new = ["    " * (page.indent + depth) + line for line in last[depth]]
+            deeper = [k for k, t in enumerate(self.tail) if t.startswith("    " * (page.indent + depth))]
+            self.tail[len(deeper) : len(deeper)] = new
+        page.lines += self.tail
+        self.end = len(page.lines)
 
 
 def _meet(x: Touch, y: Touch) -> bool:

@@ -14,6 +14,7 @@ from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
+from jitad.emit.contract import contract
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
@@ -58,7 +59,7 @@ def _function(
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
-    s.called, s.lent = called, written
+    s.called, s.lent, s.is_kernel = called, written, mine is None
     given = written[tape.name] if mine is not None else {}
     parameters, sizes = _parameters(s, tape.body, given)
     lines: list[str] = []
@@ -78,6 +79,7 @@ def _function(
     s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
+    contract(s.page.lines, s.nests)
     used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if mine is None and s.room in used:
@@ -490,7 +492,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "store_slice": _store_slice, "accum_slice": _store_slice,
     "positions": picking.positions, "take": picking.take, "store_take": _store_take,
     "accum_take": _store_take, "slice": _view, "transpose": _view, "broadcast": _view,
-    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
+    "blank": library.blank, "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print, "callback": callbacks.call,
     "call": calls.call, "act": calls.call, "stack": stacks.create, "push": stacks.push,

@@ -7,9 +7,10 @@ values come up.  A temporary stands at the outermost loop that has all of its in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -162,40 +163,32 @@ def write(
 
 @contextmanager
 def whole_nest(
-    s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None, total: str = ""
+    s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None, totals: Iterable[str] = (),
+    last: Mapping[int, list[str]] = MappingProxyType({}),
 ) -> Iterator[None]:
     """A nest with all that it computes, in loops of its own or in those right before it.
 
-    `touched` is all memory that it reads and writes (None: not known), `total` the line before it
-    that sets a name which it sums up in.
+    `touched` is all memory that it reads and writes (None: not known), `totals` the names of what
+    it sums up, `last` lines after inner loops, by depth.
     """
-    counters, page, n = s.counters(len(extents)), s.page, len(extents)
+    page = s.page
     extents = s.same(extents)
     names = tuple(x.text for x in extents)
-    first = [*([total] if total else ()), *inside.lines.get(0, ())]
+    first = inside.lines.get(0, [])
     texts = [inside.value.text, *(line for ls in inside.lines.values() for line in ls)]
-    last = s.last_nest
-    if (
-        last is not None and touched is not None and inside.lines.keys() <= {0, n}
-        and last.takes(page, names, touched, texts)
-    ):  # fmt: skip
-        last.put_before(first)
-        outside, page.indent = page.indent, last.inner
-        for line in inside.lines.get(n, ()):
-            page.write(line)
-        yield
-        page.indent = outside
+    nest = s.last_nest
+    if nest is not None and touched is not None and nest.takes(page, names, touched, texts):
+        nest.put_before(first)
     else:
         for line in first:
             page.write(line)
-        last = Written(page, len(page.lines), 0, page.indent + n, names, [])
-        with loops(s, counters, extents, inside.lines):
-            yield
-        s.last_nest = last if touched is not None and n else None
-    last.end = len(page.lines)
-    last.touched += touched or ()
-    if total:
-        last.totals.add(total.partition(" ")[0])
+        nest = Written.open(page, names, s.counters(len(extents)))
+        s.nests.append(nest)
+        s.last_nest = nest if touched is not None and names else None
+    with nest.body(inside.lines, last):
+        yield
+    nest.touched += touched or ()
+    nest.totals.update(totals)
 
 
 def _reads(s: Scope, inside: Inside) -> list[Touch]:
@@ -337,28 +330,26 @@ def reduce(s: Scope, e: Equation) -> None:
     value = inside.value
     if e.op == "sum" and a.type.dtype == "b1":  # type: ignore[union-attr]
         value = cast(value, "i8")
-    if not kept:
-        name = s.new_name(v)
-        s.exprs[v] = Expr(name)
-        order_free = e.op == "sum"  # LLVM puts these into lanes together with anything else
-        touched = _reads(s, inside) if order_free else None
-        with whole_nest(s, extents, inside, touched, f"{name} = {start.text}"):
-            s.page.write(f"{name} = {_joined(s, e, name, value)}")
+    n = len(kept)
+    order_free = e.op == "sum"  # LLVM puts these into lanes together with anything else
+    touched = _reads(s, inside) if order_free else None
+    if kept == list(range(n)):  # the inner loops reduce, to a scalar
+        total = s.names.new("", "s") if n else s.new_name(v)
+        inside.lines.setdefault(n, []).append(f"{total} = {start.text}")
+        ends: dict[int, list[str]] = {}
+        if n:
+            outer = tuple(extents[:n])
+            name = s.new_array(v, outer)
+            ends[n] = [f"{name}[{', '.join(counters[:n])}] = {total}"]
+        else:
+            name = total
+            s.exprs[v] = Expr(name)
+        with whole_nest(s, extents, inside, touched, (name, total), ends):
+            s.page.write(f"{total} = {_joined(s, e, total, value)}")
         return
-    outer = tuple(extents[k] for k in kept)
-    name = s.new_array(v, outer)
-    if kept == list(range(len(kept))):  # the inner loops reduce, to a scalar
-        total = s.names.new("", "s")
-        n = len(kept)
-        with loops(s, counters, outer, inside.lines):
-            s.page.write(f"{total} = {start.text}")
-            with loops(s, counters, extents, inside.lines, start=n):
-                s.page.write(f"{total} = {_joined(s, e, total, value)}")
-            s.page.write(f"{name}[{', '.join(counters[:n])}] = {total}")
-        return
-    fill(s, v, s.access[v], outer, Inside(start), None)
-    with loops(s, counters, extents, inside.lines):
-        place = f"{name}[{', '.join(counters[k] for k in kept)}]"
+    name = s.cleared(v, tuple(extents[k] for k in kept), start)
+    place = f"{name}[{', '.join(counters[k] for k in kept)}]"
+    with whole_nest(s, extents, inside, touched, (name,)):
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
 
 

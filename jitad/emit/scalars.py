@@ -12,14 +12,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
-from scipy.special import cython_special
 
-from jitad.emit import addresses, libm, numba_private
+from jitad.emit import libm, numba_private
 from jitad.emit.polygamma import polygamma
 from jitad.primitives.special import OPERANDS
+from jitad.primitives.table import SMALL_POWERS
 
 Value = Any  # of LLVM
 Type = Any  # of Numba
@@ -207,11 +206,13 @@ def _half(s: Site, x: Value, n: float) -> Value:
     # pow takes minus zero and minus infinity for positive ones here, the root does not
     endless = s.less("==", x, s.const(-math.inf))
     x = s.b.fadd(s.b.select(endless, s.const(math.inf), x), s.const(0.0))
-    root = s.intrinsic("sqrt", x)
     whole = int(abs(n))
-    if n > 0.0:
-        return s.b.fmul(_chain(s, x, whole), root) if whole else root
-    return s.b.fdiv(_chain(s, x, -whole), root)
+    if n == -0.5:
+        return s.b.fdiv(s.const(1.0), s.intrinsic("sqrt", x))
+    if n < 0.0:  # one division for all such powers of x; where 1 / x overflows the power does, too
+        x = s.b.fdiv(s.const(1.0), x)
+    root = s.intrinsic("sqrt", x)
+    return s.b.fmul(_chain(s, x, whole), root) if whole else root
 
 
 def _pow(s: Site, x: Value, y: Value) -> Value:
@@ -222,10 +223,8 @@ def _pow(s: Site, x: Value, y: Value) -> Value:
         return s.context.cast(s.b, out, types.int64, s.type)
     if isinstance(y, ir.Constant) and isinstance(y.constant, (int, float)):
         n = float(y.constant)
-        if n in (-4, -3, -2, -1, 0, 1, 2, 3, 4):
-            return _chain(s, x, int(n))
-        if abs(n) in (0.5, 1.5, 2.5, 3.5):
-            return _half(s, x, n)
+        if n in SMALL_POWERS:
+            return _chain(s, x, int(n)) if n.is_integer() else _half(s, x, n)
     return s.libm("pow", x, y)
 
 
@@ -241,14 +240,8 @@ def _wide(lower: Lowering) -> Lowering:
 
 
 # Functions that SciPy has and the C library has not (or with a global variable for the sign),
-# under symbols of ours.  At import, not at first use: code from the disk cache refers to them.
-_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln", **{name: name for name in OPERANDS}}
-
-
-for _ours, _theirs in _FROM_SCIPY.items():
-    _signature = "double (" + "double, " * OPERANDS.get(_ours, 1) + "int __pyx_skip_dispatch)"
-    llvm.add_symbol(f"jitad_{_ours}",
-                    addresses.capsule_address(cython_special, _theirs, _signature))  # fmt: skip
+# under the symbols of `cython_special`.
+_FROM_SCIPY = ("digamma", "lgamma", *OPERANDS)
 
 
 def _scipy(name: str) -> Lowering:

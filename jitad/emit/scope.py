@@ -67,10 +67,12 @@ class Scope:
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.last_nest: Written | None = None
+        self.nests: list[Written] = []
         self.exceptions: dict[type, str] = {}  # names of what checks raise
         self.called: dict[str, str] = {}  # names of the functions that calls name
         self.lent: dict[str, dict[int, int]] = {}  # which arrays those write in place
         self.given: dict[Var, str] = {}  # array parameters as they are called at the beginning
+        self.is_kernel = True  # or a function, which arrays are handed to as whole buffers
         self.room = ""  # the name of the lowest address that a frame may have
 
     def run(
@@ -215,11 +217,20 @@ class Scope:
         page = self.loops[depth].before if depth < born else self.page
         sizes = ", ".join(self._size(e) for e in extents)
         line = f"{name} = {how}({dtype_name(dtype)}, {sizes})"
-        if self.last_nest is not None and self.last_nest.precedes(page, line):
-            self.last_nest.put_before([line])  # so that the next one may join it
+        if page is self.page:
+            self.early([line])
         else:
             page.write(line)
-        return Root(True, depth, born)
+        return Root(True, depth, born, name=name)
+
+    def early(self, lines: list[str]) -> None:
+        """Lines that needn't wait for the nest right before, so that the next one may join it."""
+        last = self.last_nest
+        if last is not None and all(last.precedes(self.page, line) for line in lines):
+            last.put_before(lines)
+        else:
+            for line in lines:
+                self.page.write(line)
 
     def _size(self, e: Expr) -> str:
         if e.text.isdecimal() or e.text in self.natural:
@@ -236,6 +247,18 @@ class Scope:
         root = self.allocate_as(name, v.type.dtype, extents, how)  # type: ignore[union-attr]
         self.bind(v, Access(name, identity(len(extents))), extents)
         self.buffers.place(v, frozenset([root]))
+        return name
+
+    def cleared(self, v: Var, extents: Extents, start: Expr) -> str:
+        """Memory for sums of a nest, all of it `start`: nobody else has it, so it may come before
+        the nest right before."""
+        name = self.new_array(v, extents)
+        counters = self.counters(len(extents))
+        names = self.same(extents)
+        lines = [f"{'    ' * k}for {counters[k]} in range({x.text}):" for k, x in enumerate(names)]
+        place = f"{name}[{', '.join(counters[: len(names)])}]"
+        lines.append(f"{'    ' * len(names)}{place} = {start.text}")
+        self.early(lines)
         return name
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from jitad.emit.access import Access
 from jitad.emit.print_python import Expr
-from jitad.emit.scope import Extents, Scope, row_major
+from jitad.emit.scope import Extents, Scope, product, row_major
 from jitad.tape.ir import Var
 
 
@@ -22,7 +22,12 @@ def slab(s: Scope, v: Var, extents: Extents) -> Access | None:
     assert isinstance(stack, Var)
     buffer, top = s.stacks[stack]
     s.ahead.add(e)
-    return at_top(s, buffer, top, extents)
+    # The top moves on at once: then nothing stands between the nest and the one that follows.
+    at = s.names.new("", "from")
+    s.depth_of[at] = len(s.loops)
+    s.pinned.add(at)
+    s.early([f"{at} = opaque({top})", f"{top} += {product(extents).text}"])
+    return Access(buffer, row_major(at, extents), partial=True)
 
 
 def at_top(s: Scope, buffer: str, top: str, extents: Extents) -> Access:

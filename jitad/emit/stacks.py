@@ -66,7 +66,7 @@ def push(s: Scope, e: Equation) -> None:
         inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
         here = at_top(s, buffer, top, extents)
         fill(s, value, here, extents, inside, frozenset())
-    s.page.write(f"{top} += {size.text}")
+        s.page.write(f"{top} += {size.text}")
 
 
 def _grow(s: Scope, buffer: str, top: str, size: str) -> None:

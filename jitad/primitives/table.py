@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.tape.ir import Atom, Lit
+from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, Scalar, Type, element, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
@@ -89,6 +89,19 @@ def register(row: Primitive) -> Primitive:
     return row
 
 
+SMALL_POWERS = frozenset(k / 2 for k in range(-8, 9))
+"""Exponents of powers that are products, and one square root."""
+
+
+def costly(e: Equation) -> bool:
+    """Does it take longer to compute this again than to store the result and load it?"""
+    if e.op == "sqrt" or (
+        e.op == "pow" and isinstance(e.ins[1], Lit) and float(e.ins[1].value) in SMALL_POWERS
+    ):
+        return False
+    return TABLE[e.op].dear
+
+
 # -- type rules shared by many rows ---------------------------------------------------------------
 
 
@@ -118,18 +131,18 @@ def dtype_of(a: Any) -> str:
 
 
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
-    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    dtype, py = promote(*(a.type for a in ins))
     return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
 
 
 def bitwise(*ins: Atom, **_: Any) -> Inferred:
     """As arithmetic, bools staying bools."""
-    return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
+    return like(ins, *promote(*(a.type for a in ins)))
 
 
 def floating(*ins: Atom, **_: Any) -> Inferred:
     """As arithmetic, integers becoming float64."""
-    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    dtype, py = promote(*(a.type for a in ins))
     if dtype[0] not in "fc":
         dtype = "f8"
     return like(ins, dtype, py)

@@ -4,19 +4,21 @@ A loop over points that reads `x[i, 0]`, `x[i, 1]`, `x[i, 2]` steps over the coo
 doesn't want, and can't run in vector lanes.  Such an array is better held transposed, point by
 point in each coordinate ("structure of arrays"); a person who writes for speed does that by hand.
 
-Only arrays that the tape makes itself are turned, together with all that they share storage with:
-versions, carried values, records.  What loops over them do is counted, inner loops weighing most.
+An array is turned together with all that it shares storage with: versions, carried values,
+records.  What loops over them do is counted, inner loops weighing most.  Arrays that the tape makes
+itself are turned at no cost, a parameter by a copy: where that pays, and where the tape goes over
+an array of its extents anyway, so that no function does more work than its data ask for.
 A turned array is an ordinary array with its axes in another order.  Operations on elements and
 elementwise ones are rewritten; all others see it through a `transpose`, which is only a view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, walk
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Tape, Var, free_vars, walk
 from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import Array, Stack
 
@@ -26,17 +28,33 @@ _PER_LOOP = 8  # a loop is taken to run so many times
 _SHORT = 8  # an axis of fewer elements is not worth lanes
 _ELEMENTS = ("load", "store", "accum")
 _SLICES = ("slice", "store_slice", "accum_slice")
+_ALL = ("full", "copy", "sum", "push")  # go over all of an array
+_ANY_ORDER = ("push", "pop", "copy", "transpose", "concatenate")  # as good for a turned array
 _PARTS = ("store_take", "accum_take")  # write in place, untaught
 
 
 def lay_out(tape: Tape) -> Tape:
     """The tape with such arrays turned (in place)."""
-    groups = _Groups(tape.body)
+    copies = _copies(tape.body)
+    groups = _Groups(tape.body, copies)
     _Votes(groups).visit(tape.body, None, 0, set())
     turned = groups.turned()
     if turned:
-        _Turn(turned).tape(tape.body)
+        copied = {p: v for p, v in copies.items() if p in turned}
+        _Turn(turned, copied).tape(tape.body)
     return tape
+
+
+def _copies(body: Block) -> dict[Var, Var]:
+    """The parameters that may be copied, with names for the copies."""
+    if any(e.op in CALLS for e in walk(body)):  # each call would copy
+        return {}
+    gone_over = {
+        a.shape for e in body.equations if e.op in _ALL or (not e.blocks and TABLE[e.op].elementwise)
+        for a in (*e.ins, *e.outs) if _ndim(a) > 1
+    }  # fmt: skip
+    return {p: Var(p.type, p.shape, p.name) for p in body.params
+            if _ndim(p) > 1 and isinstance(p.type, Array) and p.shape in gone_over}  # fmt: skip
 
 
 def _ndim(a: Atom) -> int:
@@ -54,6 +72,7 @@ class _Group:
     ndim: int
     members: list[Var] = field(default_factory=list)
     votes: dict[int, int] = field(default_factory=dict)  # how often loops move along an axis
+    copies: int = 0  # parameters among the members
     fixed: bool = False
 
     def vote(self, axis: int, loops: int) -> None:
@@ -64,7 +83,8 @@ class _Group:
         """The order of axes that loops ask for, unless it is the one that it has."""
         last = self.ndim - 1
         best = max(self.votes, key=lambda axis: self.votes[axis], default=last)
-        if self.fixed or self.votes.get(best, 0) <= 2 * self.votes.get(last, 0):
+        against = self.votes.get(last, 0) + self.copies * _PER_LOOP**self.ndim
+        if self.fixed or self.votes.get(best, 0) <= 2 * against:
             return None
         for v in self.members:
             if v.shape and isinstance(n := v.shape[best], Lit) and n.value < _SHORT:
@@ -73,11 +93,12 @@ class _Group:
 
 
 class _Groups:
-    """The groups of a tape's arrays of two axes or more; its parameters are in none."""
+    """The groups of a tape's arrays of two axes or more; other parameters are in none."""
 
-    def __init__(self, body: Block) -> None:
+    def __init__(self, body: Block, copies: Mapping[Var, Var]) -> None:
         self._of: dict[Var, _Group] = {}
-        self._inputs = set(body.params)
+        self._copies = copies
+        self._inputs = set(body.params).difference(copies)
         for e in walk(body):
             self._join_equation(e)
 
@@ -85,7 +106,7 @@ class _Groups:
         if not isinstance(a, Var) or _ndim(a) < 2 or a in self._inputs:
             return None
         if a not in self._of:
-            self._of[a] = _Group(_ndim(a), [a])
+            self._of[a] = _Group(_ndim(a), [a], copies=int(a in self._copies))
         return self._of[a]
 
     def turned(self) -> dict[Var, Perm]:
@@ -138,6 +159,7 @@ class _Groups:
                 first, g = g, first
             first.members += g.members
             first.fixed |= g.fixed
+            first.copies += g.copies
             for v in g.members:
                 self._of[v] = first
 
@@ -166,7 +188,7 @@ class _Votes:
                     self.visit(b, None, loops + 1, set(b.params))
             elif e.op in _SLICES:
                 self._part(e, loops)
-            elif e.op not in _ELEMENTS:
+            elif e.op not in _ELEMENTS and e.op not in _ANY_ORDER:
                 self._whole(e, loops)
             elif index is not None:
                 self._element(e, index, loops, inside)
@@ -189,7 +211,12 @@ class _Votes:
     def _part(self, e: Equation, loops: int) -> None:
         """Rows, columns, planes: their elements are gone through, the last axis innermost."""
         g = self._groups.of(e.ins[0])
-        along = [axis for axis, kind in enumerate(e.params["kinds"]) if kind == "r"]
+        operands = iter(e.ins[1 if e.op == "slice" else 2 :])
+        along = []
+        for axis, kind in enumerate(e.params["kinds"]):
+            part = [next(operands) for _ in range(3 if kind == "r" else 1)]
+            if kind == "r" and not (isinstance(n := part[-1], Lit) and n.value == 1):
+                along.append(axis)
         if g is not None and along:
             g.vote(along[-1], loops + len(along))
 
@@ -210,6 +237,31 @@ def _one_by_one(form: Linear, index: Var, inside: set[Var]) -> bool:
 # -- turning --------------------------------------------------------------------------------------
 
 
+def _rename(body: Block, p: Var, v: Var) -> None:
+    """Let a parameter's copy take its place, but for its extents."""
+    for e in walk(body):
+        if e.op != "dim":
+            e.ins = tuple(v if a is p else a for a in e.ins)
+        for b in e.blocks:
+            b.results = [v if a is p else a for a in b.results]
+    body.results = [v if a is p else a for a in body.results]
+
+
+def _copied(body: Block, p: Var, v: Var, perm: Perm) -> None:
+    """Make the copy, turned, where it is first wanted."""
+    at = next(k for k, e in enumerate(body.equations) if v in e.ins or v in free_vars(*e.blocks))
+    view = Var(v.type, v.shape)
+    body.equations[at:at] = [
+        Equation("transpose", (p,), (view,), {"perm": perm}, (), body.equations[at].pos),
+        Equation("copy", (view,), (v,), {}, (), body.equations[at].pos),
+    ]
+
+
+def _kept_in_order(perm: Perm, axes: tuple[int, ...]) -> bool:
+    kept = [k for k in perm if k not in axes]
+    return kept == sorted(kept)
+
+
 def _inverse(perm: Perm) -> Perm:
     return tuple(perm.index(k) for k in range(len(perm)))
 
@@ -217,15 +269,20 @@ def _inverse(perm: Perm) -> Perm:
 class _Turn:
     """Rewrites a tape for arrays that are turned."""
 
-    def __init__(self, perms: dict[Var, Perm]) -> None:
-        self._perms = perms
+    def __init__(self, perms: dict[Var, Perm], copies: Mapping[Var, Var]) -> None:
+        self._perms = {copies.get(v, v): perm for v, perm in perms.items()}
+        self._copies = copies
         self._out: list[Equation] = []
 
     def tape(self, body: Block) -> None:
+        for p, v in self._copies.items():
+            _rename(body, p, v)
         for v, perm in self._perms.items():
             if v.shape:
                 v.shape = tuple(v.shape[k] for k in perm)
         self._block(body, [None] * len(body.results))
+        for p, v in self._copies.items():
+            _copied(body, p, v, self._perms[v])
 
     def _block(self, block: Block, perms: Sequence[Perm | None]) -> None:
         """`perms`: how the block's results are to be turned."""
@@ -263,6 +320,12 @@ class _Turn:
                 e.ins = (e.ins[0], *(e.ins[1:][k] for k in out))
             case "dim" if first is not None:
                 e.params = {"axis": first.index(e.params["axis"])}
+            case "sum" if first is not None and _kept_in_order(first, e.params["axes"]):
+                e.params = e.params | {"axes": tuple(sorted(map(first.index, e.params["axes"])))}
+            case "concatenate" if out is not None:
+                *parts, total = e.ins
+                e.ins = (*(self._turned(a, out, e) for a in parts), total)
+                e.params = e.params | {"axis": out.index(e.params["axis"])}
             case "push":
                 e.ins = (e.ins[0], self._turned(e.ins[1], first, e))
             case "pop" if first is not None:

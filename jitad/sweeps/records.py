@@ -11,6 +11,7 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 from jitad.primitives import TABLE
+from jitad.primitives.table import costly
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.fuse import finish
 from jitad.sweeps.scope import Scope, Thread
@@ -103,7 +104,7 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     if e.blocks:
         return False
     row = TABLE[e.op]
-    if row.effect or row.dear:
+    if row.effect or costly(e):
         return False
     if e.op in ("load", "slice", "take"):
         return scope.available(e.ins[0], region)

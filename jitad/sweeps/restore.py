@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
+from jitad.primitives.table import costly
 from jitad.sweeps.again import wants
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.scope import Scope
@@ -288,7 +289,7 @@ def _cut(block: Block, wanted: set[Var], nest: _Nest, restored: Var | None) -> s
                 fixed.add(v)
                 continue
             operands = e.ins[1:]
-        elif e is None or e.blocks or TABLE[e.op].dear or not TABLE[e.op].elementwise:
+        elif e is None or e.blocks or costly(e) or not TABLE[e.op].elementwise:
             fixed.add(v)
             continue
         inputs[v] = [a for a in operands if isinstance(a, Var) and a in owned]

@@ -146,6 +146,12 @@ def caught(trace: Trace, kind: type) -> bool:
     """Would an attempt around catch this kind of exception?"""
     if issubclass(kind, GuardMiss) or not issubclass(kind, Exception):
         return False
+    for kinds, regions in trace.sealed:
+        if issubclass(kind, kinds) and len(trace.regions) > regions:
+            raise JitadError(
+                f"{kind.__name__} under a traced condition can't be caught here",
+                trace.builder.pos, "Test the condition with `if` instead of `try`.",
+            )  # fmt: skip
     return any(issubclass(kind, k) for a in trace.attempts for k in a.kinds) or (
         kind is Thrown and bool(trace.attempts)
     )
@@ -155,12 +161,12 @@ def is_caught(trace: Trace, error: BaseException) -> bool:
     """The same of an exception; not of what jitad refuses to trace."""
     if isinstance(error, JitadError) and not _is_of_program(error):
         return False
-    return bool(trace.attempts) and caught(trace, type(error))
+    return bool(trace.attempts or trace.sealed) and caught(trace, type(error))
 
 
 def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
     """A check is about to be made: True where an attempt sees to it."""
-    if not trace.attempts or not caught(trace, params["exception"]):
+    if not (trace.attempts or trace.sealed) or not caught(trace, params["exception"]):
         return False
     ok = ins[0]
     if isinstance(ok, Lit) and ok.value:
@@ -229,6 +235,21 @@ def _unknown(name: str) -> Any:
     return False if name.startswith("_j") and name != "_jv" else UNSET
 
 
+class sealed:
+    """Inside, exceptions of these kinds must be known: Python code around catches them."""
+
+    def __init__(self, *kinds: type) -> None:
+        self.kinds, self.trace = kinds, current()
+
+    def __enter__(self) -> None:
+        if self.trace is not None:
+            self.trace.sealed.append((self.kinds, len(self.trace.regions)))
+
+    def __exit__(self, *_: object) -> None:
+        if self.trace is not None:
+            self.trace.sealed.pop()
+
+
 # -- where it goes --------------------------------------------------------------------------------
 
 
@@ -248,7 +269,8 @@ def settled(
 def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:
     """The variables of a block in which an exception was raised that is caught further out."""
     attempt = trace.attempts[-1]
-    variables = dict(attempt.frame.f_locals) if user_frame() is attempt.frame else {}
+    here: Any = user_frame()
+    variables = dict(here.f_locals) if here is attempt.frame else {}
     return tuple(variables.get(n, _unknown(n)) for n in names)
 
 
@@ -331,7 +353,7 @@ def rethrow_through(raised: Any, *managers: Any) -> None:
 
 def _ignores_exceptions(manager: Any) -> bool:
     """Does the manager do the same whether or not an exception leaves the body?"""
-    leave = type(manager.manager if isinstance(manager, Managed) else manager).__exit__
+    leave = type(manager).__exit__
     if not isinstance(leave, FunctionType):
         return False
     code = leave.__code__
@@ -351,29 +373,3 @@ def _returns_none(code: CodeType) -> bool:
                 return False
         before = i
     return True
-
-
-class Managed:
-    """A context manager of the user's, whose methods are traced."""
-
-    def __init__(self, manager: Any) -> None:
-        self.manager = manager
-
-    def __enter__(self) -> Any:
-        from jitad.trace.calls import call  # which traces
-
-        return call(type(self.manager).__enter__, self.manager)
-
-    def __exit__(self, *error: Any) -> Any:
-        from jitad.trace.calls import call
-
-        return call(type(self.manager).__exit__, self.manager, *error)
-
-
-def managed(manager: Any) -> Any:
-    """What a `with` enters."""
-    from jitad.trace.calls import special
-
-    if current() is None or special(manager, "__exit__") is None:
-        return manager
-    return Managed(manager)

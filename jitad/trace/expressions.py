@@ -15,7 +15,7 @@ from jitad.trace import names as of
 from jitad.trace.exits import _at
 
 # hooks that handlers become, written before the rewriting
-ATTEMPTS = ("catches", "managed", "thrown", "raise_", "rethrow", "rethrow_known", "rethrow_through")
+ATTEMPTS = ("catches", "thrown", "raise_", "rethrow", "rethrow_known", "rethrow_through")
 _SPECIAL = frozenset({"super", "globals", "dir", "locals", "eval", "exec", "__import__"})
 
 # names that rewriting makes
@@ -124,7 +124,7 @@ class Expressions(ast.NodeTransformer):
         for k in node.keywords:
             k.value = self.visit(k.value)
             if k.arg is None:
-                k.value = _at(_hook("starred", k.value), k.value)
+                k.value = _at(_hook("mapping", k.value), k.value)
         if isinstance(node.func, ast.Name) and node.func.id in _SPECIAL:
             node.args = args
             return node
@@ -174,7 +174,9 @@ class Expressions(ast.NodeTransformer):
     visit_Set = visit_Dict  # type: ignore[assignment]
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        return self.visit_Yield(node)  # type: ignore[arg-type]
+        out = self.visit_Yield(node)  # type: ignore[arg-type]
+        out.value = _at(_hook("items", out.value), node)  # type: ignore[attr-defined]
+        return out
 
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         value = self.visit(node.value) if node.value else ast.Constant(None)

@@ -62,7 +62,7 @@ def _within(s: ast.With, fresh: Iterator[int]) -> list[ast.stmt]:
     attempt = _at(Attempt(s.body, raised, None), s)
     for name, item in zip(managers, s.items, strict=True):
         target = ast.Name(name, ast.Store())
-        item.context_expr = _at(ast.NamedExpr(target, _hooked("managed", item.context_expr)), s)
+        item.context_expr = _at(ast.NamedExpr(target, item.context_expr), s)
     s.body = [attempt, _at(ast.Expr(_hooked("rethrow_known", raised)), s)]
     given = [ast.Name(name, ast.Load()) for name in managers]
     after = ast.Expr(_hooked("rethrow_through", raised, *given))

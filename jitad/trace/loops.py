@@ -14,14 +14,15 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
-from jitad.trace import context
+from jitad.trace import context, protocols
 from jitad.trace.attempts import onward
 from jitad.trace.branches import Branches, decided, raises_for_the_user, truth
 from jitad.trace.context import Region, Trace, current
+from jitad.trace.counted import RolledFor, RolledWhile
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted, sequence
 from jitad.trace.optional import present
-from jitad.trace.rolled import Rolled, RolledFor, RolledWhile
+from jitad.trace.rolled import Rolled
 from jitad.trace.selected import among_parts
 from jitad.values.journal import made
 from jitad.values.number import bind
@@ -67,6 +68,7 @@ class PlainWhile(Plain):
 
 def for_(iterable: Any, state: State, site: Site) -> Any:
     trace = current()
+    iterable = protocols.items(iterable)
     if trace is None:
         counted = sequence(iterable)
         items = iterable if counted is None or counted.static is None else counted.static

@@ -14,7 +14,7 @@ from typing import Any
 
 from jitad.errors import JitadError, JitadValueError, message
 from jitad.tape.build import Leaf
-from jitad.tape.ir import Atom, Lit, Var, lit
+from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import BOOL, INT, Array
 from jitad.trace.attempts import at_raise, exception_of, is_caught, settled, with_raised
 from jitad.trace.branches import (
@@ -22,14 +22,12 @@ from jitad.trace.branches import (
     emit_raise,
     is_content,
     raises_for_the_user,
-    truth,
 )
 from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
-from jitad.trace.iterables import Counted
 from jitad.trace.join import build, extract, given, kinds, signature
 from jitad.trace.selected import has_function, holds_inner, is_nested, things
 from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
@@ -40,7 +38,6 @@ from jitad.values.array import ArrayHandle
 from jitad.values.number import bind
 
 MAX_PASSES = 24
-LISTED = 8  # iterations of known number that are written out where lists get longer in them
 State = tuple[Any, ...]
 
 
@@ -398,122 +395,5 @@ class Rolled:
         raise NotImplementedError
 
 
-class RolledFor(Rolled):
-    """A loop with a count: a `for` equation, or a `while` where it may be left early."""
-
-    def __init__(
-        self, trace: Trace, counted: Counted, state: State, site: Site, may_fail: bool
-    ) -> None:
-        self.counted = counted
-        self.flags = site.stops
-        super().__init__(trace, state, site, may_fail)
-
-    def _own_params(self) -> list[Var]:
-        return [Var(INT)]
-
-    def _item(self, own: list[Var]) -> Any:
-        b = self.trace.builder
-        (index,) = own
-        start, stop, step = self.counted.bounds
-        if self.flags or isinstance(step, Leaf):
-            b.loops[index] = (lit(0), b.atom(self.counted.count), lit(1))
-            return self.counted.item(b.leaf(index))
-        b.loops[index] = (b.atom(start), b.atom(stop), b.atom(step))
-        if self._is_range:
-            return b.leaf(index)
-        return self.counted.item(b.leaf(index))
-
-    @property
-    def _is_range(self) -> bool:
-        start, _, step = self.counted.bounds
-        return not (_is(start, 0) and _is(step, 1))
-
-    def _flag_inside(self, k: int, value: Any) -> Any:
-        return False  # the body only runs while no flag is set
-
-    def _is_short(self) -> bool:
-        return not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
-
-    def _runs(self) -> Any:
-        runs = bind("gt", self.counted.count, 0)
-        return runs
-
-    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
-        b = self.trace.builder
-        block = self.region.block
-        if not self.flags:
-            first, _, step = self.counted.bounds
-            block.results = final
-            if isinstance(step, Leaf):
-                head: tuple[Any, ...] = (lit(0), lit(1))
-            else:
-                head = (b.atom(first), b.atom(step))
-            b.structured("for", (*head, b.atom(self.counted.count), *start), outs, (block,))
-            return
-        (k,) = self._own
-        with reopened(self.trace, block):
-            block.results = [b.emit("add", k, lit(1)), *final]
-        own, carried = self._params()
-        with b.block(*own, *carried) as test:
-            go = b.emit("lt", own[0], b.atom(self.counted.count))
-            for f in self._flag_vars(carried):
-                go = b.emit("logical_and", b.emit("logical_not", f), go)
-            test.results = [go]
-        b.structured("while", (lit(0), *start), (Var(INT), *outs), (test, block))
-
-    def _flag_vars(self, carried: list[Var]) -> list[Var]:
-        at, out = 0, []
-        seen: set[int] = set()
-        for k, f in enumerate(self.forms):
-            width = len(kinds(f, [], seen))
-            if k in self.flags:
-                out.append(carried[at])
-            at += width
-        return out
-
-
-class RolledWhile(Rolled):
-    """A loop whose condition is its first variable."""
-
-    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
-        self.flags = (0, *site.stops)
-        super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
-
-    def leave(self, state: State) -> None:
-        super().leave((truth(state[0]), *state[1:]))  # as it is now: a list may change later
-
-    def _own_params(self) -> list[Var]:
-        return []
-
-    def _is_short(self) -> bool:
-        return True  # its condition was known so far
-
-    def _item(self, own: list[Var]) -> Any:
-        return None
-
-    def _flag_inside(self, k: int, value: Any) -> Any:
-        return k == 0  # the condition holds in the body, and no exit was taken before
-
-    def _runs(self) -> Any:
-        return truth(self.state[0])
-
-    def _atoms(self, snapshots: list[Snapshot]) -> list[Atom]:
-        first = snapshots[0]
-        known = truth(first.value) if isinstance(first, Num) else truth(getattr(first, "value", 0))
-        return super()._atoms([Num(known), *snapshots[1:]])
-
-    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
-        b = self.trace.builder
-        self.region.block.results = final
-        _, carried = self._params()
-        with b.block(*carried) as test:
-            test.results = [carried[0]]
-        b.structured("while", tuple(start), outs, (test, self.region.block))
-
-
 def _is_raised(raised: Any) -> Any:
     return raised.flag if is_optional(raised) else raised is not None
-
-
-def _is(value: Any, number: int) -> bool:
-    return not isinstance(value, Leaf) and value == number

@@ -482,7 +482,7 @@ class Statements(Expressions):
         self.assigned(f"{other} if {name} is None else {name} * 0.5")
 
     def do_chosen_array(self) -> None:
-        """An array under one more name, which a condition chose; it is written under any of them."""
+        """An array under one more name, which a condition chose, written under any of them."""
         shapes = sorted(set(self.scope.arrays.values()))
         if not shapes:
             return

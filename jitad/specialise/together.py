@@ -1,0 +1,224 @@
+"""In which order do whole-array operations stand, so that those over the same extents are neighbours?
+
+Loop nests over the same elements become one where nothing stands between them (`emit/joining.py`).
+Traced code, and a sweep even more so, has them in another order: one sum after the other, each
+followed by what is done with it.  Here the equations of a stretch without effects are scheduled
+anew, first from the end, then from the beginning: a nest draws to it what shares an array with it
+and goes over the same extents, as soon as all that it waits for is there (typed fusion; Kennedy &
+McKinley 1993, *Maximizing loop parallelism and improving data locality via loop fusion and
+distribution*).
+
+The order of equations is free but for effects, which nothing passes, and for memory: what reads
+an array and what writes to it stay in their order, or there would have to be a copy.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush, nsmallest
+
+from jitad.primitives import TABLE
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Tape, Var, is_array, walk
+from jitad.tape.lent import STORES
+
+_VIEWS = ("slice", "transpose", "broadcast", "full", "iota")
+_PARTS = ("store_slice", "accum_slice")
+_WINDOW = 64  # how many nests that are ready are looked through
+
+Extents = tuple[Atom, ...]
+
+
+def together(tape: Tape) -> Tape:
+    """The tape with such operations side by side (in place)."""
+    equal = _Equal(tape)
+    for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
+        memory = _Memory(block)
+        out: list[Equation] = []
+        for stretch in _stretches(block):
+            nests = [_extents(e, equal) for e in stretch]
+            if sum(n is not None for n in nests) > 2:
+                stretch = _Schedule(stretch, nests, memory).equations()
+            out += stretch
+        block.equations = out
+    return tape
+
+
+def _stretches(block: Block) -> Iterator[list[Equation]]:
+    """The equations, cut before and behind those that nothing passes."""
+    stretch: list[Equation] = []
+    for e in block.equations:
+        if e.blocks or e.op in CALLS or TABLE[e.op].effect:
+            yield stretch
+            yield [e]
+            stretch = []
+        else:
+            stretch.append(e)
+    yield stretch
+
+
+class _Equal:
+    """Extents that checks have found equal count as one."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._of: dict[Atom, Atom] = {}
+        made = {v: e for e in walk(tape.body) if e.op == "eq" for v in e.outs}
+        for e in walk(tape.body):
+            if e.op == "check" and e.ins[0] in made:
+                one, other = map(self.find, made[e.ins[0]].ins)  # type: ignore[index]
+                if one != other:
+                    self._of[one] = other
+
+    def find(self, a: Atom) -> Atom:
+        while a in self._of:
+            a = self._of[a]
+        return a
+
+
+def _extents(e: Equation, equal: _Equal) -> Extents | None:
+    """Of the loop nest that an equation is, or is a part of."""
+    if e.blocks:
+        return None
+    if e.op in _PARTS:
+        operands = iter(e.ins[2:])
+        shape = []
+        for kind in e.params["kinds"]:
+            start = next(operands)
+            if kind == "r":
+                _, start = next(operands), next(operands)
+                shape.append(start)
+    elif e.op == "sum":
+        shape = list(e.ins[0].shape)
+    elif e.outs and is_array(e.outs[0]) and (TABLE[e.op].elementwise or e.op == "copy"):
+        shape = list(e.outs[0].shape)
+    else:
+        return None
+    return tuple(map(equal.find, shape)) or None
+
+
+class _Memory:
+    """Which memory may an equation read or write?
+
+    Versions of an array and views of it share theirs; elements that are computed where they are
+    used are read from all that they are computed from.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self._home: dict[Atom, Atom] = {}  # what the memory of an array was called at first
+        self._reads: dict[Atom, frozenset[Atom]] = {}
+        for e in block.equations:
+            match e.op:
+                case op if op in STORES:
+                    self._home[e.outs[0]] = self._of(e.ins[0])
+                case "slice" | "transpose" | "broadcast":
+                    self._home[e.outs[0]] = self._of(e.ins[0])
+                    self._reads[e.outs[0]] = self.of(e.ins[0])
+                case "for" | "while":
+                    init = e.ins[3 if e.op == "for" else 0 :]
+                    self._home.update(
+                        (v, self._of(a)) for a, v in zip(init, e.outs, strict=True) if is_array(v)
+                    )
+                case _ if not e.blocks and TABLE[e.op].elementwise and is_array(e.outs[0]):
+                    reads = (self.of(a) for a in e.ins if is_array(a))
+                    self._reads[e.outs[0]] = frozenset(e.outs).union(*reads)
+
+    def _of(self, a: Atom) -> Atom:
+        return self._home.get(a, a)
+
+    def of(self, a: Atom) -> frozenset[Atom]:
+        return self._reads.get(a) or frozenset([self._of(a)])
+
+    def read(self, e: Equation) -> frozenset[Atom]:
+        return frozenset().union(*(self.of(a) for a in e.ins if is_array(a)))
+
+    def written(self, e: Equation) -> list[Atom]:
+        return [self._of(e.ins[0])] if e.op in STORES else []
+
+
+class _Schedule:
+    """A stretch of equations in a new order."""
+
+    def __init__(
+        self, stretch: list[Equation], nests: list[Extents | None], memory: _Memory
+    ) -> None:
+        self._stretch, self._nests = stretch, nests
+        self._light = [n is None and _light(e) for e, n in zip(stretch, nests, strict=True)]
+        self._touched = [memory.read(e) | memory.of(e.outs[0]) if n is not None else frozenset()
+                         for e, n in zip(stretch, nests, strict=True)]  # fmt: skip
+        self._before: list[set[int]] = [set() for _ in stretch]
+        self._after: list[set[int]] = [set() for _ in stretch]
+        made: dict[Var, int] = {}
+        writer: dict[Atom, int] = {}
+        readers: dict[Atom, list[int]] = defaultdict(list)
+        for k, e in enumerate(stretch):
+            waits = {made[a] for a in e.ins if isinstance(a, Var) and a in made}
+            for v in e.outs:
+                waits.update(made[d] for d in v.shape if isinstance(d, Var) and d in made)
+                made[v] = k
+            for f in memory.read(e):
+                waits.update([writer[f]] if f in writer else ())
+                readers[f].append(k)
+            for f in memory.written(e):
+                waits.update(readers.pop(f, ()))
+                writer[f] = k
+            waits.discard(k)
+            for j in waits:
+                self._before[k].add(j)
+                self._after[j].add(k)
+
+    def equations(self) -> list[Equation]:
+        last = range(len(self._stretch))[::-1]
+        backwards = self._run(last, self._after, self._before)
+        forwards = self._run(backwards[::-1], self._before, self._after)
+        return [self._stretch[k] for k in forwards]
+
+    def _run(
+        self, order: list[int] | range, before: list[set[int]], after: list[set[int]]
+    ) -> list[int]:
+        """One by one what is ready: what has no nest first, what fits the last nest next."""
+        place = {k: n for n, k in enumerate(order)}
+        waiting = [len(b) for b in before]
+        light: list[tuple[int, int]] = []  # what is ready, by its place in the order
+        heavy: list[tuple[int, int]] = []
+        out: list[int] = []
+        extents: Extents | None = None
+        touched: frozenset[Atom] = frozenset()
+
+        def add(k: int) -> None:
+            heappush(light if self._light[k] else heavy, (place[k], k))
+
+        for k in order:
+            if not waiting[k]:
+                add(k)
+        while light or heavy:
+            if light:
+                k = heappop(light)[1]
+            else:
+                k = self._fitting(heavy, extents, touched)
+                mine = self._touched[k]
+                touched = touched | mine if self._nests[k] == extents else mine
+                extents = self._nests[k]
+            out.append(k)
+            for j in after[k]:
+                waiting[j] -= 1
+                if not waiting[j]:
+                    add(j)
+        return out
+
+    def _fitting(
+        self, ready: list[tuple[int, int]], extents: Extents | None, touched: frozenset[Atom]
+    ) -> int:
+        """The first that fits the last nest, else the first; no longer among those ready."""
+        for item in nsmallest(_WINDOW, ready) if extents is not None else ():
+            if self._nests[item[1]] == extents and touched & self._touched[item[1]]:
+                ready.remove(item)
+                heapify(ready)
+                return item[1]
+        return heappop(ready)[1]
+
+
+def _light(e: Equation) -> bool:
+    """Does it take no loop, so that it may as well stand in front of one?"""
+    if e.op in _VIEWS or e.op in ("pop", "pops", "stack", "load", "dim"):
+        return True
+    return not e.blocks and TABLE[e.op].elementwise
