@@ -429,7 +429,7 @@ def raises_for_the_user(error: BaseException) -> bool:
     if isinstance(error, (JitadError, GuardMiss)):
         return isinstance(error, _PROGRAM_ERRORS) or getattr(error, "of_program", False)
     if isinstance(error, TypeError):
-        return _raised_by_statement(error)
+        return _raised_by_statement(error) or getattr(error, "of_program", False)
     return isinstance(error, (Exception, DeadPath))
 
 

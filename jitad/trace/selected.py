@@ -291,7 +291,12 @@ def spread(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if type(a) is Among:
             return chosen.each(fork, a.flags, a.among, lambda x, name=name: spread(
                 f, *args, **{**kwargs, name: x}))  # fmt: skip
-    return f(*args, **kwargs)
+    try:
+        return f(*args, **kwargs)
+    except TypeError as error:
+        if not isinstance(error, JitadTypeError):  # raised when the kernel runs, if it is this one
+            error.of_program = True  # type: ignore[attr-defined]
+        raise
 
 
 def among_parts(value: Any) -> Any:
