@@ -35,13 +35,7 @@ _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tut
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 
 # What is not compiled, with the reason, which LIMITATIONS.md tells.
-NOT_COMPILED: dict[str, str] = {
-    "chosen_buffer": "may be the same as one that was written meanwhile",
-    "relativistic_energy": "an exception that depends on traced values can't be caught",
-    "heaviest_by_name": "is 'b' or 'a' after this branch",
-    "partition_by_size": "is 'small' or 'large' after this branch",
-    "largest_shape": "is a Rectangle of 2 or a Circle of 1 after this branch",
-}
+NOT_COMPILED: dict[str, str] = {}
 
 assert len(USERS) == sum(len(m.catalogue.programs) for m in _USERS), "two of one name"
 assert len(PROGRAMS) == sum(len(m.catalogue.programs) for m in _MODULES), "two of one name"

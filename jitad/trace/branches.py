@@ -8,7 +8,6 @@ becomes a `check` in front of the other one, which then needs no block.
 from __future__ import annotations
 
 import dis
-import sys
 from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
@@ -32,18 +31,20 @@ from jitad.trace.context import (
     Trace,
     assign,
     current,
-    position,
     reopened,
 )
 from jitad.trace.forms import Form, Maybe
 from jitad.trace.hooking import Site
-from jitad.trace.join import APPENDED, Mismatch, Unifier, build, explain, extract, given, kinds
+from jitad.trace.join import build, extract, given, kinds
 from jitad.trace.observe import observe
+from jitad.trace.selected import has_function, holds_inner, is_nested, spread
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import stretched
-from jitad.trace.unset import UNSET, is_optional
+from jitad.trace.unify import APPENDED, Mismatch, Paths, Unifier, explain
+from jitad.trace.unset import UNSET, Among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
+from jitad.values.journal import Joiner
 from jitad.values.kind import primal
 from jitad.values.number import bind
 
@@ -75,6 +76,9 @@ def decided(condition: Any, pos: Pos | None) -> Any:
 
 def truth(value: Any) -> Any:
     """The truth of a value as Python sees it: a bool, or a boolean leaf of the tape."""
+    if type(value) is Among:
+        known = spread(truth, value)
+        return truth(known)
     if is_optional(value):
         there = truth(value.value)
         if isinstance(there, bool):
@@ -142,19 +146,24 @@ class Branches:
 
     then = orelse = traced = True
 
-    def __init__(self, trace: Trace, test: Leaf, state: tuple[Any, ...], site: Site) -> None:
+    def __init__(
+        self, trace: Trace, test: Leaf, state: tuple[Any, ...], site: Site, apart: bool = False
+    ) -> None:
         self.trace, self.test, self.state, self.site = trace, test, state, site
+        self.apart = apart  # does what the paths know stay what it is?
         self.ends: list[list[Snapshot]] = []
         self.values: list[tuple[Any, ...]] = []
         self.regions: list[Region] = []
         self.dead: list[bool] = []
         self.exit = state
+        self.raised: list[Any] = []  # what leaves the branches as exceptions, if caught outside
         self.inline = False  # the other branch raises, so this one needs no block
 
     def __enter__(self) -> None:
         self.trace.conditions.append((self.site.pos, self.test))
         if not self.inline:
-            self.regions.append(Region(self.trace))
+            self.depth = len(self.trace.detours)
+            self.regions.append(Region(self.trace, escapes=True))
             self.regions[-1].open()
 
     def leave(self, state: tuple[Any, ...]) -> None:
@@ -165,13 +174,19 @@ class Branches:
         if self.inline:
             return False
         region = self.regions[-1]
-        if kind is None:
+        caught = error is not None and is_caught(self.trace, error)
+        if error is None or caught:
+            raised, names = None, self.site.names
+            if error is not None:
+                raised, self.exit = exception_of(error), at_raise(self.trace, names)
+            self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
+            self.raised.append(raised)
             seen: dict[int, Snapshot] = {}
-            self.ends.append([snapshot(v, seen) for v in self.exit])
+            self.ends.append([snapshot(v, seen) for v in (*self.exit, raised)])
             self.values.append(self.exit)
             region.close()
             self.dead.append(False)
-            return False
+            return caught
         assert error is not None
         if not raises_for_the_user(error):
             region.drop()
@@ -214,17 +229,25 @@ class Branches:
             region.open()
             region.close()
             self.regions.append(region)
-            self.ends.append([snapshot(v) for v in self.state])
+            self.ends.append([snapshot(v) for v in (*self.state, None)])
             self.values.append(self.state)
             self.dead.append(False)
+            self.raised.append(None)
         if self.dead[1]:
             self._instead(1)
             self.regions[0].redo()
-            return self.values[0]
-        return self._join()
+            return onward(self.trace, self.raised[0], self.site, self.values[0])
+        if not any(r is not None for r in self.raised):
+            for end in self.ends:
+                end.pop()
+            return self._join()
+        site, self.site = self.site, with_raised(self.site)
+        *values, raised = self._join()
+        return onward(self.trace, raised, site, tuple(values))
 
     def _join(self) -> tuple[Any, ...]:
-        unifier = Unifier()
+        apart = self.apart or self.site.pos in self.trace.insight.apart
+        unifier = Unifier(paths=Paths(apart, self._made, self._selects))
         forms: list[Form | None] = []
         pairs: list[tuple[Snapshot, Snapshot]] = []
         names = self.site.names
@@ -234,15 +257,29 @@ class Branches:
         places = self._places()
         for w, s, t in places:
             pairs.append((s, t))
-            forms.append(self._unify(unifier, s, t, _place_name(w)))
-        values = self._select(forms, pairs)
+            forms.append(self._unify(unifier, s, t, _place_name(w), is_content(w)))
+        join = self.trace.journal.joiner(self.site.pos)
+        values = self._select(forms, pairs, join)
         for (w, _, _), value in zip(places, values[len(names) :], strict=True):
             assign(w, value)
+        join.finish()
         return tuple(values[: len(names)])
 
-    def _unify(self, unifier: Unifier, s: Snapshot, t: Snapshot, name: str) -> Form:
+    def _made(self, s: Snapshot, side: int) -> bool:
+        region = self.regions[side]
+        return id(getattr(s, "value", None)) in region.fresh or holds_inner(s, region)
+
+    def _selects(self, a: Snapshot, b: Snapshot) -> bool:
+        """May they stay apart?  Functions had better not, where ints decide which it is."""
+        if has_function(a) or has_function(b):
+            self.trace.undecided(self.site.pos, self.test)
+        return not is_nested(a) and not is_nested(b)
+
+    def _unify(
+        self, unifier: Unifier, s: Snapshot, t: Snapshot, name: str, content: bool = False
+    ) -> Form:
         try:
-            form = unifier.unify(s, t, name)
+            form = unifier.unify(s, t, name, content)
         except Mismatch as e:
             if e.functions:
                 self.trace.undecided(self.site.pos, self.test)
@@ -269,7 +306,7 @@ class Branches:
         return out
 
     def _select(
-        self, forms: list[Form | None], pairs: list[tuple[Snapshot, Snapshot]]
+        self, forms: list[Form | None], pairs: list[tuple[Snapshot, Snapshot]], join: Joiner
     ) -> list[Any]:
         b = self.trace.builder
         b.pos = self.site.pos
@@ -297,7 +334,6 @@ class Branches:
         results = self._equation(sides, needed, names)
         supply = iter(results)
         made: dict[int, Any] = {}
-        join = self.trace.journal.joiner()
         return [
             UNSET if f is None else build(b, f, supply, made, join)
             for f in forms
@@ -372,6 +408,11 @@ def _is_pure(e: Any) -> bool:
     return not TABLE[e.op].effect
 
 
+def is_content(w: Any) -> bool:
+    """Is what is written the content of a container, and not another thing in its place?"""
+    return w.slot in ("items", "content", APPENDED)
+
+
 def _place_name(w: Any) -> str:
     if w.slot == APPENDED:
         return APPENDED
@@ -386,9 +427,9 @@ _PROGRAM_ERRORS = (JitadIndexError, JitadZeroDivisionError, JitadOverflowError)
 def raises_for_the_user(error: BaseException) -> bool:
     """True of what the program raises when it runs; False of what jitad refuses to trace."""
     if isinstance(error, (JitadError, GuardMiss)):
-        return isinstance(error, _PROGRAM_ERRORS)
+        return isinstance(error, _PROGRAM_ERRORS) or getattr(error, "of_program", False)
     if isinstance(error, TypeError):
-        return _raised_by_statement(error)
+        return _raised_by_statement(error) or getattr(error, "of_program", False)
     return isinstance(error, (Exception, DeadPath))
 
 
@@ -404,7 +445,6 @@ def _raised_by_statement(error: BaseException) -> bool:
 
 def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
     """The exception, as a check that fails."""
-    refuse_if_caught(trace, type(error), pos)
     from jitad.trace.effects import record_raise  # results are joined values
 
     record_raise(trace.builder, lit(False), error)
@@ -421,80 +461,11 @@ def require_or_raise(trace: Trace, ok: Leaf, args: Callable[[], tuple[Any, ...]]
     session.joined()
 
 
-def refuse_if_caught(trace: Trace, kind: type, pos: Pos | None) -> None:
-    if any(issubclass(kind, caught) for types in trace.trying for caught in types):
-        raise JitadError(
-            f"{kind.__name__} under a traced condition can't be caught", pos,
-            "Test the condition with `if` instead of `try`.",
-        )  # fmt: skip
-
-
-# -- expressions ----------------------------------------------------------------------------------
-
-_THIS = ("this expression",)
-
-
-def choose(condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    """`then if condition else orelse`."""
-    trace = current()
-    pos = position(sys._getframe(1)) or (None if trace is None else trace.builder.pos)
-    known = decided(condition, pos)
-    if isinstance(known, bool):
-        return then() if known else orelse()
-    assert trace is not None and pos is not None
-    trace.builder.pos = pos
-    site = Site(pos, _THIS, (), frozenset(_THIS))
-    session = Branches(trace, known, (UNSET,), site)
-    for value in (then, orelse):
-        with session:
-            session.leave((value(),))
-    return session.joined()[0]
-
-
-def both(first: Any, *rest: Callable[[], Any]) -> Any:
-    """`first and ...`"""
-    return _junction("logical_and", first, rest, lambda f, r: choose(f, r, lambda: f))
-
-
-def either(first: Any, *rest: Callable[[], Any]) -> Any:
-    """`first or ...`"""
-    def there(f: Any) -> Any:
-        return f.value if is_optional(f) else f  # what is true is not None
-
-    return _junction("logical_or", first, rest, lambda f, r: choose(f, lambda: there(f), r))
-
-
-def _junction(name: str, first: Any, rest: tuple[Callable[[], Any], ...], general: Any) -> Any:
-    for later in rest:
-        known = truth(first)
-        if isinstance(known, bool):
-            if known == (name == "logical_or"):
-                return first
-            first = later()
-            continue
-        trace = current()
-        assert trace is not None
-        # a bool and a pure operand: no block is needed
-        region = Region(trace)
-        region.open()
-        try:
-            value = later()
-            simple = _is_bool(first) and _is_bool(value) and not trace.journal.frames[-1]
-            simple = simple and all(map(_is_pure, region.block.equations))
-        except BaseException as e:
-            region.drop()
-            if not raises_for_the_user(e):
-                raise
-            simple = False
-        else:
-            region.splice() if simple else region.drop()
-        first = bind(name, first, value) if simple else general(first, later)
-    return first
-
-
-def _is_bool(value: Any) -> bool:
-    if isinstance(value, Leaf):
-        return value.type.dtype == "b1"  # type: ignore[union-attr]
-    return isinstance(value, bool)
-
-
+from jitad.trace.attempts import (  # noqa: E402  which are branches, too
+    at_raise,
+    exception_of,
+    is_caught,
+    onward,
+    settled,
+    with_raised,
+)

@@ -43,6 +43,8 @@ from jitad.trace.paths import Path, Root
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
+from jitad.trace.selected import is_among, spread
+from jitad.trace.unset import Among
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
@@ -65,6 +67,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
     if trace is not None:
+        if type(f) is Among:
+            return spread(lambda g: call(g, *args, **kwargs), f)
+        if is_among((*args, *kwargs.values())) and not _is_users(f):
+            return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         from jitad.trace import listcalls  # which calls through this hook
 
         special_case = listcalls.function(f, (*args, *kwargs.values()))
@@ -136,6 +142,23 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
         return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
     return _native(trace, f, args, kwargs)
+
+
+def _is_users(f: Any) -> bool:
+    """Is it a function or class of the user's, which is called with whatever it is given?"""
+    match f:
+        case FunctionType():
+            return not is_library(f)
+        case MethodType():
+            return _is_users(f.__func__)
+        case functools.partial():
+            return _is_users(f.func)
+        case type():
+            return isinstance(vars(f).get("__init__"), FunctionType)
+        case BuiltinMethodType():
+            stored = ("append", "insert", "setdefault", "add")
+            return isinstance(f.__self__, (list, dict, set)) and f.__name__ in stored
+    return type(f) in COMPILED or special(f, "__call__") is not None
 
 
 def _context_manager(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitad.tape.ir import Atom
-from jitad.trace.forms import Form, Handle, Maybe, Record
-from jitad.trace.join import Mismatch, _shape
+from jitad.trace.forms import Form, Handle, Maybe, OneOf, Record, Shown
 from jitad.trace.snapshot import Arr, Snapshot
+from jitad.trace.unify import Mismatch, _shape
 
 
 def with_extents(
@@ -42,6 +42,8 @@ def entries(f: Form) -> list[Any]:
             return [first.root]
         case Record():
             return [h for p in f.parts for h in entries(p)]
+        case Shown(parent=parent):
+            return entries(parent)
         case Maybe(part):
             return entries(part)
     return []
@@ -55,5 +57,10 @@ def handles_of(f: Form) -> Iterator[Any]:
         case Record():
             for p in f.parts:
                 yield from handles_of(p)
+        case OneOf(parts=parts):
+            for p in parts:
+                yield from handles_of(p)
+        case Shown(parent=parent):
+            yield from handles_of(parent)
         case Maybe(part):
             yield from handles_of(part)

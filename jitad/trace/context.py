@@ -50,6 +50,7 @@ class Insight:
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
     ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
+    apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
 
 
 class Again(BaseException):
@@ -75,7 +76,10 @@ class Trace:
         self.captures = captures
         self.journal = Journal()
         self.regions: list[Region] = []
-        self.trying: list[Any] = []  # the kinds of exception that open `try` statements catch
+        self.attempts: list[Any] = []  # the open `try` statements, see `attempts`
+        self.detours: list[Any] = []
+        # kinds of exception that must be known, and the number of regions around
+        self.sealed: list[tuple[tuple[type, ...], int]] = []
         # the calls in progress, by abstract signature and by function, with the number of regions
         # and conditions around each
         self.calls: dict[tuple[Any, ...], tuple[int, int]] = {}
@@ -93,6 +97,7 @@ class Trace:
         self.swallowed = False  # was a loop left out because of `Bottom`?
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
+        self.tried: list[Var] = []  # the indices of those that could be written out as well
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
@@ -100,6 +105,21 @@ class Trace:
         self.rooms: dict[Pos, tuple[Leaf, Room]] = {}  # by the loops that they grow in
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
+        self.journal.refused = self.keep_apart
+
+    def counts_out(self, k: Leaf) -> bool:
+        """Would the number be known if a loop around were written out?"""
+        found: set[Atom] = {k.atom}
+        for block in reversed(self.builder.blocks):
+            for e in reversed(block.equations):
+                if not found.isdisjoint(e.outs):
+                    found.update(e.ins)
+        return not found.isdisjoint(self.tried)
+
+    def keep_apart(self, places: frozenset[Pos]) -> None:
+        """A thing is read that may be the one written meanwhile: trace anew, and know which."""
+        if not places <= self.insight.apart:
+            raise Again(replace(self.insight, apart=self.insight.apart | places))
 
     @contextmanager
     def remembering(self, memory: Memory | None) -> Iterator[None]:
@@ -236,6 +256,7 @@ class Region:
     written: list[Written] = field(default_factory=list)
     undone: list[tuple[Write, Any]] = field(default_factory=list)
     fresh: dict[int, object] = field(default_factory=dict)  # made in it
+    escapes: bool = False  # may an exception leave it, as a variable?
 
     def open(self) -> None:
         b = self.trace.builder
@@ -250,6 +271,7 @@ class Region:
         while self.trace.regions[-1] is not self:  # left by an error in an inner one
             self.trace.regions[-1].drop()
         self.trace.regions.pop()
+        self.trace.detours = [d for d in self.trace.detours if d.regions[0] is not self]
         popped = b.blocks.pop()
         assert popped is self.block
         return b._known.pop()
@@ -302,7 +324,9 @@ class reopened:
     def __enter__(self) -> None:
         self.builder.blocks.append(self.block)
         self.builder._known.append({})
+        self.on_check, self.builder.on_check = self.builder.on_check, None
 
     def __exit__(self, *_: object) -> None:
+        self.builder.on_check = self.on_check
         self.builder.blocks.pop()
         self.builder._known.pop()

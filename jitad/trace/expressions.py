@@ -14,10 +14,12 @@ import re
 from jitad.trace import names as of
 from jitad.trace.exits import _at
 
+# hooks that handlers become, written before the rewriting
+ATTEMPTS = ("catches", "thrown", "raise_", "rethrow", "rethrow_known", "rethrow_through")
 _SPECIAL = frozenset({"super", "globals", "dir", "locals", "eval", "exec", "__import__"})
 
 # names that rewriting makes
-_OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|comp|lambda)\d+)")
+_OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|x\d+_|x|comp|lambda)\d+)")
 
 
 def _load(name: str) -> ast.Name:
@@ -115,15 +117,25 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
+        if _is_hook(node, *ATTEMPTS):
+            node.args = [self.visit(a) for a in node.args]
+            return node
         args = [self.visit(a) for a in node.args]
         for k in node.keywords:
             k.value = self.visit(k.value)
+            if k.arg is None:
+                k.value = _at(_hook("mapping", k.value), k.value)
         if isinstance(node.func, ast.Name) and node.func.id in _SPECIAL:
             node.args = args
             return node
         call = _hook("call", self.visit(node.func), *args)
         call.keywords = node.keywords
         return _at(call, node)
+
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        if isinstance(node.ctx, ast.Load):
+            node.value = _at(_hook("starred", self.visit(node.value)), node.value)
+        return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         owner = self.visit(node.value)
@@ -160,11 +172,6 @@ class Expressions(ast.NodeTransformer):
         return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
 
     visit_Set = visit_Dict  # type: ignore[assignment]
-
-    def visit_Starred(self, node: ast.Starred) -> ast.expr:
-        if isinstance(node.ctx, ast.Load):
-            node.value = _at(_hook("items", self.visit(node.value)), node.value)
-        return node
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         out = self.visit_Yield(node)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ joined tape, and what the containers around them are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar
@@ -40,6 +41,24 @@ class Handle:
 class Record:
     of: Rec
     parts: tuple[Form, ...]
+    sides: tuple[Any, ...] = ()  # the things whose place it takes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A view: what it shows a part of, and the numbers that say which part."""
+
+    of: ArrayHandle
+    parent: Form
+    numbers: tuple[Form, ...]
+
+
+@dataclass(slots=True, eq=False)
+class OneOf:
+    """One of several things, each with a form of its own, and booleans that say which."""
+
+    keys: list[Any]  # which thing each is, see `selected.key`
+    parts: list[Form]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,4 +78,4 @@ class Grown:
     spare: int | None
 
 
-Form = Keep | Number | Handle | Record | Maybe | Grown
+Form = Keep | Number | Handle | Record | Shown | OneOf | Maybe | Grown

@@ -20,23 +20,10 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import INT, Array, Scalar, Type
 from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
-from jitad.trace.join import (
-    Mismatch,
-    Unifier,
-    _container,
-    _kind,
-    _rebuilt,
-    _scalar,
-    _shape,
-    cast,
-    describe,
-    join_types,
-    kinds,
-    same,
-    signature,
-)
+from jitad.trace.join import _container, _rebuilt, cast, kinds, signature
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
+from jitad.trace.unify import Mismatch, Unifier, _kind, _scalar, _shape, describe, join_types, same
 from jitad.trace.unset import Perhaps
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from jitad.tape.ir import Pos
@@ -40,8 +40,9 @@ from jitad.trace import names as of
 from jitad.trace.bindings import lower_bindings
 from jitad.trace.exits import _at, lower_exits, only_truth
 from jitad.trace.expressions import Expressions, _hook, _is_hook, _later, _load, _store
+from jitad.trace.handlers import lower_handlers
 from jitad.trace.identity import asks_for_class
-from jitad.trace.names import Liveness
+from jitad.trace.names import Attempt, Liveness, Settled
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Site:
     stops: tuple[int, ...] = ()  # positions in names of the flags that end the loop
     live: frozenset[str] = frozenset()  # names read afterwards
     waits: bool = False  # a generator may be suspended inside
+    bound: frozenset[str] = frozenset()  # names that certainly have a value afterwards
 
 
 class Unit:
@@ -79,6 +81,7 @@ class Hooking(Expressions):
         self.node = node
         self.around = around
         if not isinstance(node, ast.Lambda):
+            lower_handlers(node)
             lower_exits(node)
             lower_bindings(node)
         self.locals = of.locals_of(node)
@@ -128,7 +131,8 @@ class Hooking(Expressions):
         pos = Pos(self.unit.file, s.lineno, s.col_offset)  # type: ignore[attr-defined]
         at = tuple(k for k, n in enumerate(names) if n in stops)
         waits = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in of.own([s]))
-        self.unit.sites.append(Site(pos, tuple(names), at, frozenset(live), waits))
+        bound = frozenset(self.bound)
+        self.unit.sites.append(Site(pos, tuple(names), at, frozenset(live), waits, bound))
         return ast.Subscript(
             _load("_jS"), ast.Constant(len(self.unit.sites) - 1), ast.Load()
         )
@@ -167,6 +171,7 @@ class Hooking(Expressions):
         test = self.visit(s.test)
         session = self.unit.fresh("s")
         at_start = set(self.bound)
+        at = len(self.unit.sites)
         start = ast.Assign(
             [_store(session)],
             _hook("if_", test, self.state(names), self.site(s, names, (), after)),
@@ -187,6 +192,7 @@ class Hooking(Expressions):
             self.bound = bound_then or bound_else or at_start
         else:
             self.bound = bound_then & bound_else
+        self.unit.sites[at] = replace(self.unit.sites[at], bound=frozenset(self.bound))
         joined = ast.Call(ast.Attribute(_load(session), "joined", ast.Load()), [], [])
         return out + self.hand_back(names, joined, self.bound)
 
@@ -229,23 +235,29 @@ class Hooking(Expressions):
         joined = ast.Call(ast.Attribute(_load(session), "joined", ast.Load()), [], [])
         return [start, run, *self.hand_back(names, joined, at_start)]
 
+    def visit_Attempt(self, s: Attempt) -> list[ast.stmt]:
+        after = self.live.after[s]
+        names = [n for n in self.changed(s.body) if n in after]
+        session = self.unit.fresh("s")
+        kinds = _later(self.visit(s.items[0].context_expr))
+        site = self.site(s, names, (), after)
+        start = ast.Assign([_store(session)], _hook("attempt", kinds, self.state(names), site))
+        at_start = set(self.bound)
+        body = self.inside(session, s.body, names)
+        s.certain = [n for n in names if n in self.bound and n not in at_start]
+        self.bound = at_start | {s.raised}
+        joined = ast.Call(ast.Attribute(_load(session), "joined", ast.Load()), [], [])
+        return [start, body, *self.hand_back([s.raised, *names], joined, self.bound)]
+
+    def visit_Settled(self, s: Settled) -> list[ast.stmt]:
+        names = s.attempt.certain
+        self.bound |= set(names)
+        return [ast.Assign([_store(n)], _hook("surely", _load(n))) for n in names] or [ast.Pass()]
+
     def visit_Try(self, s: ast.Try) -> ast.stmt:
         before = set(self.bound)
         s.body = self.block(s.body)
-        s.orelse = self.block(s.orelse)
-        ends = [self.bound]
-        if s.handlers:
-            kinds = [ast.Tuple([h.type], ast.Load()) if h.type else None for h in s.handlers]
-            caught = [k.elts[0] if k else _load("_jBase") for k in kinds]
-            types = ast.Tuple(caught, ast.Load())
-            guard = ast.withitem(_hook("trying", _later(types)), None)
-            s.body = [ast.With([guard], s.body)]
-        for h in s.handlers:
-            self.bound = before | ({h.name} if h.name else set())
-            h.body = self.block(h.body)
-            ends.append(self.bound - {h.name or ""})
-        self.bound = set.intersection(*map(set, ends))
-        after, self.bound = self.bound, before & self.bound
+        after, self.bound = self.bound, before
         s.finalbody = self.block(s.finalbody)
         self.bound |= after
         return s

@@ -14,14 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadError
+from jitad.errors import JitadError
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.trace import branches, lists, loops, outside
-from jitad.trace.branches import both, choose, either, if_, truth
+from jitad.trace.attempts import (
+    Attempt,
+    catches,
+    raise_,
+    rethrow,
+    rethrow_known,
+    rethrow_through,
+    surely,
+    thrown,
+)
+from jitad.trace.branches import if_, truth
 from jitad.trace.calls import HERE, call, special
+from jitad.trace.choices import both, choose, either
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
 from jitad.trace.identity import Is, IsNot, compared, matched
@@ -37,16 +48,20 @@ from jitad.trace.places import (
     glob,
     local,
     made,
+    mapping,
     note_cell,
     note_global,
     pick_locals,
     set_attr,
     set_item,
+    starred,
     unpack,
 )
 from jitad.trace.protocols import entering, items
+from jitad.trace.selected import is_among, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import text
+from jitad.trace.unset import Among
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -56,15 +71,17 @@ from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
 
+attempt = Attempt
 for_, while_ = loops.for_, loops.while_
 And, Or = both, either
 HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
-    "And", "Is", "IsNot", "Or", "append", "call", "choose", "compared", "del_attr",
-    "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob", "if_", "items",
-    "local", "made", "matched",
-    "note_cell", "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "choose", "compared",
+    "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob", "if_",
+    "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "pick_locals",
+    "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item", "starred",
+    "surely", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -107,6 +124,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
         if trace is not None:
             trace.step(sys._getframe(1))
         if type(a) not in _PLAIN or type(b) not in _PLAIN:
+            if is_among((a, b)):
+                return spread(hook, a, b)
             if (a is None or b is None) and name in ("eq", "ne"):
                 return (Is if name == "eq" else IsNot)(a, b)
             a, b = present(a), present(b)
@@ -165,6 +184,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
+        if is_among((a, b)):
+            return spread(hook, a, b)
         a, b = present(a), present(b)
         if stretched(a) is not None or (type(a) is list and stretched(b) is not None):
             return lists.in_place(name, a, b)
@@ -190,6 +211,8 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
+        if type(a) is Among:
+            return spread(hook, a)
         a = present(a)
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
         return checked(name, a, None, plain(a)) if found is None else call(found, a)
@@ -203,7 +226,8 @@ def named(name: str, value: Any) -> Any:
         named(f"{name}_re", value.re)
         named(f"{name}_im", value.im)
         return value
-    content = value.content if isinstance(value, ArrayHandle) and value.root is value else value
+    own = isinstance(value, ArrayHandle) and value.base is None and value.choice is None
+    content = value.content if own else value
     if isinstance(content, Leaf) and isinstance(content.atom, Var) and not content.atom.name:
         content.atom.name = name
     return value
@@ -222,6 +246,8 @@ _EQUAL: Callable[[Any, Any], Any] = globals()["Eq"]
 
 
 def In(a: Any, b: Any) -> Any:
+    if is_among((a, b)):
+        return spread(In, a, b)
     a, b = present(a), present(b)
     if stretched(b) is not None:
         return lists.contains(b, a)
@@ -284,42 +310,6 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
     assert trace is not None
     trace.step(sys._getframe(1))
     branches.require_or_raise(trace, known, lambda: () if text is None else (text(),))
-
-
-class trying:
-    """The body of a `try` with handlers: a check in it must not be one that they would catch."""
-
-    def __init__(self, types: Callable[[], tuple[type, ...]]) -> None:
-        self.types, self.trace = types, current()
-
-    def __enter__(self) -> None:
-        if self.trace is not None:
-            flat: list[Any] = []
-            given: tuple[Any, ...] = self.types()
-            for t in given:
-                flat += t if isinstance(t, tuple) else [t]
-            self.caught = tuple(flat)
-            self.trace.trying.append(self.caught)
-            self.block = self.trace.builder.blocks[-1]
-            self.at = len(self.block.equations)
-
-    def __exit__(self, kind: Any, *_: object) -> None:
-        if self.trace is None:
-            return
-        # a generator may have been suspended in it, and be closed when others have been entered
-        self.trace.trying = [c for c in self.trace.trying if c is not self.caught]
-        if kind is GeneratorExit:
-            return
-        from jitad.tape.ir import Block, walk
-
-        inside = Block([], self.block.equations[self.at :])
-        for e in walk(inside):
-            caught = e.op == "check" and issubclass(e.params["exception"], self.caught)
-            if caught and not issubclass(e.params["exception"], GuardMiss):
-                raise JitadError(
-                    "an exception that depends on traced values can't be caught", e.pos,
-                    "Test the condition with `if` instead of `try`.",
-                )  # fmt: skip
 
 
 def decorating(decorator: Any) -> Any:

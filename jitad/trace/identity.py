@@ -7,13 +7,16 @@ True` is asked of the value; a `match` that would look at the class of a number 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace.unset import is_optional
+from jitad.trace.selected import is_among, spread
+from jitad.trace.unset import Among, is_optional
+from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_held
 from jitad.values.kind import fail
 from jitad.values.number import Number, bind
@@ -24,6 +27,11 @@ _CLASSES = ("bool", "complex", "float", "int")
 
 def Is(a: Any, b: Any) -> Any:
     """`a is b`; Python's bools are two objects, so there it is equality."""
+    if is_among((a, b)):
+        return spread(Is, a, b)
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, ArrayHandle) and x._choice is not None:
+            return a is b or x._choice.each(functools.partial(Is, y))
     if is_optional(a) or is_optional(b):
         if a is b:
             return True
@@ -66,6 +74,9 @@ def compared(subject: Any) -> Any:
     if _holds(is_optional, subject, set()):
         raise fail(JitadTypeError, "what is None on some paths can't be matched",
                    "Use if and `is None`.")  # fmt: skip
+    if _holds(lambda x: type(x) is Among, subject, set()):
+        raise fail(JitadTypeError, "what a condition on traced values chose can't be matched",
+                   "Use if and elif, or match under the condition.")  # fmt: skip
     return subject
 
 

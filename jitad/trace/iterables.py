@@ -16,6 +16,7 @@ from jitad.tape.build import Leaf
 from jitad.trace.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
+from jitad.values.chosen import each
 from jitad.values.complexes import Complex, pair, parts
 from jitad.values.journal import active, made
 from jitad.values.kind import fail, require
@@ -140,6 +141,8 @@ def _advances(x: Any) -> bool:
 def made_of(out: Any, *sources: Any) -> Any:
     """An iterator made just now, if advancing it advances nothing that was there before."""
     journal = active()
+    if journal is not None:
+        journal.iterated = True
     if journal is not None and all(journal.is_fresh(x) for x in sources if _advances(x)):
         made(out)
     return out
@@ -152,17 +155,15 @@ def listed(x: Any) -> Counted:
 
 
 def pick(items: Any, k: Any) -> Any:
-    """items[k] for a traced k, which is in range: numbers only."""
+    """items[k] for a traced k, which is in range."""
     if not isinstance(k, Leaf):
         return items[k]
     if any(isinstance(v, (Complex, complex)) for v in items):
         split = [parts(v) for v in items]
         return pair(*(pick([0.0 if p[n] is None else p[n] for p in split], k) for n in (0, 1)))
     numbers = all(isinstance(v, (Number, int, float)) for v in items)
-    if not numbers or not items:
-        raise fail(JitadTypeError, "a traced number can't become an index of a Python "
-                   f"{type(items).__name__} of unlike elements",
-                   "Make it an array, or loop over it directly.")  # fmt: skip
+    if not numbers:
+        return _any_of(items, k)
     if len(items) == 1:
         return items[0]
     packed = bind("pack", *items) if any(isinstance(v, Number) for v in items) else None
@@ -171,3 +172,19 @@ def pick(items: Any, k: Any) -> Any:
 
         return ArrayHandle(np.array(items)).row(k)
     return bind("load", packed, k)
+
+
+MOST_THINGS = 64  # that a traced number chooses from
+
+
+def _any_of(items: Any, k: Leaf) -> Any:
+    from jitad.trace.context import current  # which knows of what is iterated
+    from jitad.trace.selected import fork
+
+    trace = current()
+    if not items or len(items) > MOST_THINGS or (trace is not None and trace.counts_out(k)):
+        raise fail(JitadTypeError, "a traced number can't become an index of a Python "
+                   f"{type(items).__name__} of {len(items)} elements that are no numbers",
+                   "Make it an array, or loop over it directly.")  # fmt: skip
+    flags = [bind("eq", k, j) for j in range(len(items) - 1)]
+    return each(fork, flags, items, lambda x: x)

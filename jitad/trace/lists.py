@@ -25,10 +25,11 @@ from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.forms import Grown, Number, Record
 from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
-from jitad.trace.join import Mismatch, signature
+from jitad.trace.join import signature
 from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
 from jitad.trace.stretch import Stretch, stretched
+from jitad.trace.unify import Mismatch
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.indexing import parse

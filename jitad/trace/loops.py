@@ -15,11 +15,15 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.trace import context, protocols
+from jitad.trace.attempts import onward
 from jitad.trace.branches import Branches, decided, raises_for_the_user, truth
 from jitad.trace.context import Region, Trace, current
+from jitad.trace.counted import RolledFor, RolledWhile
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted, sequence
-from jitad.trace.rolled import Rolled, RolledFor, RolledWhile
+from jitad.trace.optional import present
+from jitad.trace.rolled import Rolled
+from jitad.trace.selected import among_parts
 from jitad.values.journal import made
 from jitad.values.number import bind
 
@@ -70,8 +74,10 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         items = iterable if counted is None or counted.static is None else counted.static
         return Plain(items, state, site)
     trace.builder.pos = site.pos
+    iterable = among_parts(present(iterable))
     counted = sequence(iterable)
     if counted is None:
+        trace.journal.iterated = True
         _refuse_advancing(trace, iterable, site)
         return Unrolled(trace, iterable, None, state, site)
     if counted.static is not None and (counted.count <= context.UNROLLED or site.waits):
@@ -104,6 +110,7 @@ class _Session:
     def __init__(self, trace: Trace, state: State, site: Site) -> None:
         self.trace, self.state, self.site = trace, state, site
         self.inner: Any = None
+        self.raised: Any = None
         self.exit = state
 
     def __enter__(self) -> None:
@@ -121,7 +128,7 @@ class _Session:
             self.inner.leave(state)
 
     def joined(self) -> State:
-        return self.state
+        return onward(self.trace, self.raised, self.site, self.state)
 
     def roll(self, rolled: Rolled, with_item: bool) -> Iterator[Any]:
         """Run the passes of a rolled loop; `rolled.done` is False where it must be written out."""
@@ -136,7 +143,7 @@ class _Session:
         self.inner = None
         self.traced = False
         if rolled.done:
-            self.state = rolled.result
+            self.state, self.raised = rolled.result, rolled.raised
 
 
 class Unrolled(_Session):
@@ -181,6 +188,7 @@ class Unrolled(_Session):
     def written_out(self) -> Iterator[Any]:
         stopped: Any = False
         for k, item in enumerate(self.items):
+            present(self.iterable)  # it may be another one, written in the loop
             if k >= context.MAX_UNROLLED:
                 raise JitadError(
                     f"this loop is written out, and has more than {context.MAX_UNROLLED} "
@@ -224,7 +232,8 @@ class While(_Session):
 
     def __iter__(self) -> Iterator[Any]:
         pos = self.site.pos
-        patience = -1 if pos in self.trace.insight.relied else self.PATIENCE
+        patience = 0 if self.trace.attempts else self.PATIENCE
+        patience = -1 if pos in self.trace.insight.relied else patience
         count = 0
         go = decided(self.state[0], pos)
         while True:
@@ -249,6 +258,10 @@ class While(_Session):
                 self.state = before
                 patience = -1
             count = self.counted(count)
+            if self.trace.attempts:  # which may make detours: no iteration is undone
+                yield self.state
+                go = decided(self.state[0], pos)
+                continue
             before = self.state
             self.inner = iteration = _Iteration(Region(self.trace))
             yield self.state

@@ -10,6 +10,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+
+class Attempt(ast.With):
+    """The body of a `try`: it may end early, with the exception in a variable."""
+
+    def __init__(self, body: list[ast.stmt], raised: str, kinds: ast.expr | None) -> None:
+        none: ast.expr = ast.Tuple([], ast.Load())
+        super().__init__(items=[ast.withitem(kinds or none, None)], body=body)
+        self.raised = raised
+        self.certain: list[str] = []  # names that have a value where nothing was raised
+
+
+class Settled(ast.Pass):
+    """Here nothing was raised in an attempt."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        super().__init__()
+        self.attempt = attempt
+
+
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -147,6 +166,12 @@ class Liveness:
                 return self.loop(s, live)
             case ast.Try():
                 return self.try_(s, live)
+            case Attempt():
+                self.after[s] = live | self.always
+                before, self.always = self.always, self.always | live
+                body = self.block(s.body, live)
+                self.always = before
+                return body | live | self.reads(s.items)
             case ast.With():
                 for item in s.items:
                     live = live - set(assigned([item]))
@@ -187,15 +212,12 @@ class Liveness:
         return head | (self.reads([s.iter]) if isinstance(s, ast.For) else set())
 
     def try_(self, s: ast.Try, live: set[str]) -> set[str]:
+        """What is left of a `try` is a `finally`, around an attempt."""
         out = self.block(s.finalbody, live)
-        caught = set(out)
-        for h in s.handlers:
-            inner = self.block(h.body, out) - {h.name or ""}
-            caught |= inner | self.reads([h.type])
-        before, self.always = self.always, self.always | caught
-        body = self.block(s.body, self.block(s.orelse, out))
+        before, self.always = self.always, self.always | out
+        body = self.block(s.body, out)
         self.always = before
-        return body | caught
+        return body | out
 
     def reads(self, nodes: Iterable[ast.AST | None]) -> set[str]:
         out: set[str] = set()

@@ -12,6 +12,7 @@ from jitad.errors import JitadTypeError
 from jitad.trace import lists
 from jitad.trace.stretch import Stretch
 from jitad.trace.unset import is_optional
+from jitad.values.journal import check_object
 from jitad.values.kind import fail, require
 
 
@@ -20,6 +21,7 @@ def present(value: Any) -> Any:
     if not is_optional(value):
         if type(value) is Stretch:
             raise lists.refused("used here")
+        check_object(value)
         return value
     what = f"{value.name or 'a value'} is None here"
     require(value.flag, JitadTypeError, what, "Test it with `is not None`.")
@@ -27,6 +29,8 @@ def present(value: Any) -> Any:
 
 
 def all_present(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    for v in values:
+        check_object(v)
     odd = any(type(v) is Stretch or is_optional(v) for v in values)
     return tuple(map(present, values)) if odd else values
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace.branches import choose, truth
+from jitad.trace.branches import truth
 from jitad.trace.calls import call
+from jitad.trace.choices import choose
 from jitad.trace.context import current
 from jitad.trace.iterables import sequence
 from jitad.values.functions import implementation

@@ -30,8 +30,9 @@ from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
+from jitad.trace.selected import among_parts, is_among, spread
 from jitad.trace.stretch import stretched
-from jitad.trace.unset import UNSET, Perhaps
+from jitad.trace.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
@@ -152,6 +153,9 @@ def _note_place(
 def append(target: Any, item: Any) -> None:
     """target.append(item): of a list from outside that is never looked into, only this is known."""
     trace = current()
+    if type(target) is Among:
+        spread(lambda t: append(t, item), target)
+        return
     if trace is None or type(target) is not list:
         call(target.append, item)
         return
@@ -180,6 +184,8 @@ METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` 
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
+    if type(owner) is Among:
+        return spread(get_attr, owner, name, whole)
     owner = present(owner)
     if isinstance(owner, (Number, ArrayHandle, Complex)):
         if trace is not None:
@@ -224,6 +230,9 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
+    if type(owner) is Among:
+        spread(lambda o: set_attr(value, o, name), owner)
+        return
     owner = present(owner)
     if isinstance(owner, Complex):
         setattr(owner, name, present(value))  # a write to the array that the part is
@@ -240,6 +249,9 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
 
 
 def del_attr(owner: Any, name: str) -> None:
+    if type(owner) is Among:
+        spread(del_attr, owner, name)
+        return
     _note_attr(owner, name)
     delattr(owner, name)
 
@@ -316,6 +328,8 @@ _MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands
 
 
 def get_item(owner: Any, index: Any) -> Any:
+    if is_among((owner, index)):
+        return spread(get_item, owner, index)
     owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
@@ -376,6 +390,9 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
 
 
 def set_item(value: Any, owner: Any, index: Any) -> None:
+    if is_among((owner, index)):
+        spread(lambda o, i: set_item(value, o, i), owner, index)
+        return
     owner, index = present(owner), present(index)
     if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
@@ -398,6 +415,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
 
 
 def del_item(owner: Any, index: Any) -> None:
+    if is_among((owner, index)):
+        spread(del_item, owner, index)
+        return
     if current() is not None and stretched(owner) is not None:
         lists.delete(owner, index)
         return
@@ -412,6 +432,7 @@ def del_item(owner: Any, index: Any) -> None:
 
 def unpack(value: Any, count: int | None) -> Any:
     """The parts of a value that is assigned to several targets."""
+    value = among_parts(value)
     if isinstance(value, (ArrayHandle, Complex)) and count is not None:
         n = value.shape[0]
         if isinstance(n, Leaf):
@@ -424,6 +445,16 @@ def unpack(value: Any, count: int | None) -> Any:
         require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
         return [lists.get(value, k) for k in range(count)]
     return protocols.items(value)
+
+
+def starred(value: Any) -> Any:
+    """What is spread out by a star."""
+    return protocols.items(among_parts(present(value)))
+
+
+def mapping(value: Any) -> Any:
+    """What is spread out by two stars."""
+    return present(value)
 
 
 def made(thing: Any) -> Any:

@@ -63,11 +63,11 @@ def _made(out: Any) -> Any:
 
 
 def _advanced(thing: Any, advance: Callable[..., Any]) -> Iterator[Any]:
-    from jitad.trace.hooks import trying  # which iterates
+    from jitad.trace.attempts import sealed  # which calls
 
     while True:
         try:
-            with trying(lambda: (StopIteration,)):
+            with sealed(StopIteration):
                 value = call(advance, thing)
         except StopIteration:
             return
@@ -76,11 +76,11 @@ def _advanced(thing: Any, advance: Callable[..., Any]) -> Iterator[Any]:
 
 def _counted(thing: Any, item: Callable[..., Any]) -> Iterator[Any]:
     """The older protocol: items by number, until there is none."""
-    from jitad.trace.hooks import trying  # which iterates
+    from jitad.trace.attempts import sealed  # which calls
 
     for k in itertools.count():
         try:
-            with trying(lambda: (IndexError, StopIteration)):
+            with sealed(IndexError, StopIteration):
                 value = call(item, thing, k)
         except (IndexError, StopIteration):
             return
@@ -158,7 +158,7 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
     kind = type(owner)
     if kind is ModuleType or kind in _KNOWN:
         return NOTHING
-    from jitad.trace.branches import choose  # which calls
+    from jitad.trace.choices import choose  # which calls
 
     target, classes = owner, kind.__mro__
     if kind is super:

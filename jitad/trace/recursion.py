@@ -24,11 +24,11 @@ from jitad.tape.types import Type
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
 from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record
 from jitad.trace.functions import Definition
-from jitad.trace.join import Mismatch, Unifier, build, extract, kinds, same, signature
-from jitad.trace.snapshot import Arr, Num, Per, Rec, Snapshot, snapshot
+from jitad.trace.join import build, extract, kinds, signature
+from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot
+from jitad.trace.unify import Mismatch, Unifier, same
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
-from jitad.values import journal as journals
 from jitad.values.array import ArrayHandle
 
 MAX_PASSES = 24
@@ -135,9 +135,14 @@ class Recursion:
         join = journal.joiner()
         sources = [h.root for h in actual]
         assert self.result is not None
-        value = build(b, self.result, outs, made, lambda new, _: join(new, tuple(sources)))
+
+        def of_sources(new: Any, sides: tuple[Any, ...]) -> None:
+            join(new, tuple(sources) if isinstance(new, ArrayHandle) else sides)
+
+        value = build(b, self.result, outs, made, of_sources)
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
             assign(w.write, build(b, f, outs, made, join))
+        join.finish()
         for k in self.written:
             actual[k].content = b.leaf(next(outs))
         return value
@@ -242,7 +247,10 @@ class Recursion:
         self.handles = []
         self.containers: set[int] = set()
 
-        def noted(new: ArrayHandle, _: Any) -> None:
+        def noted(new: Any, objects: tuple[Any, ...]) -> None:
+            if not isinstance(new, ArrayHandle):
+                join(new, objects)
+                return
             k = len(self.handles)
             self.handles.append(new)
             sides = tuple(self.aliases.get(k, {}).values())
@@ -250,14 +258,14 @@ class Recursion:
             if k in self.written:
                 for side in sides:  # read under its own name it would be stale
                     if not side._lost:
-                        journals.record(side, "_lost", "", lambda s=side: s._lost, side.retire)  # type: ignore[misc]
-                        side.retire(_STALE)
+                        journal.retire(side, _STALE)
 
         b = self.trace.builder
         values = [build(b, f, supply, made, noted) for f in self.forms]
         self.containers = {id(made[k]) for f in self.forms for k in _records(f)}
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
             assign(w.write, build(b, f, supply, made, join))
+        join.finish()
         bound = inspect.BoundArguments(
             self.bound.signature, dict(zip(self.bound.arguments, values, strict=True))
         )
@@ -297,6 +305,12 @@ class Recursion:
                 out = Maybe(self._result_form(part, seen), name, True)
             case Per():
                 raise JitadError("a value that is bound on some paths only is returned")
+            case Sel():
+                raise JitadError(
+                    f"{self.function.__qualname__} returns an argument, or what was there before "
+                    "the call, on some paths, and it may be the same as what is written meanwhile",
+                    self.trace.builder.pos, "Return a copy.",
+                )  # fmt: skip
             case _:
                 out = Keep(s)
         seen[id(s)] = out

@@ -14,12 +14,14 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
-from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record
+from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.iterables import Counted
-from jitad.trace.join import Unifier, _container, extract
-from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot
+from jitad.trace.join import _container, extract
+from jitad.trace.selected import key, things
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.stretch import Stretch, stretched
 from jitad.trace.texts import Text
+from jitad.trace.unify import Unifier
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex, plain
@@ -58,6 +60,9 @@ def _check_kept(builder: Builder, form: Form, seen: set[int]) -> None:
             _refuse(builder, value)
         case Record():
             for p in form.parts:
+                _check_kept(builder, p, seen)
+        case OneOf(parts=parts):
+            for p in parts:
                 _check_kept(builder, p, seen)
         case Maybe(part):
             _check_kept(builder, part, seen)
@@ -109,6 +114,8 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
             out = Unifier().alone(s, "")
         case Arr():
             out = Unifier().alone(s, "")
+        case Sel():
+            out = OneOf(list(map(key, things(s))), [result_form(t, seen) for t in things(s)])
         case Rec():
             out = seen[id(s)] = Record(s, ())
             out.parts = tuple(result_form(p, seen) for p in s.parts)
@@ -147,6 +154,10 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
                 out[:] = expanded(stretch)
             if type(out) is Text:
                 out = str(out)
+        case OneOf(parts=parts):
+            flags = [next(supply) for _ in parts[1:]]
+            found = [_assemble(p, supply, made) for p in parts]
+            out = next((x for x, flag in zip(found, flags, strict=False) if flag), found[-1])
         case Maybe(part, _, none):
             flag = next(supply)
             out = _assemble(part, supply, made)

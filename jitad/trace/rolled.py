@@ -14,23 +14,30 @@ from typing import Any
 
 from jitad.errors import JitadError, JitadValueError, message
 from jitad.tape.build import Leaf
-from jitad.tape.ir import Atom, Lit, Var, lit
+from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import BOOL, INT, Array
-from jitad.trace.branches import _place_name, emit_raise, raises_for_the_user, truth
+from jitad.trace.attempts import at_raise, exception_of, is_caught, settled, with_raised
+from jitad.trace.branches import (
+    _place_name,
+    emit_raise,
+    is_content,
+    raises_for_the_user,
+)
 from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
-from jitad.trace.iterables import Counted
-from jitad.trace.join import Mismatch, Unifier, build, explain, extract, given, kinds, signature
+from jitad.trace.join import build, extract, given, kinds, signature
+from jitad.trace.selected import has_function, holds_inner, is_nested, things
 from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
-from jitad.trace.unset import UNSET
+from jitad.trace.unify import Mismatch, Paths, Unifier, explain
+from jitad.trace.unset import UNSET, is_optional
 from jitad.trace.widen import widen
+from jitad.values.array import ArrayHandle
 from jitad.values.number import bind
 
 MAX_PASSES = 24
-LISTED = 8  # iterations of known number that are written out where lists get longer in them
 State = tuple[Any, ...]
 
 
@@ -54,6 +61,8 @@ class Rolled:
         self.ends: list[Snapshot] = []
         self.done = False
         self.result: State = state
+        self.raised: Any = None  # what leaves the loop as an exception, if caught outside
+        self.given = len(state)
         self.event = ""
 
     def _first_form(self, k: int, s: Snapshot) -> Form:
@@ -79,7 +88,10 @@ class Rolled:
                 if self.may_fail:
                     return
                 raise
+            tried = self._own if self.may_fail else []
+            self.trace.tried += tried
             yield begun
+            del self.trace.tried[len(self.trace.tried) - len(tried) :]
             if self.event == "failed":
                 return
             if self.event == "raised":
@@ -113,17 +125,19 @@ class Rolled:
         own, carried = self._params()
         self.params = [*own, *carried]
         self.carried = carried
-        self.region = Region(self.trace, self.params)
+        self.region = Region(self.trace, self.params, escapes=True)
+        self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
         return self._enter_pass()
 
     def _built(self, atoms: Iterable[Atom]) -> list[Any]:
         """The carried values made of atoms; the places written get theirs."""
         supply, made = iter(atoms), dict[int, Any]()
-        join = self.trace.journal.joiner()
+        join = self.trace.journal.joiner(self.site.pos)
         values = [build(self.trace.builder, f, supply, made, join) for f in self.forms]
         for w, value in zip(self.places.values(), values[len(self.entry) :], strict=True):
             assign(w.write, value)
+        join.finish()
         return values
 
     def _enter_pass(self) -> tuple[Any, State]:
@@ -140,7 +154,7 @@ class Rolled:
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
             item = self._item(self._own)  # reads what the body has written before
-            return item, tuple(values[: len(self.entry)])
+            return item, tuple(values[: self.given])
         except BaseException:
             self.region.drop()
             raise
@@ -166,11 +180,20 @@ class Rolled:
         self.exit = state
 
     def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
-        if error is None:
+        caught = error is not None and is_caught(self.trace, error)
+        if error is None or caught:
+            raised, names = None, self.site.names[: self.given]
+            if error is not None:
+                raised, self.exit = exception_of(error), at_raise(self.trace, names)
+            self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
+            if raised is not None:
+                self._escapes()
+            if len(self.entry) > self.given:
+                self.exit = (*self.exit, _is_raised(raised), raised)
             seen: dict[int, Snapshot] = {}
             self.ends = [snapshot(v, seen) for v in self.exit]
             self.region.close()
-            return False
+            return caught
         refused = isinstance(error, JitadError) and not raises_for_the_user(error)
         if self.may_fail and (refused or isinstance(error, TypeError)):  # it can be written out
             self.region.drop()
@@ -189,6 +212,15 @@ class Rolled:
         self.event = "raised"
         return True
 
+    def _escapes(self) -> None:
+        """An exception may leave the loop: a flag and a variable more, from the next pass on."""
+        if len(self.entry) > self.given:
+            return
+        self.site = with_raised(self.site, "_jraised")
+        self.flags = (*self.flags, self.given)
+        self.entry += [snapshot(False), snapshot(None)]
+        self.forms[self.given : self.given] = [Number(BOOL), Keep(self.entry[-1])]
+
     def _raise_at_once(self, error: BaseException) -> None:
         """The first iteration raises, so the loop is a check that there is none."""
         b = self.trace.builder
@@ -203,11 +235,12 @@ class Rolled:
 
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
-        unifier = Unifier(self._room)
+        apart = self.site.pos in self.trace.insight.apart
+        unifier = Unifier(self._room, Paths(apart, self._made, self._selects))
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
-            if w.write.slot == "_lost" and self._visible(Num(w.write.target._content)):  # type: ignore[attr-defined]
+            if w.write.slot == "_lost" and self._was_there(w.write.target):
                 self.lost.setdefault(id(w.write.target), w)
         forms: list[Form] = []
         before_replaced = self._replaced()
@@ -225,7 +258,8 @@ class Rolled:
                 continue
             now = found.pop(place).value
             name = _place_name(w.write)
-            forms.append(self._next_form(unifier, self.forms[n + k], w.value, now, name))
+            forms.append(self._next_form(unifier, self.forms[n + k], w.value, now, name,
+                                         is_content(w.write)))  # fmt: skip
         for place, w in found.items():
             if place[0] in before_replaced and place[1] == "content":
                 raise JitadError(
@@ -239,10 +273,29 @@ class Rolled:
                 continue  # made in the body
             self.places[place] = Written(w.write, entry)
             forms.append(self._next_form(unifier, Keep(entry), entry, w.value,
-                                         _place_name(w.write)))  # fmt: skip
+                                         _place_name(w.write), is_content(w.write)))  # fmt: skip
         self.forms = forms
         settled = before == (len(self.lost), self._signature())
         return settled and (not self.trace.journal.holding or self.held == self._held())
+
+    def _made(self, s: Snapshot, side: int) -> bool:
+        if not side:
+            return False
+        return id(getattr(s, "value", None)) in self.region.fresh or holds_inner(s, self.region)
+
+    def _selects(self, a: Snapshot, b: Snapshot) -> bool:
+        """What an iteration makes is another thing in each; a short loop is rather written out."""
+        if is_nested(a) or is_nested(b) or any(self._made(t, 1) for t in things(b)):
+            return False
+        if has_function(a) or has_function(b):
+            self.trace.undecided(self.site.pos, self._runs())
+        return not (self.may_fail and self._is_short())
+
+    def _was_there(self, thing: Any) -> bool:
+        """Is it no array or object that an iteration makes?"""
+        if isinstance(thing, ArrayHandle):
+            return all(self._visible(Num(h._content)) for h in thing.roots)
+        return id(thing) not in self.region.fresh
 
     def _room(self) -> Atom:
         """For lists that grow; a short loop is rather written out, and their lengths are known."""
@@ -263,10 +316,11 @@ class Rolled:
         return [signature(f, numbers) for f in self.forms]
 
     def _next_form(
-        self, unifier: Unifier, was: Form, entry: Snapshot, end: Snapshot, name: str
-    ) -> Form:
+        self, unifier: Unifier, was: Form, entry: Snapshot, end: Snapshot, name: str,
+        content: bool = False,
+    ) -> Form:  # fmt: skip
         try:
-            now = unifier.unify(entry, end, name)
+            now = unifier.unify(entry, end, name, content)
             if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
             return with_extents(widen(was, now), entry, end, self._outside)
@@ -315,6 +369,8 @@ class Rolled:
             v if name in self.site.live or name.startswith("_j") else UNSET
             for v, name in zip(values[: len(self.entry)], self.site.names, strict=True)
         )
+        if len(self.entry) > self.given:
+            self.raised, self.result = self.result[-1], self.result[: self.given]
 
     def _check_extents(self, var: Var, atom: Atom) -> None:
         b = self.trace.builder
@@ -339,118 +395,5 @@ class Rolled:
         raise NotImplementedError
 
 
-class RolledFor(Rolled):
-    """A loop with a count: a `for` equation, or a `while` where it may be left early."""
-
-    def __init__(
-        self, trace: Trace, counted: Counted, state: State, site: Site, may_fail: bool
-    ) -> None:
-        self.counted = counted
-        self.flags = site.stops
-        super().__init__(trace, state, site, may_fail)
-
-    def _own_params(self) -> list[Var]:
-        return [Var(INT)]
-
-    def _item(self, own: list[Var]) -> Any:
-        b = self.trace.builder
-        (index,) = own
-        start, stop, step = self.counted.bounds
-        if self.flags or isinstance(step, Leaf):
-            b.loops[index] = (lit(0), b.atom(self.counted.count), lit(1))
-            return self.counted.item(b.leaf(index))
-        b.loops[index] = (b.atom(start), b.atom(stop), b.atom(step))
-        if self._is_range:
-            return b.leaf(index)
-        return self.counted.item(b.leaf(index))
-
-    @property
-    def _is_range(self) -> bool:
-        start, _, step = self.counted.bounds
-        return not (_is(start, 0) and _is(step, 1))
-
-    def _flag_inside(self, k: int, value: Any) -> Any:
-        return False  # the body only runs while no flag is set
-
-    def _is_short(self) -> bool:
-        return not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
-
-    def _runs(self) -> Any:
-        runs = bind("gt", self.counted.count, 0)
-        return runs
-
-    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
-        b = self.trace.builder
-        block = self.region.block
-        if not self.flags:
-            first, _, step = self.counted.bounds
-            block.results = final
-            if isinstance(step, Leaf):
-                head: tuple[Any, ...] = (lit(0), lit(1))
-            else:
-                head = (b.atom(first), b.atom(step))
-            b.structured("for", (*head, b.atom(self.counted.count), *start), outs, (block,))
-            return
-        (k,) = self._own
-        with reopened(self.trace, block):
-            block.results = [b.emit("add", k, lit(1)), *final]
-        own, carried = self._params()
-        with b.block(*own, *carried) as test:
-            go = b.emit("lt", own[0], b.atom(self.counted.count))
-            for f in self._flag_vars(carried):
-                go = b.emit("logical_and", b.emit("logical_not", f), go)
-            test.results = [go]
-        b.structured("while", (lit(0), *start), (Var(INT), *outs), (test, block))
-
-    def _flag_vars(self, carried: list[Var]) -> list[Var]:
-        at, out = 0, []
-        seen: set[int] = set()
-        for k, f in enumerate(self.forms):
-            width = len(kinds(f, [], seen))
-            if k in self.flags:
-                out.append(carried[at])
-            at += width
-        return out
-
-
-class RolledWhile(Rolled):
-    """A loop whose condition is its first variable."""
-
-    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
-        self.flags = (0, *site.stops)
-        super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
-
-    def leave(self, state: State) -> None:
-        super().leave((truth(state[0]), *state[1:]))  # as it is now: a list may change later
-
-    def _own_params(self) -> list[Var]:
-        return []
-
-    def _is_short(self) -> bool:
-        return True  # its condition was known so far
-
-    def _item(self, own: list[Var]) -> Any:
-        return None
-
-    def _flag_inside(self, k: int, value: Any) -> Any:
-        return k == 0  # the condition holds in the body, and no exit was taken before
-
-    def _runs(self) -> Any:
-        return truth(self.state[0])
-
-    def _atoms(self, snapshots: list[Snapshot]) -> list[Atom]:
-        first = snapshots[0]
-        known = truth(first.value) if isinstance(first, Num) else truth(getattr(first, "value", 0))
-        return super()._atoms([Num(known), *snapshots[1:]])
-
-    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
-        b = self.trace.builder
-        self.region.block.results = final
-        _, carried = self._params()
-        with b.block(*carried) as test:
-            test.results = [carried[0]]
-        b.structured("while", tuple(start), outs, (test, self.region.block))
-
-
-def _is(value: Any, number: int) -> bool:
-    return not isinstance(value, Leaf) and value == number
+def _is_raised(raised: Any) -> Any:
+    return raised.flag if is_optional(raised) else raised is not None

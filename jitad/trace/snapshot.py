@@ -19,11 +19,13 @@ import numpy as np
 from jitad import closures
 from jitad.closures import is_function
 from jitad.tape.build import Leaf
+from jitad.tape.ir import Pos
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.stretch import Stretch
-from jitad.trace.unset import UNSET, Perhaps
+from jitad.trace.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import MISSING
+from jitad.values.chosen import Choice
+from jitad.values.journal import MISSING, why_stale
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
@@ -38,6 +40,7 @@ class Num:
 class Arr:
     value: ArrayHandle
     content: Any
+    parent: Snapshot | None = None  # of a view
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,16 @@ class Rec:
 
     value: Any
     keys: tuple[Any, ...]
+    parts: tuple[Snapshot, ...]
+    lost: str = ""  # why it may not be read
+
+
+@dataclass(slots=True, eq=False)
+class Sel:
+    """One of several things; `flags` say which, for all but the last."""
+
+    value: Any
+    flags: tuple[Any, ...]
     parts: tuple[Snapshot, ...]
 
 
@@ -71,7 +84,7 @@ class Per:
     none: bool = False  # None where it is missing
 
 
-Snapshot = Num | Arr | Rec | Obj | Per
+Snapshot = Num | Arr | Rec | Obj | Per | Sel
 
 
 def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
@@ -85,10 +98,16 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
         return Num(value)
     if id(value) in seen:
         return seen[id(value)]
-    if isinstance(value, ArrayHandle):
-        out: Snapshot = Arr(value, Lost(value._lost) if value._lost else value.content)
+    out: Snapshot
+    choice = value if isinstance(value, Among) else getattr(value, "_choice", None)
+    if isinstance(choice, (Among, Choice)):
+        seen[id(value)] = out = Sel(value, choice.flags, ())
+        out.parts = tuple(snapshot(x, seen) for x in choice.among)
+    elif isinstance(value, ArrayHandle):
+        parent = None if value._parent is None else snapshot(value._parent, seen)
+        out = Arr(value, Lost(value._lost) if value._lost else value.content, parent)
     elif (keys := _keys(value)) is not None:
-        out = seen[id(value)] = Rec(value, keys, ())
+        out = seen[id(value)] = Rec(value, keys, (), why_stale(value))
         out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
     else:
         out = Obj(value)
@@ -116,6 +135,9 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
         return None
     if is_function(value):
         return _closed_over(value)
+    if isinstance(value, BaseException):
+        inside = (*value.args, *vars(value).values())
+        return None if all(map(_is_plain, inside)) else ("args", *vars(value))
     if value is None or isinstance(value, _OPAQUE) or callable(value):
         return None
     if type(value).__module__ == "builtins":
@@ -138,6 +160,10 @@ def _slots(value: Any) -> Iterator[str]:
                 with contextlib.suppress(AttributeError):  # nothing is in it
                     slot.__get__(value)
                     yield name
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, Pos))
 
 
 def _closed_over(f: Any) -> tuple[Any, ...] | None:

@@ -11,6 +11,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -22,6 +23,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
+from jitad.trace.attempts import diverted
 from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures
@@ -176,6 +178,7 @@ def _trace(
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant
     running = Trace(builder, captures)
+    builder.on_check = partial(diverted, running)
     running.insight, running.decisions, running.needless = insight, decisions, found
     running.memory = memory
     captures.came_apart, captures.needless = insight.written_out, running.needless
@@ -317,6 +320,7 @@ def _commits(running: Trace, outputs: list[Atom]) -> list[Commit]:
         if path is None:
             continue
         if w.slot == "_lost":
+            running.keep_apart(running.journal.places(w.target))
             raise JitadError(
                 f"{_shown(path)} may have been written to under another name: a branch or a loop "
                 "chose between it and another array", running.builder.pos,
@@ -417,7 +421,7 @@ def leaves(args: Sequence[Any]) -> list[Atom]:
 
 def _parameter_form(s: Snapshot) -> Form:
     """As `result_form`, with extents: a parameter's are those of its argument."""
-    from jitad.trace.join import _shape
+    from jitad.trace.unify import _shape
 
     match s:
         case Arr(h, _):

@@ -1,4 +1,4 @@
-"""What stands for a variable that has no value, or has one, or is not None, on some paths only?"""
+"""What stands for a variable that has a value on some paths only, or another thing on each?"""
 
 from __future__ import annotations
 
@@ -34,6 +34,30 @@ class Perhaps:
         raise TypeError(f"{what}, and can't be used here: test it with `is None` first")
 
     __bool__ = __eq__ = __str__ = __format__ = __index__ = __float__ = _refuse
+    __hash__ = object.__hash__
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Among:
+    """One of several things that are not numbers of one kind: strings, objects, functions.
+
+    `flags` say for all but the last whether it is this one; see `among`.
+    """
+
+    flags: tuple[Any, ...]
+    among: tuple[Any, ...]
+
+    def _refuse(self, *_: Any) -> Any:
+        """As of `Perhaps`."""
+        kinds = " or ".join(sorted({type(x).__name__ for x in self.among}))
+        raise TypeError(
+            f"a value ({kinds}) that a condition on traced values chose can't be used here: "
+            "use it under the condition"
+        )
+
+    __bool__ = __eq__ = __str__ = __format__ = __index__ = __float__ = __iter__ = _refuse
+    __len__ = __contains__ = __getitem__ = __call__ = __add__ = __radd__ = __mod__ = _refuse
+    __lt__ = __gt__ = __le__ = __ge__ = _refuse
     __hash__ = object.__hash__
 
 

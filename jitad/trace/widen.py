@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
-from jitad.trace.join import Mismatch, _scalar, join_types
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record, Shown
 from jitad.trace.snapshot import Num
+from jitad.trace.unify import Mismatch, _scalar, join_types
 
 
 def widen(was: Form, now: Form) -> Form:
     """The narrowest form that holds what both hold."""
     match was, now:
         case Keep(), _:
+            return now
+        case _, OneOf():
             return now
         case (Record() | Grown()), Grown():
             return now
@@ -30,6 +32,11 @@ def widen(was: Form, now: Form) -> Form:
             return Maybe(widen(was, q), name, none)
         case Handle(), Handle():
             return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)
+        case Shown(), Shown():
+            numbers = tuple(map(widen, was.numbers, now.numbers))
+            return Shown(now.of, widen(was.parent, now.parent), numbers)
+        case _, Shown():
+            return now
         case _, Keep():
             return was
     raise Mismatch("a value of changing kind")

@@ -5,6 +5,8 @@ ndarray, or a `Number` of array type (a leaf of the tape, a tagged array of the 
 of a handle without axes is a scalar.  A view has a parent and a map (`views`): it reads the
 parent's present content and writes through to it, so that aliases stay aliases.
 
+A handle may stand for one of several others (`chosen`), and hands all on to them.
+
 Every write is noted in the journal first.  Versions are immutable, yet element stores cost O(1)
 where nobody else can see the old version:
 * a handle *owns* an ndarray that it made and never lent out by `content`; it is written in place,
@@ -26,6 +28,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
 from jitad.values.broadcast import fit
+from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
 from jitad.values.kind import fail, type_of
@@ -37,7 +40,7 @@ from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, al
 class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
-    __slots__ = ("__weakref__", "_content", "_lost", "_owned", "_parent", "_view")
+    __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_owned", "_parent", "_view")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, content: Any, *, owned: bool = False) -> None:
@@ -47,12 +50,20 @@ class ArrayHandle(Surface):
         self._owned = owned
         self._parent: ArrayHandle | None = None
         self._view: View | None = None
+        self._choice: Choice | None = None
         self._lost = ""
         journal.made(self)
 
     def showing(self, shape: tuple[Int, ...], make: Callable[[Any], Any]) -> ArrayHandle:
         """A view, not to be written to, of what `make` makes of this array's present content."""
         return ArrayHandle._onto(self, Shown(shape, make))
+
+    @classmethod
+    def chosen(cls, choice: Choice) -> ArrayHandle:
+        """One of several."""
+        out = cls(None)
+        out._choice = choice
+        return out
 
     @classmethod
     def _onto(cls, parent: ArrayHandle, view: View) -> ArrayHandle:
@@ -82,17 +93,32 @@ class ArrayHandle(Surface):
             if isinstance(h._view, Window) and h._view.traced:
                 return False
             h = h._parent
-        return not isinstance(h._content, Number)
+        return h._choice is None and not isinstance(h._content, Number)
+
+    @property
+    def choice(self) -> Choice | None:
+        """What it, or what it is a view of, is chosen from."""
+        return self.root._choice
+
+    @property
+    def roots(self) -> tuple[ArrayHandle, ...]:
+        """The handles one of which holds the content."""
+        root = self.root
+        if root._choice is None:
+            return (root,)
+        return tuple(r for h in root._choice.among for r in h.roots)
 
     @property
     def shape(self) -> tuple[Any, ...]:  # type: ignore[override]
         if self._view is not None:
             return self._view.shape
+        if self._choice is not None:
+            return self._choice.shape
         return tuple(getattr(self._content, "shape", ()))
 
     @property
     def type(self) -> Array:
-        return Array(type_of(self.root._content).dtype, len(self.shape))
+        return Array(type_of(self.roots[0]._content).dtype, len(self.shape))
 
     @property
     def dtype(self) -> np.dtype[Any]:  # type: ignore[override]
@@ -107,12 +133,17 @@ class ArrayHandle(Surface):
         """Any later use of this handle raises a JitadError that says why."""
         self._lost = why
 
+    def _refuse(self) -> None:
+        journal.refuse_stale(self, self._lost)
+
     # -- content ----------------------------------------------------------------------------------
 
     def peek(self) -> Any:
         """The present content for immediate use: an ndarray may change under later writes."""
         if self._lost:
-            raise fail(JitadError, self._lost)
+            self._refuse()
+        if self._choice is not None:
+            return self._choice.each(lambda h: ArrayHandle(h.content)).content
         if self._parent is None:
             return self._content
         assert self._view is not None
@@ -147,6 +178,12 @@ class ArrayHandle(Surface):
         return not self._view.whole(parent.shape)
 
     def _set(self, content: Any, owned: bool) -> None:
+        if self._choice is not None:
+            if self.shape:
+                self._write_part(all_of(self.shape), content)
+            else:
+                self._choice.each(lambda h: setattr(h, "content", content))
+            return
         self._record()
         self._content, self._owned = content, owned
 
@@ -175,6 +212,8 @@ class ArrayHandle(Surface):
 
     def _load(self, index: tuple[Int, ...]) -> Any:
         match self._view:
+            case None if self._choice is not None:
+                return self._choice.each(lambda h: h._load(index))
             case None:
                 content = self.peek()
                 if isinstance(content, np.ndarray) and not _any_number(index):
@@ -191,7 +230,7 @@ class ArrayHandle(Surface):
 
     def _store_element(self, index: tuple[Int, ...], value: Any) -> None:
         if self._lost:
-            raise fail(JitadError, self._lost)
+            self._refuse()
         match self._view:
             case Window() as w:
                 self._parent._store_element(w.element(index), value)  # type: ignore[union-attr]
@@ -200,6 +239,8 @@ class ArrayHandle(Surface):
                 self._parent._store_element(r.element(index, self._parent.shape), value)
             case Shown():
                 raise _read_only()
+            case None if self._choice is not None:
+                self._choice.each(lambda h: h._store_element(index, value))
             case None if not index:
                 self._set(value, owned=False)
             case None:
@@ -212,7 +253,7 @@ class ArrayHandle(Surface):
     def _write_all(self, value: Any) -> None:
         """The whole content anew; the value fits (see `fit`)."""
         if self._lost:
-            raise fail(JitadError, self._lost)
+            self._refuse()
         match self._view:
             case Window() as w:
                 self._parent._write_part(w, w.turn_back(value))  # type: ignore[union-attr]
@@ -230,6 +271,9 @@ class ArrayHandle(Surface):
 
     def _write_part(self, window: Window, value: Any) -> None:
         """Write the slice of a window; the value has the slice's layout, or is a scalar."""
+        if self._choice is not None:
+            self._choice.each(lambda h: h._write_part(window, value))
+            return
         if self._view is not None:
             whole = self.content
             if any(isinstance(x, Number) for x in (whole, value, *window.operands)):
@@ -253,7 +297,7 @@ class ArrayHandle(Surface):
 
     def _element(self, index: Any) -> tuple[int, ...] | None:
         """The place of one element by plain ints of a root of plain extents: the short way."""
-        if self._parent is not None or self._lost:
+        if self._parent is not None or self._lost or self._choice is not None:
             return None
         if type(index) is not tuple:
             index = (index,)
@@ -320,8 +364,10 @@ class ArrayHandle(Surface):
 
     def _traces(self, value: Any, operands: tuple[Int, ...]) -> bool:
         """True where the write will be an equation of a tape."""
-        content = self.root._content
-        return isinstance(content, Leaf) or any(isinstance(i, Leaf) for i in operands)
+        root = self.root
+        if root._choice is not None:
+            return True
+        return isinstance(root._content, Leaf) or any(isinstance(i, Leaf) for i in operands)
 
     def shows_same(self, other: Any) -> bool:
         """True where the other handle is a view of the same elements in the same order."""
@@ -402,6 +448,8 @@ class ArrayHandle(Surface):
         if self.concrete:
             plain = self.peek()
             return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
+        if self._choice is not None:
+            return all(h.contiguous for h in self._choice.among)
         if isinstance(self._view, Window):
             assert self._parent is not None
             return self._parent.contiguous and self._view.contiguous(self._parent.shape)

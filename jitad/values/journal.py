@@ -15,7 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from jitad.errors import JitadError
 
@@ -51,7 +51,7 @@ class Write:
 
 
 STALE = (
-    "this array may be the same as one that was written meanwhile: "
+    "this may be the same as what was written meanwhile under another name: "
     "a branch or loop chose between them. Copy one of them first."
 )
 
@@ -60,9 +60,37 @@ STALE = (
 class Join:
     """A handle that stands for one of others: which, depends on the path."""
 
-    handle: Any
+    handle: Any  # an array, or a mutable object
     session: int  # one number for all handles made by one join
-    sides: tuple[Any, ...]  # one a path, in the same order within a session
+    sides: tuple[tuple[Any, ...], ...]  # what it may be, one a path, in one order a session
+    place: Any  # where the paths meet
+
+
+def _is_handle(thing: Any) -> bool:
+    """Is it an array as user code sees it, which says itself that it is stale?"""
+    return hasattr(type(thing), "_lost")
+
+
+class Joiner:
+    """Notes what one join makes, once all is made and the places written have their values."""
+
+    def __init__(self, journal: Journal, session: int, place: Any) -> None:
+        self.journal, self.session, self.place = journal, session, place
+        self.pending: list[tuple[Any, tuple[Any, ...]]] = []
+
+    def __call__(self, new: Any, sides: tuple[Any, ...]) -> None:
+        """`new` is made, which may be any of `sides`."""
+        self.journal.made(new)
+        self.pending.append((new, sides))
+
+    def finish(self) -> None:
+        journal = self.journal
+        for new, sides in self.pending:
+            flat = tuple(x.roots if _is_handle(x) else (x,) for x in sides)
+            journal.joins[id(new)] = Join(new, self.session, flat, self.place)
+            journal.related.update((id(new), *(id(x) for xs in flat for x in xs)))
+        if self.pending:
+            journal.settled.clear()
 
 
 HELD = (
@@ -76,26 +104,26 @@ class Journal:
 
     def __init__(self) -> None:
         self.frames: list[dict[Place, Write]] = [{}]
-        self.joins: dict[int, Join] = {}  # handles that joins made
+        self.joins: dict[int, Join] = {}  # handles and objects that joins made
+        self.related: set[int] = set()  # those, and what they may be
+        self.settled: set[int] = set()  # written since the last join: others are stale already
+        self.stale: dict[int, str] = {}  # objects, not arrays, that may not be read any more
+        self.iterated = False  # may there be an iterator over a container?
+        self.refused: Callable[[frozenset[Any]], None] | None = None  # asked before an error
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
         self.held: list[dict[int, object]] = [{}]  # objects that nobody may write to any more
         self.holding = False  # are there any?
 
-    # -- arrays that were chosen between -------------------------------------------------------
+    # -- arrays and objects that were chosen between --------------------------------------------
 
-    def joiner(self) -> Callable[[Any, tuple[Any, ...]], None]:
-        """A function that notes the handles which one branch or loop makes of others."""
-        session = self.sessions = self.sessions + 1
-
-        def join(new: Any, sides: tuple[Any, ...]) -> None:
-            self.made(new)
-            self.joins[id(new)] = Join(new, session, tuple(h.root for h in sides))
-
-        return join
+    def joiner(self, place: Any = None) -> Joiner:
+        """What notes the handles and objects which one branch or loop makes of others."""
+        self.sessions += 1
+        return Joiner(self, self.sessions, place)
 
     def may_alias(self, a: Any, b: Any, seen: dict[tuple[int, int], bool] | None = None) -> bool:
-        """Could two handles be one array?  On every side of a join, what it stands for decides.
+        """Could two be one array, or one object?  What they stand for on each path decides.
 
         Joins of joins have many paths to the same pair: `seen` has the pairs that are decided.
         """
@@ -110,24 +138,62 @@ class Journal:
             if p is not None and q is not None and p.session == q.session:
                 if len(p.sides) == len(q.sides):  # two arrays that are never one on any path
                     sides = zip(p.sides, q.sides, strict=True)
-                    seen[pair] = any(self.may_alias(x, y, seen) for x, y in sides)
+                    seen[pair] = any(
+                        self.may_alias(x, y, seen) for xs, ys in sides for x in xs for y in ys
+                    )
                     return seen[pair]
             if p is None or (q is not None and q.session > p.session):
                 a, b, p = b, a, q
             assert p is not None
-            seen[pair] = any(self.may_alias(side, b, seen) for side in p.sides)
+            seen[pair] = any(self.may_alias(x, b, seen) for xs in p.sides for x in xs)
         return seen[pair]
 
     def retire_others(self, target: object) -> None:
-        """One array is written: those that may be the same one get stale."""
-        if not self.joins:
+        """One array or object is written: those that may be the same one get stale."""
+        if id(target) not in self.related or id(target) in self.settled:
             return
+        self.settled.add(id(target))
         seen: dict[tuple[int, int], bool] = {}
-        others = {id(h): h for j in self.joins.values() for h in (j.handle, *j.sides)}
+        others = {id(h): h for j in self.joins.values()
+                  for h in (j.handle, *(x for xs in j.sides for x in xs))}  # fmt: skip
         for other in others.values():
-            if other is not target and not other._lost and self.may_alias(target, other, seen):
-                record(other, "_lost", "", lambda o=other: o._lost, other.retire)  # type: ignore[misc]
-                other.retire(STALE)
+            if other is not target and not self.staleness(other):
+                if self.may_alias(target, other, seen):
+                    self.retire(other, STALE)
+
+    def staleness(self, thing: Any) -> str:
+        """Why a thing may not be read any more; empty where it may."""
+        why: str = thing._lost if _is_handle(thing) else self.stale.get(id(thing), "")
+        return why
+
+    def retire(self, thing: Any, why: str) -> None:
+        """Any later use of the thing raises a JitadError that says why."""
+        def assign(text: str) -> None:
+            if _is_handle(thing):
+                thing.retire(text)
+            elif text:
+                self.stale[id(thing)] = text
+            else:
+                self.stale.pop(id(thing), None)
+
+        if self.iterated and isinstance(thing, CONTAINERS) and self.refused is not None:
+            self.refused(self.places(thing))  # an iterator reads it without asking
+        record(thing, "_lost", "", lambda: self.staleness(thing), assign)
+        assign(why)
+
+    def places(self, thing: object) -> frozenset[Any]:
+        """Where paths have met that made it unclear whether the thing is another."""
+        found, todo = {id(thing)}, True
+        places = set()
+        while todo:
+            todo = False
+            for j in self.joins.values():
+                ids = {id(j.handle), *(id(x) for xs in j.sides for x in xs)}
+                if ids & found:
+                    places.add(j.place)
+                    todo = todo or not ids <= found
+                    found |= ids
+        return frozenset(places - {None})
 
     def open(self) -> None:
         self.frames.append({})
@@ -137,6 +203,7 @@ class Journal:
     def close(self) -> list[Write]:
         """Undo the innermost frame; gives its writes, whose `old` is the present value again."""
         frame = self.frames.pop()
+        self.settled.clear()
         self.fresh.pop()
         self.held.pop()
         for w in reversed(frame.values()):
@@ -176,7 +243,7 @@ class Journal:
         if any(id(thing) in held for held in self.held):
             return True
         join = self.joins.get(id(thing))
-        return join is not None and any(map(self.is_held, join.sides))
+        return join is not None and any(self.is_held(x) for xs in join.sides for x in xs)
 
     def made(self, thing: object) -> None:
         """Note an object made just now: writes to it in this frame are nobody else's business."""
@@ -224,10 +291,12 @@ def record(
 ) -> None:
     """Note a write that is about to happen; without a running trace nothing is kept."""
     journal = active()
-    if journal is not None and not journal.noted(target, slot):
+    if journal is None:
+        return
+    if not journal.noted(target, slot):
         journal.frames[-1][(id(target), slot)] = Write(target, slot, old, read, assign)
-        if slot == "content":
-            journal.retire_others(target)
+    if journal.joins and slot != "_lost":
+        journal.retire_others(target)
 
 
 def check_free(thing: object) -> None:
@@ -237,6 +306,42 @@ def check_free(thing: object) -> None:
         from jitad.values.kind import fail  # which knows of handles
 
         raise fail(JitadError, HELD, "Copy it first: list.append(x.copy()), or a tuple.")
+
+
+def why_stale(thing: Any) -> str:
+    journal = active()
+    return "" if journal is None else journal.staleness(thing)
+
+
+def check_current(thing: Any) -> None:
+    """An array or object is read that may be the same as one written meanwhile."""
+    if why := why_stale(thing):
+        refuse_stale(thing, why)
+
+
+def check_object(thing: Any) -> None:
+    """The same of anything but an array, which says it itself; and of what is in it."""
+    journal = active()
+    if journal is None or not journal.stale:
+        return
+    todo, seen = [thing], set[int]()
+    while todo:
+        at = todo.pop()
+        if id(at) in journal.stale:
+            refuse_stale(at, journal.stale[id(at)])
+        if isinstance(at, (*CONTAINERS, tuple)) and id(at) not in seen:
+            seen.add(id(at))
+            todo += at.values() if isinstance(at, dict) else at
+
+
+def refuse_stale(thing: Any, why: str) -> NoReturn:
+    """Such a read is an error, unless the trace can tell them apart when it starts anew."""
+    journal = active()
+    if journal is not None and why == STALE and journal.refused is not None:
+        journal.refused(journal.places(thing))
+    from jitad.values.kind import fail  # which knows of handles
+
+    raise fail(JitadError, why)
 
 
 def is_held(thing: object) -> bool:

@@ -35,7 +35,7 @@ def lent(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, ...]]]
     tagged, contents, shapes = False, [], []
     for a in args:
         if type(a) is ArrayHandle:
-            if a._parent is not None or a._lost:
+            if a._parent is not None or a._lost or a._choice is not None:
                 return None
             content = base = a._content
             while isinstance(base, Number):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import JitadError, grad, jit_grad
+from jitad import JitadError, derivative, grad, jit_grad
 from tests.api.messages import check_message, raised
 
 THREE = np.array([1.0, 2.0, 3.0])
@@ -102,7 +102,7 @@ def as_key(x):
 
 def caught(x):
     try:
-        return 1.0 / x
+        return derivative(lambda t: 1.0 / t)(x)
     except ZeroDivisionError:
         return 0.0
 
@@ -141,9 +141,9 @@ def no_text(x):
 
 
 def unlike(x):
-    y = "nothing"
-    if x > 0.0:
-        y = x
+    y = 0.0
+    for v in (x, x) if x > 0.0 else (x,):
+        y += v
     return y
 
 
@@ -252,8 +252,11 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
     ),
     "except": (
-        caught, [1.0], JitadError, "an exception that depends on traced values can't be caught",
-        "return 1.0 / x", "1.0 / x", "Test the condition with `if` instead of `try`.",
+        caught, [1.0], JitadError,
+        "an exception that depends on traced values can't be caught outside of a function that "
+        "calls itself, or of which a derivative is taken",
+        "return derivative(lambda t: 1.0 / t)(x)", "1.0 / t",
+        "Catch it inside, or test the condition with `if`.",
     ),
     "iterator": (
         advanced, [1.0], JitadError, "an iterator can't be advanced under a traced condition",
@@ -285,10 +288,9 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         "decide things by the value itself.",
     ),
     "unlike branches": (
-        unlike, [1.0], JitadError,
-        "y is a float or 'nothing' after this branch",
-        "if x > 0.0:", "if", "Give it the same kind of value on every path, or decide on "
-        "something static.",
+        unlike, [1.0], TypeError,
+        "a condition on traced values chose what is iterated here, and how long it is",
+        "for v in (x, x) if x > 0.0 else (x,):", "for", "Iterate under the condition.",
     ),
     "unbound": (
         unbound, [1.0], UnboundLocalError,

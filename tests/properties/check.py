@@ -32,7 +32,7 @@ WAYS = ("eager", "emitted", "tape", "native", "second order")  # that a program 
 
 # What the engine may refuse of these programs, by a part of the message.
 REFUSED = (
-    "this array may be the same as one that was written meanwhile",
+    "this may be the same as what was written meanwhile under another name",
     "may have been written to under another name",
 )
 

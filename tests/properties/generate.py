@@ -130,8 +130,9 @@ class Statements(Expressions):
             "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 3,
             "dict": 1, "closure": 1, "out": 1, "alias": 1, "recursion": 2, "optional": 2,
             "mask": 2, "picked": 2, "turned": 1, "rows": 3, "flattened": 2, "rearranged": 2,
+            "chosen array": 3, "chosen object": 2,
         }  # fmt: skip
-        nested = {"if": 5, "for": 6, "while": 3, "branch value": 2}
+        nested = {"if": 5, "for": 6, "while": 3, "branch value": 2, "attempt": 3}
         jumps = {"break": 2, "continue": 2} if self.loops else {}
         if self.conditional:
             jumps["return"] = 1
@@ -552,6 +553,57 @@ class Statements(Expressions):
             self.body(lambda: self.say(f"{name} = {self.bounded(1)}"))
         other = self.bounded(1)
         self.assigned(f"{other} if {name} is None else {name} * 0.5")
+
+    def do_chosen_array(self) -> None:
+        """An array under one more name, which a condition chose, written under any of them."""
+        shapes = sorted(set(self.scope.arrays.values()))
+        if not shapes:
+            return
+        self.use("array that a condition chose")
+        shape = self.c.pick(shapes)
+        same = sorted(v for v, s in self.scope.arrays.items() if s == shape)
+        name, one, other = self.new("w"), self.c.pick(same), self.c.pick(same)
+        if len(shape) == 1 and self.c.below(3) == 0:
+            rows = ", ".join([one, other, self.c.pick(same)])
+            self.say(f"{name} = [{rows}][{self.int()} % 3]")
+        else:
+            self.say(f"{name} = {one} if {self.condition()} else {other}")
+        self.scope.arrays[name] = shape
+        place = ", ".join(map(self.index, shape))
+        self.say(f"{self.c.pick([name, one, other])}[{place}] = {self.bounded(1)}")
+
+    def do_chosen_object(self) -> None:
+        """One of two lists, written and read under all names."""
+        self.use("list that a condition chose")
+        one, other, name = self.new("l"), self.new("l"), self.new("l")
+        self.say(f"{one}, {other} = [{self.bounded(1)}, 0.5], [{self.bounded(1)}, 0.3]")
+        self.say(f"{name} = {one} if {self.condition()} else {other}")
+        self.say(f"{self.c.pick([one, name])}[{self.c.below(2)}] = {self.bounded(1)}")
+        self.assigned(f"0.3 * ({one}[0] - {other}[1] + {name}[0] * {name}[1])")
+
+    def do_attempt(self) -> None:
+        """Statements of which some may not run, since an exception is raised among them."""
+        self.use("exception that is caught")
+        self.say("try:")
+
+        def body() -> None:
+            self.statements(1 + self.c.below(2))
+            self.say(f"if {self.condition()}:")
+            error = self.c.pick(["ValueError", "KeyError", f"ValueError({self.bounded(1)})"])
+            self.body(lambda: self.say(f"raise {error}"))
+            self.statements(1 + self.c.below(2))
+
+        self.guarded(body)
+        self.say("except (ValueError, KeyError) as error:")
+        carried = self.new("t")
+        self.guarded(lambda: self.say(
+            f"{carried} = 0.2 * error.args[0] if error.args else {self.bounded(1)}"))  # fmt: skip
+        if self.c.below(2):
+            self.say("else:")
+            self.guarded(lambda: self.statements(1))
+        if self.c.below(2):
+            self.say("finally:")
+            self.guarded(self.do_assign)
 
     def do_out(self) -> None:
         vectors = sorted(v for v, n in self.scope.vectors().items() if n == VECTOR)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 import jitad
 
@@ -37,7 +36,7 @@ def test_a_counter_under_a_derivative_counts_once():
     assert [g(3.0), g(4.0)] == [6.0, 8.0] and m.calls == 2
 
 
-def test_writes_through_a_chosen_name_reach_the_caller_or_are_refused():
+def test_writes_through_a_chosen_name_reach_the_caller():
     def f(a, b, x):
         c = a if x > 0 else b
         c[0] = 7.0
@@ -50,13 +49,13 @@ def test_writes_through_a_chosen_name_reach_the_caller_or_are_refused():
             u, v = v, u
         return u[0]
 
-    u = np.array([1.0, 2.0])
-    with pytest.raises(jitad.JitadError, match="argument 0 may have been written to under another"):
-        jitad.jit(f)(u, np.array([3.0, 4.0]), 1.0)
-    with pytest.raises(jitad.JitadError, match="argument 0 may have been written to under another"):
-        jitad.jit(swap)(u, 3)
-    assert u.tolist() == [1.0, 2.0]
-    assert jitad.jit_grad(swap)(u, 3).tolist() == [0.0, 1.0]
+    for x in (1.0, -1.0):
+        a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+        assert jitad.jit(f)(a, b, x) == (2.0 if x > 0 else 4.0)
+        assert (a[0], b[0]) == ((7.0, 3.0) if x > 0 else (1.0, 7.0))
+    u, python = np.array([1.0, 2.0]), np.array([1.0, 2.0])
+    assert jitad.jit(swap)(u, 3) == swap(python, 3) and u.tolist() == python.tolist()
+    assert jitad.jit_grad(swap)(np.array([1.0, 2.0]), 3).tolist() == [0.0, 1.0]
 
 
 def test_what_a_differentiated_function_notes_is_noted_once():

@@ -63,14 +63,13 @@ def refusal(f, *args):
 
 def test_kinds_differ_between_branches():
     def f(x):
-        y = "none"
+        y = (x, x)
         if x > 0:
-            y = x
-        return y
+            y = (x,)
+        return [v for v in y]
 
     text = refusal(f, 1.0)
-    assert "y is" in text and "'none'" in text and "after this branch" in text
-    assert "if x > 0:" in text and "^" in text
+    assert "chose what is iterated here" in text and "for v in y" in text and "^" in text
 
 
 def test_kind_changes_in_a_loop():
@@ -81,8 +80,6 @@ def test_kind_changes_in_a_loop():
                 y = "b"
         return x if y == "a" else x * 2
 
-    with pytest.raises(JitadError, match="y is"):
-        trace(f, [FLOAT, Array("f8", 1)])
     check(f, 1.0, np.ones(5))  # its length is relied on
 
 
@@ -103,8 +100,9 @@ def test_traced_index_of_unlike_elements():
             s += fs[i](x[i])
         return s
 
+    check(f, np.array([-1.0, 2.0]), (abs, float))
     with pytest.raises(JitadError, match="can't become an index of a Python"):
-        trace(f, [Array("f8", 1), (abs, float)])
+        trace(f, [Array("f8", 1), (abs, float) * 40])
 
 
 def test_catching_what_depends_on_traced_values():
@@ -115,7 +113,7 @@ def test_catching_what_depends_on_traced_values():
             y = 0.0
         return y
 
-    assert "can't be caught" in refusal(f, 1.0)
+    check(f, 1.0, others=[(0.0,)])
 
     def g(x):
         try:
@@ -125,7 +123,7 @@ def test_catching_what_depends_on_traced_values():
             return 1.0
         return x
 
-    assert "can't be caught" in refusal(g, 1.0)
+    check(g, 1.0, others=[(-1.0,)])
 
 
 def test_recursion_without_an_end():

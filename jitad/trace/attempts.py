@@ -1,0 +1,375 @@
+"""What happens where an exception that depends on traced values is caught?
+
+Where a check may fail in an attempt (the body of a `try`), what comes after it goes to a block of
+its own, which runs where the check holds: a detour.  When the attempt ends, or the branch or pass
+through a loop in which the check stands, the detour is joined with the other path: the variables
+as they were at the check, and the exception.  From branches and loops on the way out the exception
+is handed on as one more variable; what comes after them is a detour again.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from jitad.errors import (
+    FINISHED,
+    GuardMiss,
+    JitadAttributeError,
+    JitadError,
+    JitadIndexError,
+    JitadOverflowError,
+    JitadUnboundLocalError,
+    JitadValueError,
+    JitadZeroDivisionError,
+)
+from jitad.tape.build import Leaf
+from jitad.tape.ir import Atom, Lit
+from jitad.trace.branches import Branches
+from jitad.trace.context import Region, Trace, current
+from jitad.trace.hooking import Site
+from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.selected import fork, spread
+from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.unset import UNSET, Among, Perhaps, is_optional
+from jitad.values.number import bind
+
+MOST_DETOURS = 60  # inside each other
+RAISED = "_jx"
+# jitad's own errors that are the program's
+_OF_PROGRAM = (JitadAttributeError, JitadIndexError, JitadOverflowError, JitadUnboundLocalError,
+               JitadValueError, JitadZeroDivisionError)  # fmt: skip
+
+
+class Thrown(Exception):
+    """One of several exceptions is raised; which depends on traced values."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value)
+        self.value = value
+
+
+def _is_of_program(error: JitadError) -> bool:
+    return isinstance(error, _OF_PROGRAM) or getattr(error, "of_program", False)
+
+
+def exception_of(error: BaseException) -> Any:
+    return error.value if isinstance(error, Thrown) else error
+
+
+class Attempt:
+    """The body of a `try`, which may end early; `joined` gives the exception and the variables."""
+
+    traced = False
+
+    def __init__(
+        self, kinds: Callable[[], tuple[Any, ...]], state: tuple[Any, ...], site: Site
+    ) -> None:
+        self.given, self.state, self.site = kinds, state, site
+        self.kinds: tuple[type, ...] = ()
+        self.trace = current()
+        self.raised: Any = None
+
+    def __enter__(self) -> None:
+        self.frame = sys._getframe(1)
+        if self.trace is not None:
+            self.kinds = _flat(self.given())
+            self.trace.attempts.append(self)
+            self.depth = len(self.trace.detours)
+            self.regions = len(self.trace.regions)
+            self.blocks = len(self.trace.builder.blocks)
+
+    def leave(self, state: tuple[Any, ...]) -> None:
+        self.state = state
+
+    def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
+        if self.trace is not None:
+            # a generator may have been suspended in it, and be closed when others are entered
+            self.trace.attempts = [a for a in self.trace.attempts if a is not self]
+        if error is not None:
+            if not self._takes(error):
+                return False
+            self.raised = exception_of(error)
+            self.state = tuple(held(self).values())
+        if self.trace is not None:
+            names = self.site.names
+            self.state, self.raised = settled(
+                self.trace, self.depth, self, names, self.state, self.raised
+            )
+        return True
+
+    def _takes(self, error: BaseException) -> bool:
+        if self.trace is None:
+            return isinstance(error, _flat(self.given()))
+        if isinstance(error, GuardMiss) or not isinstance(error, Exception):
+            return False
+        if isinstance(error, JitadError) and not _is_of_program(error):
+            return False
+        if isinstance(error, Thrown) or not self.kinds:
+            return bool(self.kinds) or caught(self.trace, type(error))
+        return isinstance(error, self.kinds)
+
+    def joined(self) -> tuple[Any, ...]:
+        return (self.raised, *self.state)
+
+
+def _flat(kinds: Any) -> tuple[type, ...]:
+    out: list[Any] = []
+    for k in kinds:
+        out += _flat(k) if isinstance(k, tuple) else [k]
+    return tuple(out)
+
+
+def held(attempt: Any) -> dict[str, Any]:
+    """The variables that live on after an attempt, as they are now."""
+    variables = attempt.frame.f_locals
+    return {n: variables.get(n, UNSET) for n in attempt.site.names}
+
+
+def user_frame() -> FrameType | None:
+    """The innermost function of the user's."""
+    at: FrameType | None = sys._getframe(1)
+    while at is not None and not is_rewritten_code(at.f_code):
+        at = at.f_back
+    return at
+
+
+# -- where it is raised ---------------------------------------------------------------------------
+
+
+def caught(trace: Trace, kind: type) -> bool:
+    """Would an attempt around catch this kind of exception?"""
+    if issubclass(kind, GuardMiss) or not issubclass(kind, Exception):
+        return False
+    for kinds, regions in trace.sealed:
+        if issubclass(kind, kinds) and len(trace.regions) > regions:
+            raise JitadError(
+                f"{kind.__name__} under a traced condition can't be caught here",
+                trace.builder.pos, "Test the condition with `if` instead of `try`.",
+            )  # fmt: skip
+    return any(issubclass(kind, k) for a in trace.attempts for k in a.kinds) or (
+        kind is Thrown and bool(trace.attempts)
+    )
+
+
+def is_caught(trace: Trace, error: BaseException) -> bool:
+    """The same of an exception; not of what jitad refuses to trace."""
+    if isinstance(error, JitadError) and not _is_of_program(error):
+        return False
+    return bool(trace.attempts or trace.sealed) and caught(trace, type(error))
+
+
+def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
+    """A check is about to be made: True where an attempt sees to it."""
+    if not (trace.attempts or trace.sealed) or not caught(trace, params["exception"]):
+        return False
+    ok = ins[0]
+    if isinstance(ok, Lit) and ok.value:
+        return True
+    kind = params["exception"]
+    text = (params["message"], FINISHED) if issubclass(kind, JitadError) else (params["message"],)
+    error = kind(*text)
+    error.of_program = True
+    if isinstance(ok, Lit):
+        raise error
+    detour(trace, Leaf(trace.builder, ok), error, held(trace.attempts[-1]))
+    return True
+
+
+def detour(trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
+    """From here on, what happens happens where `ok`; elsewhere the exception is raised."""
+    attempt = trace.attempts[-1]
+    inner = trace.regions[attempt.regions :]
+    if len(trace.builder.blocks) - attempt.blocks != len(inner) or not all(
+        r.escapes for r in inner
+    ):
+        raise JitadError(
+            "an exception that depends on traced values can't be caught outside of a function "
+            "that calls itself, or of which a derivative is taken", trace.builder.pos,
+            "Catch it inside, or test the condition with `if`.",
+        )  # fmt: skip
+    if len(trace.detours) >= MOST_DETOURS:
+        raise JitadError(
+            f"more than {MOST_DETOURS} places in one `try`, one after the other, may raise",
+            trace.builder.pos, "Loop over range() or an array, or try less at once.",
+        )  # fmt: skip
+    trace.detours.append(Detour(trace, ok, error, values))
+
+
+class Detour(Branches):
+    """What comes after a check, and what the check leads to."""
+
+    def __init__(self, trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
+        assert trace.builder.pos is not None
+        super().__init__(trace, ok, (), Site(trace.builder.pos, ()))
+        self.error, self.held, self.attempt = error, values, trace.attempts[-1]
+        self.regions.append(Region(trace, escapes=True))
+        self.regions[0].open()
+
+    def close(
+        self, mine: bool, names: tuple[str, ...], values: tuple[Any, ...], raised: Any
+    ) -> tuple[tuple[Any, ...], Any]:
+        """The variables and the exception, after both paths."""
+        names = (*names, RAISED)
+        self.site = Site(self.site.pos, names, (), frozenset(names))
+        there = self.held if mine else {}
+        elsewhere = [there.get(n, _unknown(n)) for n in names[:-1]]
+        for k, exit in enumerate(((*values, raised), (*elsewhere, self.error))):
+            if k:
+                self.regions.append(Region(self.trace))
+                self.regions[1].open()
+            seen: dict[int, Snapshot] = {}
+            self.ends.append([snapshot(v, seen) for v in exit])
+            self.regions[k].close()
+        *out, error = self._join()
+        return tuple(out), error
+
+
+def _unknown(name: str) -> Any:
+    """A variable that does not matter where the exception was raised."""
+    return False if name.startswith("_j") and name != "_jv" else UNSET
+
+
+class sealed:
+    """Inside, exceptions of these kinds must be known: Python code around catches them."""
+
+    def __init__(self, *kinds: type) -> None:
+        self.kinds, self.trace = kinds, current()
+
+    def __enter__(self) -> None:
+        if self.trace is not None:
+            self.trace.sealed.append((self.kinds, len(self.trace.regions)))
+
+    def __exit__(self, *_: object) -> None:
+        if self.trace is not None:
+            self.trace.sealed.pop()
+
+
+# -- where it goes --------------------------------------------------------------------------------
+
+
+def settled(
+    trace: Trace, depth: int, attempt: Any, names: tuple[str, ...], values: tuple[Any, ...],
+    raised: Any,
+) -> tuple[tuple[Any, ...], Any]:  # fmt: skip
+    """The variables and the exception at the end of a block, in which detours may have begun."""
+    frame = user_frame() if attempt is None else attempt.frame
+    while len(trace.detours) > depth:
+        last = trace.detours.pop()
+        mine = last.attempt.frame is frame
+        values, raised = last.close(mine, names, values, raised)
+    return values, raised
+
+
+def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The variables of a block in which an exception was raised that is caught further out."""
+    attempt = trace.attempts[-1]
+    here: Any = user_frame()
+    variables = dict(here.f_locals) if here is attempt.frame else {}
+    return tuple(variables.get(n, _unknown(n)) for n in names)
+
+
+def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Go on after a block, where nothing was raised in it."""
+    if raised is None:
+        return values
+    if not is_optional(raised):
+        raise Thrown(raised) if type(raised) is Among else raised
+    attempt = trace.attempts[-1]
+    now = held(attempt)
+    if attempt.frame is user_frame():
+        now.update((n, v) for n, v in zip(site.names, values, strict=True) if n in now)
+    detour(trace, bind("logical_not", raised.flag), raised.value, now)
+    return tuple(
+        surely(v) if n in site.bound else v for n, v in zip(site.names, values, strict=True)
+    )
+
+
+def with_raised(site: Site, *more: str) -> Site:
+    """The site of a block that hands on an exception, too."""
+    names = (*more, RAISED)
+    return replace(site, names=(*site.names, *names), live=site.live | set(names))
+
+
+# -- hooks ----------------------------------------------------------------------------------------
+
+
+def surely(value: Any) -> Any:
+    """A variable that has a value, since nothing was raised."""
+    return value.value if isinstance(value, Perhaps) and not value.none else value
+
+
+def thrown(raised: Any) -> Any:
+    """The exception, where there is one."""
+    return raised.value if is_optional(raised) else raised
+
+
+def catches(raised: Any, kinds: Any) -> Any:
+    """Is the exception of one of these kinds?"""
+    return spread(lambda e: isinstance(e, kinds), thrown(raised))
+
+
+def raise_(error: Any) -> Any:
+    """raise error"""
+    error = thrown(error)
+    if type(error) is Among:
+        return spread(raise_, error)
+    raise error
+
+
+def rethrow(raised: Any) -> None:
+    """After a `finally`: raise what was raised before it."""
+    if raised is None:
+        return
+    if not is_optional(raised):
+        raise_(raised)
+    fork(raised.flag, lambda: raise_(raised.value), lambda: None)
+
+
+def rethrow_known(raised: Any) -> None:
+    """At the end of a `with`: raise what is certain to be raised."""
+    if raised is not None and not is_optional(raised):
+        raise_(raised)
+
+
+def rethrow_through(raised: Any, *managers: Any) -> None:
+    """After a `with`, whose managers were told that all went well: raise what is raised."""
+    if not is_optional(raised):
+        return
+    if not all(map(_ignores_exceptions, managers)):
+        trace = current()
+        raise JitadError(
+            "an exception that depends on traced values passes through a `with`, whose manager "
+            "may look at it", None if trace is None else trace.builder.pos,
+            "Test the condition with `if`.",
+        )  # fmt: skip
+    rethrow(raised)
+
+
+def _ignores_exceptions(manager: Any) -> bool:
+    """Does the manager do the same whether or not an exception leaves the body?"""
+    leave = type(manager).__exit__
+    if not isinstance(leave, FunctionType):
+        return False
+    code = leave.__code__
+    n = code.co_argcount + code.co_kwonlyargcount
+    n += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
+    given = set(code.co_varnames[1:n])
+    asks = any(i.argval in given for i in dis.get_instructions(code))
+    return not asks and _returns_none(code)
+
+
+def _returns_none(code: CodeType) -> bool:
+    """True of code that gives back nothing that would swallow the exception."""
+    before = None
+    for i in dis.get_instructions(code):
+        if i.opname == "RETURN_VALUE":
+            if before is None or before.opname != "LOAD_CONST" or before.argval:
+                return False
+        before = i
+    return True

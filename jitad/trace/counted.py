@@ -1,0 +1,135 @@
+"""How does a `for` with a count, and a `while`, become an equation?  What is carried: `rolled`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jitad.tape.build import Leaf
+from jitad.tape.ir import Atom, Var, lit
+from jitad.tape.types import INT
+from jitad.trace.branches import truth
+from jitad.trace.context import Trace, reopened
+from jitad.trace.hooking import Site
+from jitad.trace.iterables import Counted
+from jitad.trace.join import kinds
+from jitad.trace.rolled import Rolled, State
+from jitad.trace.snapshot import Num, Snapshot
+from jitad.values.number import bind
+
+LISTED = 8  # iterations of known number that are written out where lists get longer in them
+
+class RolledFor(Rolled):
+    """A loop with a count: a `for` equation, or a `while` where it may be left early."""
+
+    def __init__(
+        self, trace: Trace, counted: Counted, state: State, site: Site, may_fail: bool
+    ) -> None:
+        self.counted = counted
+        self.flags = site.stops
+        super().__init__(trace, state, site, may_fail)
+
+    def _own_params(self) -> list[Var]:
+        return [Var(INT)]
+
+    def _item(self, own: list[Var]) -> Any:
+        b = self.trace.builder
+        (index,) = own
+        start, stop, step = self.counted.bounds
+        if self.flags or isinstance(step, Leaf):
+            b.loops[index] = (lit(0), b.atom(self.counted.count), lit(1))
+            return self.counted.item(b.leaf(index))
+        b.loops[index] = (b.atom(start), b.atom(stop), b.atom(step))
+        if self._is_range:
+            return b.leaf(index)
+        return self.counted.item(b.leaf(index))
+
+    @property
+    def _is_range(self) -> bool:
+        start, _, step = self.counted.bounds
+        return not (_is(start, 0) and _is(step, 1))
+
+    def _flag_inside(self, k: int, value: Any) -> Any:
+        return False  # the body only runs while no flag is set
+
+    def _is_short(self) -> bool:
+        return not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
+
+    def _runs(self) -> Any:
+        runs = bind("gt", self.counted.count, 0)
+        return runs
+
+    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
+        b = self.trace.builder
+        block = self.region.block
+        if not self.flags:
+            first, _, step = self.counted.bounds
+            block.results = final
+            if isinstance(step, Leaf):
+                head: tuple[Any, ...] = (lit(0), lit(1))
+            else:
+                head = (b.atom(first), b.atom(step))
+            b.structured("for", (*head, b.atom(self.counted.count), *start), outs, (block,))
+            return
+        (k,) = self._own
+        with reopened(self.trace, block):
+            block.results = [b.emit("add", k, lit(1)), *final]
+        own, carried = self._params()
+        with b.block(*own, *carried) as test:
+            go = b.emit("lt", own[0], b.atom(self.counted.count))
+            for f in self._flag_vars(carried):
+                go = b.emit("logical_and", b.emit("logical_not", f), go)
+            test.results = [go]
+        b.structured("while", (lit(0), *start), (Var(INT), *outs), (test, block))
+
+    def _flag_vars(self, carried: list[Var]) -> list[Var]:
+        at, out = 0, []
+        seen: set[int] = set()
+        for k, f in enumerate(self.forms):
+            width = len(kinds(f, [], seen))
+            if k in self.flags:
+                out.append(carried[at])
+            at += width
+        return out
+
+
+class RolledWhile(Rolled):
+    """A loop whose condition is its first variable."""
+
+    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
+        self.flags = (0, *site.stops)
+        super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
+
+    def leave(self, state: State) -> None:
+        super().leave((truth(state[0]), *state[1:]))  # as it is now: a list may change later
+
+    def _own_params(self) -> list[Var]:
+        return []
+
+    def _is_short(self) -> bool:
+        return True  # its condition was known so far
+
+    def _item(self, own: list[Var]) -> Any:
+        return None
+
+    def _flag_inside(self, k: int, value: Any) -> Any:
+        return k == 0  # the condition holds in the body, and no exit was taken before
+
+    def _runs(self) -> Any:
+        return truth(self.state[0])
+
+    def _atoms(self, snapshots: list[Snapshot]) -> list[Atom]:
+        first = snapshots[0]
+        known = truth(first.value) if isinstance(first, Num) else truth(getattr(first, "value", 0))
+        return super()._atoms([Num(known), *snapshots[1:]])
+
+    def _equation(self, start: list[Atom], final: list[Atom], outs: tuple[Var, ...]) -> None:
+        b = self.trace.builder
+        self.region.block.results = final
+        _, carried = self._params()
+        with b.block(*carried) as test:
+            test.results = [carried[0]]
+        b.structured("while", tuple(start), outs, (test, self.region.block))
+
+
+def _is(value: Any, number: int) -> bool:
+    return not isinstance(value, Leaf) and value == number

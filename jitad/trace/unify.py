@@ -1,0 +1,409 @@
+"""Which form covers what two paths left in a variable?
+
+What is the same stays as it is, numbers become a variable of the wider type, arrays a new handle,
+containers are unified element by element.  What has no common form stays apart where it may:
+`selected` says which of the two it is.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from jitad import closures
+from jitad.closures import is_function
+from jitad.errors import JitadError, UnknownDepthError
+from jitad.tape.build import Leaf
+from jitad.tape.ir import Atom, lit
+from jitad.tape.types import Array, Scalar, named, type_of_constant
+from jitad.trace import selected
+from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record, Shown
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, snapshot, stretch_of
+from jitad.values import extents
+from jitad.values.complexes import Complex
+from jitad.values.journal import refuse_stale
+
+APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
+
+class Mismatch(Exception):
+    """Two values have no common form; the text says what they are."""
+
+    functions = False  # because they are functions, made in different ways
+
+
+def _mismatch(a: Snapshot, b: Snapshot, text: str) -> Mismatch:
+    out = Mismatch(text)
+    out.functions = _has_function(a) or _has_function(b)
+    return out
+
+
+def _has_function(s: Snapshot) -> bool:
+    match s:
+        case Obj(v):
+            return callable(v) and not isinstance(v, type)
+        case Rec(v, _, parts):
+            of_list = isinstance(v, (list, tuple)) and any(map(_has_function, parts))
+            return is_function(v) or of_list
+        case Per(_, part):
+            return part is not None and _has_function(part)
+        case Sel(parts=parts):
+            return any(map(_has_function, parts))
+    return False
+
+
+def same(a: Snapshot, b: Snapshot) -> bool:
+    """True where nothing has to be carried or joined."""
+    match a, b:
+        case Num(x), Num(y):
+            return _same_number(x, y)
+        case (Arr(x), Arr(y)) | (Rec(x), Rec(y)):
+            return x is y  # what is in them is a matter of the journal
+        case Obj(x), Obj(y):
+            if x is y:
+                return True
+            plain = isinstance(x, (str, bytes, range, slice, MethodType, frozenset))
+            return plain and type(x) is type(y) and bool(x == y)
+        case Per(f, p), Per(g, q):
+            if p is None or q is None:
+                return p is q
+            return a.none == b.none and _same_number(f, g) and same(p, q)
+    return False
+
+
+def _same_number(x: Any, y: Any) -> bool:
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return x is y
+    if isinstance(x, Leaf) or isinstance(y, Leaf):
+        return isinstance(x, Leaf) and isinstance(y, Leaf) and x.atom is y.atom
+    return type(x) is type(y) and repr(x) == repr(y)
+
+
+class Unifier:
+    """Unifies pairs of snapshots; an alias on both sides stays an alias."""
+
+    def __init__(
+        self, room: Callable[[], Atom] | None = None, paths: Paths | None = None
+    ) -> None:
+        self.pairs: dict[tuple[int, int], Form] = {}
+        self.room = room  # for lists that grow in a loop
+        self.paths = paths  # None where one thing can't be another on each path
+
+    def unify(self, a: Snapshot, b: Snapshot, name: str = "", content: bool = False) -> Form:
+        """`content`: it is what a container holds, which stays the container that it is."""
+        if same(a, b):
+            return Keep(a)
+        pair = (id(a), id(b))
+        if pair in self.pairs:
+            return self.pairs[pair]
+        if isinstance(a, Sel) or isinstance(b, Sel):
+            if self.paths is None or not self.paths.selects(a, b):
+                raise _mismatch(a, b, f"{describe(a)} or {describe(b)}")
+            out = self.pairs[pair] = self.one_of(a, b)
+            return out
+        if self.paths is None or content or name == APPENDED:
+            return self.unified(a, b, name, pair)
+        if self.paths.apart and (found := self.apart(a, b)) is not None:
+            self.pairs[pair] = found
+            return found
+        try:
+            return self.unified(a, b, name, pair)
+        except Mismatch:
+            if not self.paths.selects(a, b):
+                raise
+            out = self.pairs[pair] = self.one_of(a, b)
+            return out
+
+    def one_of(self, a: Snapshot, b: Snapshot) -> Form:
+        def wider(f: Form, s: Snapshot) -> Form:
+            assert isinstance(f, Number) and isinstance(s, Num)
+            return Number(join_types(f.type, _scalar(s.value)))
+
+        return selected.unified(a, b, self.of_one_path, wider)
+
+    def of_one_path(self, s: Snapshot, side: int) -> Form:
+        """The form of one of several things: what was there before is what it is."""
+        assert self.paths is not None
+        made: dict[int, Form] = {}
+
+        def form(s: Snapshot) -> Form:
+            if id(s) in made:
+                return made[id(s)]
+            match s:
+                case Num(x) if not isinstance(_scalar(x), Array):
+                    return Number(_scalar(x))
+                case Arr(h) if self.paths.made(s, side):  # type: ignore[union-attr]
+                    if s.parent is None:
+                        out: Form = Handle(h.type, (), (h,))
+                    else:
+                        numbers = tuple(map(form, selected.numbers_of(h)))
+                        out = Shown(h, form(s.parent), numbers)
+                case Rec(value) if isinstance(value, tuple) or self.paths.made(s, side):  # type: ignore[union-attr]
+                    made[id(s)] = out = Record(s, ())
+                    out.parts = tuple(map(form, s.parts))
+                case Per(_, part, name, none) if part is not None:
+                    out = Maybe(form(part), name, none)
+                case Sel():
+                    return self.one_of(s, s)
+                case _:
+                    return Keep(s)
+            made[id(s)] = out
+            return out
+
+        return form(s)
+
+    def apart(self, a: Snapshot, b: Snapshot) -> Form | None:
+        """The form of two mutable things that other names may reach; None of anything else."""
+        assert self.paths is not None
+        match a, b:
+            case Arr(), Arr():
+                pass
+            case Rec(x), Rec(y) if not any(isinstance(v, (tuple, Complex)) for v in (x, y)):
+                if is_function(x) and not self.paths.made(a, 0) and not self.paths.made(b, 1):
+                    return None if _kind(x) == _kind(y) else self.one_of(a, b)
+            case _:
+                return None
+        both = self.paths.made(a, 0) and self.paths.made(b, 1)
+        if both and not (isinstance(a, Arr) and a.parent is not None):
+            return None
+        if not self.paths.selects(a, b):
+            return None
+        return self.one_of(a, b)
+
+    def unified(self, a: Snapshot, b: Snapshot, name: str, pair: tuple[int, int]) -> Form:
+        if _is_complex(a) or _is_complex(b):
+            a, b = complex_of(a), complex_of(b)
+        from jitad.trace import grown  # which is made of these forms
+
+        out: Form
+        match a, b:
+            case Num(x), Num(y):
+                return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
+            case Arr(), Arr():
+                out = self.shown(a, b) or self.handles(a, b)
+            case Rec(value=list()), Rec(value=list()) if name != APPENDED and (
+                (form := grown.unified(self, a, b)) is not None
+            ):
+                out = form
+            case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
+                out = self.pairs[pair] = Record(a, (), (a.value, b.value))
+                check_read(a, b)
+                shared = _shared_cells(a.value, b.value)
+                out.parts = tuple(
+                    Keep(Obj(shared[k])) if k in shared else self.unify(p, q, name)
+                    for k, p, q in zip(a.keys, a.parts, b.parts, strict=True)
+                )
+            case Rec(value=list()), Rec(value=list()) if name == APPENDED:
+                if self.room is not None:
+                    raise Mismatch("a list from outside that gets longer")
+                out = self.pairs[pair] = Record(longer(a, b), ())
+                pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
+                out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
+            case Rec(value=tuple() as u), Rec(value=tuple() as v) if type(u) is type(v):
+                text = f"a {type(u).__name__} of {len(a.keys)} or of {len(b.keys)} elements"
+                raise _mismatch(a, b, text)
+            case (Obj(None), Per(_, p, none=True)) | (Per(_, p, none=True), Obj(None)):
+                out = Maybe(self.alone(p, name), name, True)  # type: ignore[arg-type]
+            case (Obj(None), (Num() | Arr() | Rec()) as other) | (
+                (Num() | Arr() | Rec()) as other, Obj(None)
+            ):
+                out = Maybe(self.alone(other, name), name, True)
+            case (Per(_, p, none=True), (Num() | Arr() | Rec()) as other) | (
+                (Num() | Arr() | Rec()) as other, Per(_, p, none=True)
+            ):
+                assert p is not None
+                both = self.unify(p, other, name) if b is other else self.unify(other, p, name)
+                out = Maybe(both, name, True)
+            case Per(_, p, none=True), Per(_, q, none=True):
+                out = Maybe(self.unify(p, q, name), name, True)  # type: ignore[arg-type]
+            case (Per(none=True), _) | (_, Per(none=True)):
+                raise Mismatch(f"{describe(a)} or {describe(b)}")
+            case Per(_, p), Per(_, q) if p is not None and q is not None:
+                out = Maybe(self.unify(p, q, name), name)
+            case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
+                out = Maybe(self.alone(other.part, name), name)  # type: ignore[arg-type]
+            case (Per(_, None), other) | (other, Per(_, None)):
+                out = Maybe(self.alone(other, name), name)
+            case (Per(_, p), other):
+                out = Maybe(self.unify(p, other, name), name)  # type: ignore[arg-type]
+            case (other, Per(_, p)):
+                out = Maybe(self.unify(other, p, name), name)  # type: ignore[arg-type]
+            case _:
+                raise _mismatch(a, b, f"{describe(a)} or {describe(b)}")
+        self.pairs[pair] = out
+        return out
+
+    def shown(self, a: Arr, b: Arr) -> Form | None:
+        """Two views of one array, which differ in numbers."""
+        p, q = a.parent, b.parent
+        if p is None or q is None or self.paths is None or not selected.alike(a, b):
+            return None
+        if not same(p, q):
+            apart = self.paths.apart or getattr(p, "value", a.value).choice
+            if not apart or p.value.type != q.value.type:  # type: ignore[union-attr]
+                return None
+        pairs = zip(selected.numbers_of(a.value), selected.numbers_of(b.value), strict=True)
+        return Shown(a.value, self.unify(p, q), tuple(self.unify(m, n) for m, n in pairs))
+
+    def handles(self, a: Arr, b: Arr) -> Form:
+        s, t = a.value.type, b.value.type
+        if s.ndim != t.ndim:
+            raise Mismatch(f"an array of {s.ndim} or of {t.ndim} axes")
+        if s.dtype != t.dtype:
+            raise Mismatch(f"an array of {np.dtype(s.dtype)} or of {np.dtype(t.dtype)}")
+        pairs = zip(a.value.shape, b.value.shape, strict=True)
+        known = all(extents.same(p, q) for p, q in pairs)
+        return Handle(s, _shape(a) if known else (), (a.value, b.value))
+
+    def alone(self, s: Snapshot, name: str) -> Form:
+        """The form of a value that the other path does not have."""
+        match s:
+            case Num(x):
+                return Number(_scalar(x), _content_shape(x))
+            case Arr(h, _):
+                return Handle(h.type, (), (h,))
+            case Rec():
+                out = self.pairs[(id(s), 0)] = Record(s, ())
+                out.parts = tuple(self.alone(p, name) for p in s.parts)
+                return out
+        return Keep(s)
+
+
+class Paths:
+    """What two paths that meet have made, and what may be another thing on each."""
+
+    def __init__(
+        self, apart: bool, made: Callable[[Snapshot, int], bool],
+        selects: Callable[[Snapshot, Snapshot], bool],
+    ) -> None:  # fmt: skip
+        self.apart = apart  # do other names tell the things of the two paths apart?
+        self.made, self.selects = made, selects
+
+
+def check_read(*snapshots: Rec) -> None:
+    for s in snapshots:
+        if s.lost:
+            refuse_stale(s.value, s.lost)
+
+
+def _is_complex(s: Snapshot) -> bool:
+    match s:
+        case Num(value):
+            return isinstance(value, (complex, np.complexfloating))
+        case Rec(value):
+            return isinstance(value, Complex)
+    return False
+
+
+def complex_of(s: Snapshot) -> Snapshot:
+    """A number that is complex on another path, as a complex one."""
+    match s:
+        case Num(complex() | np.complexfloating() as z):
+            kind = np.float64 if isinstance(z, np.generic) else float
+            return snapshot(Complex(kind(z.real), kind(z.imag)))
+        case Num(x) if not isinstance(_scalar(x), Array):
+            return snapshot(Complex(x, 0.0))
+    return s
+
+
+def _kind(value: Any) -> Any:
+    return closures.kind(value) if is_function(value) else type(value)
+
+
+def _shared_cells(f: Any, g: Any) -> dict[str, Any]:
+    """The variables that two functions of one code have in common; they stay in common.
+
+    The others are the function's own from here on: nothing may write to them any more.
+    """
+    if not isinstance(f, FunctionType):
+        return {}
+    from jitad.trace.context import current
+
+    trace = current()
+    shared = {}
+    for name in closures.names(f):
+        cells = closures.cell(f, name), closures.cell(g, name)
+        if cells[0] is cells[1]:
+            shared[name] = cells[0]
+        elif trace is not None:
+            trace.parted.update((id(c), c) for c in cells)
+    return shared
+
+
+def longer(a: Rec, b: Rec) -> Rec:
+    return a if len(a.keys) >= len(b.keys) else b
+
+
+def _shape(a: Arr) -> tuple[Atom, ...]:
+    shape = a.value.shape
+    return tuple(n.atom if isinstance(n, Leaf) else lit(int(n)) for n in shape)
+
+
+def _scalar(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        return Array(x.dtype.str[1:], x.ndim)
+    return x.type if isinstance(x, Leaf) else type_of_constant(x)
+
+
+def _content_shape(x: Any) -> tuple[Atom, ...]:
+    if isinstance(x, np.ndarray):
+        return tuple(map(lit, x.shape))
+    return x.atom.shape if isinstance(x, Leaf) else ()
+
+
+def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
+    """The type that holds the values of both exactly where there is one."""
+    if s == t:
+        return s
+    if isinstance(s, Array) or isinstance(t, Array):
+        raise Mismatch(f"{s} or {t}")
+    wide = np.promote_types(s.dtype, t.dtype).str[1:]
+    if not (s.py and t.py):
+        # a Python number adapts to a NumPy one that holds it exactly
+        for a, b, v in ((s, t, values[:1]), (t, s, values[1:])):
+            if a.py and not b.py and b.dtype[0] in "fc" and a.dtype[0] in "bif" and v:
+                if not isinstance(v[0], Leaf) and np.dtype(b.dtype).type(v[0]) == v[0]:
+                    wide = b.dtype
+    return Scalar(wide, s.py and t.py)
+
+
+def describe(s: Snapshot) -> str:
+    match s:
+        case Num(x):
+            return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
+        case Arr(h, _):
+            return f"an array ({h.type})"
+        case Rec(Complex() as z):
+            return f"an array of {z.dtype}" if z.shape else "a complex"
+        case Rec() if stretch_of(s) is not None:
+            return "a list whose length depends on traced values"
+        case Rec(v, _, _) if not is_function(v):
+            return f"a {type(v).__name__} of {len(s.keys)}"
+        case Sel(parts=parts):
+            return " or ".join(map(describe, parts))
+        case Per(_, part, none=True):
+            return f"{describe(part)} or None"  # type: ignore[arg-type]
+        case Per():
+            return "nothing"
+        case Obj(v) | Rec(v):
+            text = repr(v)
+            return text if len(text) < 40 else f"a {type(v).__name__}"
+
+
+def explain(
+    name: str, e: Mismatch, pos: Any, where: str, places: frozenset[Any] = frozenset()
+) -> JitadError:
+    """`places`: of the conditions around, on which the matter depends as well."""
+    what = "the value returned" if name == "_jv" else (name or "an attribute or item")
+    if e.functions:
+        return UnknownDepthError(
+            f"{what} is {e} {where}: how functions nest depends on numbers", pos,
+            "Let it depend on ints, or allow the eager engine (fallback=True).", places | {pos},
+        )  # fmt: skip
+    return JitadError(
+        f"{what} is {e} {where}", pos,
+        "Give it the same kind of value on every path, or decide on something static.",
+    )  # fmt: skip

@@ -1,0 +1,347 @@
+"""Are exceptions that depend on traced values caught as in Python?
+
+Plain Python says what is right, on each side of every condition.
+"""
+
+import contextlib
+import math
+
+import numpy as np
+import pytest
+
+import jitad
+from jitad.errors import JitadError
+from tests.engines import natively, on_tape
+from tests.truth import differences
+
+
+class TooLarge(Exception):
+    def __init__(self, value, place):
+        super().__init__(value)
+        self.value, self.place = value, place
+
+
+def division(x, y):
+    try:
+        z = 1.0 / max(x - y, 0.0)
+    except ZeroDivisionError:
+        z = 5.0 * x
+    return z * y
+
+
+def returned_from_within(x, y):
+    try:
+        return math.log(x - y) * y
+    except ValueError:
+        return x * y
+
+
+def raised_by_hand(x, y):
+    try:
+        if x > y:
+            raise ValueError("large")
+        z = x * x
+    except ValueError as e:
+        z = 3.0 * x + len(e.args[0])
+    return z + y
+
+
+def with_else(x, y):
+    try:
+        z = math.sqrt(x - y)
+    except ValueError:
+        z = y
+    else:
+        z = z * x + 1.0
+    return z
+
+
+def one_of_several(x, y):
+    try:
+        if x > 1.5:
+            raise KeyError("k")
+        if x > 1.0:
+            raise ValueError("v")
+        z = math.sqrt(x + 1.0) * y
+    except KeyError:
+        z = 2.0 * x
+    except (ValueError, TypeError) as e:
+        z = 3.0 * x * y if "v" in str(e) else 4.0 * x
+    return z
+
+
+def what_it_carries(x, y):
+    def total(values, most):
+        s = 0.0
+        for k in range(len(values)):
+            if s > most:
+                raise TooLarge(s * x, k)
+            s += values[k] * x
+        return s
+
+    values = np.linspace(0.5, 3.0, 9)
+    try:
+        s = total(values, 4.0 * y)
+    except TooLarge as e:
+        s = 10.0 * e.value + e.place
+    return s
+
+
+def variables_as_they_were(x, y):
+    z, w = y, x
+    try:
+        z = x * 2.0
+        if x > y:
+            z = z * 3.0
+            w = math.sqrt(1.2 - x)
+            z = z + 1.0
+        w = w + z
+    except ValueError:
+        w = 7.0 * w
+    return z * w
+
+
+def writes_before_it_stay(x, y):
+    out, n = np.zeros(8), 0
+    try:
+        for i in range(8):
+            out[i] = x * i
+            out[i] += math.sqrt(2.0 - x * i) * y
+            n = i
+    except ValueError:
+        out[n] *= 10.0
+    return out @ np.arange(1.0, 9.0) + n
+
+
+def inside_a_loop(x, y):
+    s = y
+    for i in range(12):
+        try:
+            s += math.log(x - 0.2 * i)
+        except ValueError:
+            s += 0.3 * i * x
+            continue
+        s *= 1.1
+    return s
+
+
+def left_by_a_break(x, y):
+    k, v = 0, x
+    while True:
+        try:
+            if v > 4.0:
+                raise StopIteration
+            if v < -4.0:
+                raise TooLarge(v, k)
+            v = v * 1.7 - 0.1 * y
+            k += 1
+        except StopIteration:
+            break
+        except TooLarge as e:
+            return e.value * e.place
+    return v * k
+
+
+def out_of_bounds(x, y):
+    a = np.array([x, y, x * y])
+    table = [y, x]
+    try:
+        return a[int(3.0 * x)] * 2.0
+    except IndexError:
+        try:
+            return table[int(x)]
+        except IndexError:
+            return -x * y
+
+
+def cleaned_up(x, y):
+    log = [0.0]
+    try:
+        try:
+            z = math.log(x - y)
+        finally:
+            log[0] += x
+        log[0] += 5.0 * x
+    except ValueError:
+        z = -x
+    return z + log[0]
+
+
+def raised_again(x, y):
+    try:
+        try:
+            z = math.log(x - y)
+        except ValueError:
+            if x > 0.0:
+                raise
+            z = 2.0 * x
+    except ArithmeticError:
+        z = 0.0
+    except ValueError:
+        z = 4.0 * x * y
+    return z
+
+
+def raised_in_the_handler(x, y):
+    try:
+        try:
+            z = 1.0 / max(x - y, 0.0)
+        except ZeroDivisionError as e:
+            raise TooLarge(x * y, 3) from e
+    except TooLarge as e:
+        z = e.value * e.place
+    return z
+
+
+def asserted(x, y):
+    try:
+        assert x > y, "small"
+        z = x * x
+    except AssertionError:
+        z = y * x
+    return z
+
+
+def caught_whatever_it_is(x, y):
+    try:
+        z = math.sqrt(x - y) + 1.0 / max(x, 0.0)
+    except Exception:
+        z = x * y * 3.0
+    return z
+
+
+def from_far_below(x, y):
+    def inner(v):
+        for k in range(4):
+            if v * k > y:
+                return math.sqrt(1.0 - v * k)
+        return v
+
+    def outer(v):
+        total = 0.0
+        for k in range(5):
+            if k != 2:
+                total += inner(v * k)
+        return total * v
+
+    try:
+        return outer(x)
+    except ValueError:
+        return x * x * y
+
+
+def two_in_a_row(x, y):
+    s = 0.0
+    for limit in (0.5, 1.0, 1.5):
+        try:
+            s += math.sqrt(limit - x) * y
+        except ValueError:
+            s -= x * limit
+    return s
+
+
+class Counter:
+    def __init__(self):
+        self.left = 0.0
+
+    def __enter__(self):
+        self.left += 1.0
+        return self
+
+    def __exit__(self, *_):
+        self.left += 10.0
+
+
+def leaves_a_with(x, y):
+    counter, z = Counter(), y
+    try:
+        with counter as c:
+            c.left += 100.0
+            z = math.sqrt(x - y)
+            c.left += 1000.0 * x
+    except ValueError:
+        z = x
+    return z * counter.left
+
+
+PROGRAMS = [f for f in list(globals().values())
+            if callable(f) and getattr(f, "__module__", "") == __name__
+            and not isinstance(f, type)]  # fmt: skip
+POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1)]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+def test_values_and_derivatives(f):
+    gradient = jitad.grad(f, argnums=(0, 1))
+
+    def along(x, y):
+        return jitad.jvp(f, (x, y), (0.6, -1.1))[1]
+
+    for point in POINTS:
+        want, error = differences(f, point, (0, 1), [0.6, -1.1], 0.001)
+        near = 1e-6 * max(abs(want), 1.0) + 10.0 * error
+        assert math.isclose(on_tape(f, *point), f(*point), rel_tol=1e-13)
+        for way in (lambda g, *a: g(*a), on_tape):
+            assert abs(np.dot(way(gradient, *point), [0.6, -1.1]) - want) <= near
+        assert abs(on_tape(along, *point) - want) <= near
+
+
+@pytest.mark.parametrize("f", PROGRAMS[::5], ids=lambda f: f.__name__)
+def test_natively_to_second_order(f):
+    def twice(x, y):
+        return jitad.grad(lambda s: jitad.grad(f)(s, y) * s)(x)
+
+    for point in POINTS[:3]:
+        assert math.isclose(natively(f, *point), f(*point), rel_tol=1e-12)
+        assert math.isclose(natively(twice, *point), twice(*point), rel_tol=1e-9, abs_tol=1e-9)
+
+
+def test_what_nobody_catches_is_raised():
+    def f(x):
+        try:
+            if x > 2.0:
+                raise TooLarge(x * x, 2)
+            return math.log(x)
+        except ValueError:
+            return 0.0
+
+    compiled = jitad.jit(f)
+    assert compiled(-1.0) == 0.0 and compiled(1.5) == math.log(1.5)
+    with pytest.raises(TooLarge) as caught:
+        compiled(3.0)
+    assert caught.value.value == 9.0
+
+
+def test_what_jitad_refuses_is_not_caught():
+    def f(x):
+        try:
+            return np.union1d(x, x).sum()
+        except Exception:
+            return x.sum()
+
+    with pytest.raises(JitadError, match="union1d is not supported"):
+        on_tape(f, np.ones(2))
+
+
+def test_a_context_manager_that_looks_at_the_exception():
+    def f(x):
+        try:
+            with contextlib.suppress(KeyError):
+                return math.log(x)
+        except ValueError:
+            return 0.0
+        return 1.0
+
+    with pytest.raises(JitadError, match="passes through a `with`"):
+        on_tape(f, 2.0)
+
+
+def test_catching_outside_of_a_derivative():
+    def f(x):
+        try:
+            return jitad.grad(lambda t: math.sqrt(t - 1.0))(x)
+        except ValueError:
+            return 0.0
+
+    with pytest.raises(JitadError, match="can't be caught outside of"):
+        on_tape(f, 2.0)
