@@ -55,6 +55,7 @@ STRANGERS = (
 UPWARDS = {
     ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
     ("jitad.values.number", "jitad.values.complexes"): "a real number meets a complex one",
+    ("jitad.values.number", "jitad.values.python_functions"): "methods that Python floats have",
 }
 
 LONGEST = 500
