@@ -19,12 +19,13 @@ Source: preaccumulation of local Jacobians; Griewank & Walther, *Evaluating Deri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.sparsity.places import Layout, NotLocal
-from jitad.sparsity.writing import ONE, ZERO, Loop, Writing, one
+from jitad.sparsity.writing import MOST, ONE, ZERO, Loop, Writing, one
 from jitad.specialise.simplify import simplify
 from jitad.sweeps.partials import Edges, eliminated
 from jitad.sweeps.rules import factors
@@ -80,8 +81,11 @@ class _Walk(Writing):
         )  # fmt: skip
         self.uses.update(a for a in tape.body.results if isinstance(a, Var))
         self.cells: dict[Var, Atom] = {}  # of the elements of arrays that are written to
+        self.unread: dict[Var, Callable[[], Edges]] = {}  # terms of those, should they be read
         self.next: Atom = ONE  # the first cell that is free
-        self.adds = self.shares = False  # additions to cells; cells that stand in two places
+        self.adds: set[Atom] = set()  # the cells of arrays that are added to
+        self.shares: set[Atom] = set()  # of arrays that stand in two places
+        self.leaders: dict[Atom, Atom] = {}  # of cells that have come from one another
 
     def run(self, body: Block, env: Env) -> list[Atom]:
         b = self.b
@@ -99,7 +103,7 @@ class _Walk(Writing):
         assert isinstance(result, Var)
         cells = self.cells_of(result, env)
         self.settle()
-        if self.adds and self.shares:
+        if {*map(self.leader, self.adds)} & {*map(self.leader, self.shares)}:
             raise NotLocal("an array that is added to has another use")
         return self.written() if self.layout is not None else [cells, *self.written()]
 
@@ -141,11 +145,12 @@ class _Walk(Writing):
         ins = [read(a, env) for a in e.ins]
         varied = [isinstance(a, Var) and a in self.varied for a in e.ins]
         if row.elementwise and row.partials is not None:
-            if any(v and a in self.cells for v, a in zip(varied, ins, strict=True)):
+            wanted = [v and self.moves(a) for v, a in zip(varied, ins, strict=True)]
+            if any(a in self.cells and v and not w
+                   for a, v, w in zip(ins, varied, wanted, strict=True)):  # fmt: skip
                 raise NotLocal("what is written to is read")
             edges: Edges = {}
-            found = factors(self.b, e, ins, out, [v and self.moves(a) for v, a in
-                                                  zip(varied, ins, strict=True)])  # fmt: skip
+            found = factors(self.b, e, ins, out, wanted)
             for a, p in zip(ins, found, strict=True):
                 if p is not None and isinstance(a, Var):
                     edges[a] = p
@@ -156,25 +161,36 @@ class _Walk(Writing):
             raise NotLocal(e.op)
 
     def moves(self, a: Atom) -> bool:
+        """Are the derivatives of a variable known?  Those of what was written to are made now, if
+        there are not too many."""
+        if isinstance(a, Var) and a in self.unread:
+            made = self.unread.pop(a)
+            with self.b.at_root(), suppress(NotLocal):
+                self.graph[a] = made()
         return isinstance(a, Var) and (a in self.graph or a in self.inputs)
 
     def move(self, e: Equation, ins: list[Atom], out: Var) -> None:
-        """What moves elements moves the numbers of inputs, and factors."""
-        b, a = self.b, ins[0]
+        """What moves elements moves the numbers of inputs, and factors; and cells."""
+        a = ins[0]
         assert isinstance(a, Var)
+        if a in self.cells and e.op != "load":
+            cells = self.b.emit(e.op, self.cells[a], *ins[1:], **e.params)
+            self.enter(out, cells, self.cells[a])
+            if e.op in ("take", "broadcast") or (
+                    isinstance(e.ins[0], Var) and self.uses[e.ins[0]] > 1):  # fmt: skip
+                self.shares.add(cells)
+        if not self.moves(a):
+            if a in self.cells and e.op == "load":
+                raise NotLocal("what is written to is read")
+            return
+        self.move_terms(e, ins, a, out)
+
+    def move_terms(self, e: Equation, ins: list[Atom], a: Var, out: Var) -> None:
+        b = self.b
 
         def moved(x: Atom) -> Atom:
             return b.emit(e.op, x, *ins[1:], **e.params) if isinstance(x.type, Array) else x
 
-        if a in self.cells:
-            if e.op == "load":
-                raise NotLocal("what is written to is read")
-            self.shares |= e.op in ("take", "broadcast") or (
-                isinstance(e.ins[0], Var) and self.uses[e.ins[0]] > 1)
-            self.cells[out] = moved(self.cells[a])
-            return
-        if not self.moves(a):
-            return
         if not isinstance(a.type, Array):
             self.graph[out] = {a: one(a)}
             return
@@ -183,18 +199,20 @@ class _Walk(Writing):
             return
         edges: Edges = {}
         for u, c in self.terms(a).items():
-            at = moved(self.inputs[u])
-            known = b.known(("input", at))
-            if known is None:
-                # a stand-in with the type of what is read: nobody asks for its value
-                (u_,) = known = (Var(out.type, out.shape if isinstance(at.type, Array) else ()),)
-                if not isinstance(at.type, Array):
-                    u_.type = Scalar(out.type.dtype)  # type: ignore[union-attr]
-                b.remember(("input", at), known)
-                self.inputs[u_] = at
-            u_ = known[0]
-            edges[u_] = moved(c) if u_ not in edges else b.emit("add", edges[u_], moved(c))
+            v = self.input(moved(self.inputs[u]), out)
+            edges[v] = moved(c) if v not in edges else b.emit("add", edges[v], moved(c))
         self.graph[out] = edges
+
+    def input(self, at: Atom, like: Var) -> Var:
+        """A stand-in for inputs with these numbers: nobody asks for its value."""
+        known = self.b.known(("input", at))
+        if known is None:
+            dtype = like.type.dtype  # type: ignore[union-attr]
+            is_array = isinstance(at.type, Array)
+            known = (Var(like.type if is_array else Scalar(dtype), like.shape if is_array else ()),)
+            self.b.remember(("input", at), known)
+            self.inputs[known[0]] = at
+        return known[0]
 
     def terms(self, v: Var) -> Edges:
         """The derivatives of a variable by the inputs that it depends on."""
@@ -212,19 +230,57 @@ class _Walk(Writing):
         assert isinstance(out, Var)
         before = self.cells_of(a, env)
         part = e.op.removeprefix("store").removeprefix("accum")
+        if len(b.blocks) == 1 and e.op != "accum_take":
+            self.unread[out] = lambda: self.written_terms(e, [read(x, env) for x in e.ins], out)
         varied = v in self.varied and self.moves(value)
         if v in self.varied and not varied and value in self.cells:
             raise NotLocal("what is written to is read")
         there = b.emit({"": "load", "_slice": "slice", "_take": "take"}[part],
                        before, *where, **e.params)  # fmt: skip
         if e.op.startswith("accum"):
-            self.adds = True
-            self.cells[out] = before
+            self.adds.add(before)
+            self.enter(out, before)
             if varied:
                 self.note(self.shaped(value, there), there)
             return
         new = self.site(self.shaped(value, there)) if varied else self.new_cells(there)
-        self.cells[out] = b.emit(e.op, before, new, *where, **e.params)
+        self.enter(out, b.emit(e.op, before, new, *where, **e.params), before, new)
+
+    def written_terms(self, e: Equation, ins: list[Atom], out: Var) -> Edges:
+        """The terms of an array that a part was stored or added to, for those who read it: in the
+        part those of the part (input -1 elsewhere), elsewhere those of the array before."""
+        b, (a, v, *where) = self.b, ins
+        dtype = out.type.dtype  # type: ignore[union-attr]
+        edges: Edges = {}
+        for x, is_part in ((a, False), (v, True)):
+            if not (isinstance(x, Var) and self.moves(x)):
+                if x in self.cells:
+                    raise NotLocal("what is written to is read")
+                continue
+            for u, c in self.terms(x).items():
+                number, factor = self.inputs[u], c
+                if is_part:
+                    store = "store" + e.op[5:]
+                    none = b.emit("full", lit(-1), *out.shape, dtype="i8")
+                    number = b.emit(store, none, number, *where, **e.params)
+                    zeros = b.emit("full", lit_zero(dtype), *out.shape, dtype=dtype)
+                    factor = b.emit(store, zeros, factor, *where, **e.params)
+                elif e.op.startswith("store"):
+                    number, factor = self.full(number, out, "i8"), self.full(factor, out, dtype)
+                    number = b.emit(e.op, number, lit(-1), *where, **e.params)
+                    factor = b.emit(e.op, factor, lit_zero(dtype), *where, **e.params)
+                edges[self.input(number, out)] = factor
+        if len(edges) > MOST:
+            raise NotLocal("a number depends on too many inputs")
+        return edges
+
+    def full(self, x: Atom, like: Var, dtype: str) -> Atom:
+        """A number as an array; an array as it is."""
+        if isinstance(x.type, Array):
+            return x
+        if isinstance(x, Lit):
+            return self.b.emit("full", x, *like.shape, dtype=dtype)
+        return self.b.emit("broadcast", x, *like.shape, axes=())
 
     def shaped(self, value: Atom, like: Atom) -> Var:
         """A number that is written to many places, as an array of them."""
@@ -240,7 +296,8 @@ class _Walk(Writing):
         copy_equation(self.b, e, env)
         out = env[e.outs[0]]
         assert isinstance(out, Var)
-        self.cells[out] = self.b.emit("concatenate", *cells, read(e.ins[-1], env), **e.params)
+        joined = self.b.emit("concatenate", *cells, read(e.ins[-1], env), **e.params)
+        self.enter(out, joined, *cells)
 
     def pack(self, e: Equation, env: Env) -> None:
         copy_equation(self.b, e, env)
@@ -260,7 +317,8 @@ class _Walk(Writing):
         """The numbers of the cells that the elements of an array are."""
         b, new = self.b, read(a, env)
         if isinstance(new, Var) and new in self.cells:
-            self.shares |= isinstance(a, Var) and self.uses[a] > 1
+            if isinstance(a, Var) and self.uses[a] > 1:
+                self.shares.add(self.cells[new])
             return self.cells[new]
         if isinstance(new, Var) and a in self.varied and self.moves(new):
             return self.site(new)
@@ -293,6 +351,16 @@ class _Walk(Writing):
         first = b.emit("add", self.reserve(total), b.emit("mul", self.at(), size))
         return self.numbered(like, first)
 
+    def enter(self, out: Var, cells: Atom, *made_of: Atom) -> None:
+        self.cells[out] = cells
+        for other in made_of:
+            self.leaders[self.leader(other)] = self.leader(cells)
+
+    def leader(self, cells: Atom) -> Atom:
+        while self.leaders.get(cells, cells) is not cells:
+            cells = self.leaders[cells]
+        return cells
+
     def is_outer(self, a: Atom) -> bool:
         """Is it known before all loops?"""
         return isinstance(a, Lit) or a in self.b.blocks[0].params or any(
@@ -313,8 +381,8 @@ class _Walk(Writing):
         self.resolve(e.blocks, env)
         params = [renew(p, a, env) for p, a in zip(body.params, [None, *ins[3:]], strict=True)]
         twins = [Var(c.type, c.shape, "") for c in companions]
-        for k, twin in zip(which, twins, strict=True):
-            self.cells[params[1 + k]] = twin
+        for k, twin, c in zip(which, twins, companions, strict=True):
+            self.enter(params[1 + k], twin, c)
         loops = self.loops
         with b.block(*params, *twins) as new:
             with self.inside() as streams:
@@ -332,10 +400,11 @@ class _Walk(Writing):
         types = [v.type for v in e.outs] + [t.type for t in twins]
         outs = self.close(given, new, types, streams, e.params)
         env.update(zip(e.outs, outs, strict=False))
-        for k, c in zip(which, outs[len(e.outs) :], strict=False):
+        ends = new.results[len(e.outs) : len(e.outs) + len(which)]
+        for k, c, twin, end in zip(which, outs[len(e.outs) :], twins, ends, strict=False):
             out = outs[k]
             assert isinstance(out, Var)
-            self.cells[out] = c
+            self.enter(out, c, twin, end)
 
     def resolve(self, blocks: Sequence[Block], env: Env) -> None:
         """Of what is used in a loop, the derivatives by inputs are made before it."""

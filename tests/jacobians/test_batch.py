@@ -149,7 +149,7 @@ def test_what_is_refused() -> None:
             wrap(batch(lambda x: "a"))(np.ones(3))
         with pytest.raises(JitadValueError, match="2 arguments with 1"):
             wrap(batch(lambda x, y: x, (0,)))(np.ones(3), np.ones(3))
-        with pytest.raises(JitadValueError, match="has 1 axes .* out_axes has 1"):
+        with pytest.raises(JitadValueError, match=r"has 1 axes .* out_axes has 1"):
             wrap(batch(lambda x: x, 0, 1))(np.ones(3))
         with pytest.raises(JitadValueError, match="no tuple of 2"):
             wrap(batch(lambda x: x, 0, (0, 0)))(np.ones(3))

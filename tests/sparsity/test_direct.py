@@ -152,7 +152,11 @@ def test_entries_and_where_they_are_computed_in_passing(f: Any) -> None:
 
 
 def complex_of(f: Any) -> Any:
-    return lambda x: np.reshape(complex_step(f, x), (-1, np.size(x)))
+    def flat(x: Any) -> Any:
+        out = f(x)
+        return np.concatenate([np.ravel(y) for y in (out if isinstance(out, tuple) else (out,))])
+
+    return lambda x: np.reshape(complex_step(flat, x), (-1, np.size(x)))
 
 
 def twice_over(x: Any) -> Any:
@@ -214,7 +218,26 @@ def added_to_constants(x: Any) -> Any:
     return np.concatenate([out, parts + 0.0 * x[0], 2.0 * x])
 
 
-PROGRAMS = (added_to_constants, into_parts, two_axes, chosen_by_floats, a_branch_in_a_branch, a_number_for_all)
+def within_a_border(x: Any) -> Any:
+    u = np.reshape(0.0 * np.concatenate([x, x]), (4, 4)) + 2.0
+    u[1:-1, 1:-1] = np.reshape(x[2:6], (2, 2)) ** 2
+    u[0, :] += x[:4]
+    return np.ravel(u[1:, :-1] * u[:-1, 1:]), u[:, 1] * x[7], u
+
+
+def read_in_a_loop(x: Any) -> Any:
+    u = x * x
+    u[2:5] = np.sin(x[:3])
+    out = 0.0 * x
+    for i in range(len(x) - 1):
+        out[i] = u[i] * u[i + 1]
+    return out
+
+
+PROGRAMS = (
+    read_in_a_loop, added_to_constants, into_parts, two_axes, chosen_by_floats,
+    a_branch_in_a_branch, a_number_for_all,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
@@ -224,9 +247,28 @@ def test_more_programs(f: Any) -> None:
     assert j.sweeps(X) == 1
 
 
-def test_what_is_added_to() -> None:
-    j = sparse_jacobian(twice_over)
-    np.testing.assert_allclose(j(X).toarray(), complex_of(twice_over)(X), rtol=1e-13, atol=1e-14)
+@pytest.mark.parametrize("f", [twice_over, within_a_border], ids=lambda f: f.__name__)
+def test_programs_that_may_go_either_way(f: Any) -> None:
+    j = sparse_jacobian(f)
+    np.testing.assert_allclose(j(X).toarray(), complex_of(f)(X), rtol=1e-13, atol=1e-14)
+
+
+def test_a_border_around_what_is_differentiated() -> None:
+    border = np.array([1.0, 0.0, 0.0, 0.0, 0.0, -2.0])
+
+    def f(x: Any) -> Any:
+        u = border.copy()
+        u[1:-1] = x * x
+        return np.sin(u[1:] * u[:-1]), u[::-1]
+
+    def by_hand(x: Any) -> Any:
+        u = np.concatenate([border[:1], x * x, border[-1:]])
+        return np.concatenate([np.sin(u[1:] * u[:-1]), u[::-1]])
+
+    x = np.array([0.5, 1.5, -1.0, 2.0])
+    j = sparse_jacobian(f)
+    np.testing.assert_allclose(j(x).toarray(), complex_step(by_hand, x), rtol=1e-13, atol=1e-14)
+    assert j.sweeps(x) == 1
 
 
 def test_hessians_of_sums_of_local_terms() -> None:
