@@ -464,8 +464,7 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
 
 
 def _read_only() -> JitadError:
-    return fail(JitadValueError, "assignment destination is read-only",
-                "Write to the array that it is a view of.")  # fmt: skip
+    return fail(JitadValueError, "assignment destination is read-only", "Write to what it shows.")
 
 
 def _is_leaf(value: Any) -> bool:
