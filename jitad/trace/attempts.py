@@ -95,7 +95,8 @@ class Attempt:
             if not self._takes(error):
                 return False
             self.raised = exception_of(error)
-            self.state = tuple(held(self).values())
+            variables = held(self)
+            self.state = tuple(variables[n] for n in self.site.names)
         if self.trace is not None:
             names = self.site.names
             self.state, self.raised = settled(
@@ -126,9 +127,9 @@ def _flat(kinds: Any) -> tuple[type, ...]:
 
 
 def held(attempt: Any) -> dict[str, Any]:
-    """The variables that live on after an attempt, as they are now."""
-    variables = attempt.frame.f_locals
-    return {n: variables.get(n, UNSET) for n in attempt.site.names}
+    """The variables of the function around an attempt, as they are now."""
+    variables = dict(attempt.frame.f_locals)
+    return dict.fromkeys(attempt.site.names, UNSET) | variables
 
 
 def user_frame() -> FrameType | None:
@@ -227,7 +228,11 @@ class Detour(Branches):
             self.ends.append([snapshot(v, seen) for v in exit])
             self.regions[k].close()
         *out, error = self._join()
-        return tuple(out), error
+        kept = tuple(  # what the other path does not know does not matter there
+            surely(v) if n not in there and not isinstance(w, Perhaps) else v
+            for n, v, w in zip(names, out, values, strict=False)
+        )
+        return kept, error
 
 
 def _unknown(name: str) -> Any:
@@ -283,7 +288,7 @@ def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tu
     attempt = trace.attempts[-1]
     now = held(attempt)
     if attempt.frame is user_frame():
-        now.update((n, v) for n, v in zip(site.names, values, strict=True) if n in now)
+        now.update((n, v) for n, v in zip(site.names, values, strict=True))
     detour(trace, bind("logical_not", raised.flag), raised.value, now)
     return tuple(
         surely(v) if n in site.bound else v for n, v in zip(site.names, values, strict=True)

@@ -53,7 +53,7 @@ def extract(
                 case None | Per(_, None):
                     out.append(lit(False))
                     extract(b, part, None, out, seen)
-                case Per(flag, inner):
+                case Per(flag, inner, none=kind) if kind == none:
                     out.append(b.atom(flag))
                     extract(b, part, inner, out, seen)
                 case _:

@@ -219,6 +219,12 @@ class Unifier:
                 out = Maybe(both, name, True)
             case Per(_, p, none=True), Per(_, q, none=True):
                 out = Maybe(self.unify(p, q, name), name, True)  # type: ignore[arg-type]
+            case (Per(_, None), Per(none=True) as other) | (Per(none=True) as other, Per(_, None)):
+                out = Maybe(self.alone(other, name), name)
+            case Per(_, p, none=False), Per(none=True):
+                out = Maybe(self.unify(p, b, name), name)  # type: ignore[arg-type]
+            case Per(none=True), Per(_, p, none=False):
+                out = Maybe(self.unify(a, p, name), name)  # type: ignore[arg-type]
             case (Per(none=True), _) | (_, Per(none=True)):
                 raise Mismatch(f"{describe(a)} or {describe(b)}")
             case Per(_, p), Per(_, q) if p is not None and q is not None:
@@ -269,6 +275,12 @@ class Unifier:
                 out = self.pairs[(id(s), 0)] = Record(s, ())
                 out.parts = tuple(self.alone(p, name) for p in s.parts)
                 return out
+            case Per(_, part, _, none) if part is not None:
+                return Maybe(self.alone(part, name), name, none)
+            case Sel():
+                if self.paths is None:
+                    raise Mismatch(describe(s))
+                return self.one_of(s, s)
         return Keep(s)
 
 

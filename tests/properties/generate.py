@@ -594,10 +594,8 @@ class Statements(Expressions):
             self.statements(1 + self.c.below(2))
 
         self.guarded(body)
-        self.say("except (ValueError, KeyError) as error:")
-        carried = self.new("t")
-        self.guarded(lambda: self.say(
-            f"{carried} = 0.2 * error.args[0] if error.args else {self.bounded(1)}"))  # fmt: skip
+        self.say("except (ValueError, KeyError):")
+        self.guarded(self.do_assign)
         if self.c.below(2):
             self.say("else:")
             self.guarded(lambda: self.statements(1))

@@ -230,6 +230,23 @@ def from_far_below(x, y):
         return x * x * y
 
 
+def which_of_two_on_one_path_only(x, y):
+    a, b = np.array([x, y, 1.0]), np.array([y, x, y])
+    if y < 0.3:
+        x = y
+    else:
+        try:
+            y = y * y
+            if x < y:
+                raise KeyError
+            if x <= 2.0:
+                b[a > x] = x
+                b[int(2.0 * x)] += x * y
+        except (LookupError, ValueError):
+            b[0] = x * x
+    return x + y + b @ np.arange(1.0, 4.0)
+
+
 def two_in_a_row(x, y):
     s = 0.0
     for limit in (0.5, 1.0, 1.5):
