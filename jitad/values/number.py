@@ -219,9 +219,11 @@ class Number:
 
     def item(self) -> Any:
         """A NumPy number as one of Python's."""
-        from jitad.values.python_functions import to_python  # which knows of arrays
+        from jitad.values.functions import implementation  # which knows of types
 
-        return to_python(self)
+        kind = implementation(type)(self)  # type: ignore[misc]
+        convert = {"f": float, "i": int, "u": int, "b": bool}[np.dtype(kind).kind]
+        return implementation(convert)(self)  # type: ignore[misc]
 
     def is_integer(self) -> Any:
         return bind("eq", self - bind("trunc", self), 0.0)  # an infinity is none
