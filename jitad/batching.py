@@ -174,8 +174,8 @@ def batch(
 
     Returns
     -------
-    A function of arguments that have one axis more.  Its results have the shapes and dtypes that `f`
-    gives, and an axis for the elements, the first unless `out_axes` says another.
+    A function of arguments that have one axis more.  Its results have the shapes and dtypes that
+    `f` gives, and an axis for the elements, the first unless `out_axes` says another.
 
     Raises
     ------
