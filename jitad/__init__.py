@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from jitad.jacobians import jit_jvp as jit_jvp
     from jitad.jacobians import jit_vjp as jit_vjp
     from jitad.jets import jet as jet
+    from jitad.loops import checkpointed_loop as checkpointed_loop
+    from jitad.memory import set_memory as set_memory
+    from jitad.primitives.schedules import Snapshots as Snapshots
     from jitad.solutions import argmin as argmin
     from jitad.solutions import fixed_point as fixed_point
     from jitad.solutions import root as root
@@ -80,6 +83,9 @@ _PUBLIC = {
     "register_structure": "jitad.structures",
     "root": "jitad.solutions",
     "set_fallback": "jitad.fallback",
+    "checkpointed_loop": "jitad.loops",
+    "set_memory": "jitad.memory",
+    "Snapshots": "jitad.primitives.schedules",
     "sparse_hessian": "jitad.sparse",
     "sparse_jacobian": "jitad.sparse",
     "stop_gradient": "jitad.custom",

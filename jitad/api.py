@@ -14,6 +14,7 @@ from typing import Any
 from jitad import runtime
 from jitad.compiled import Compiled
 from jitad.errors import JitadTypeError
+from jitad.primitives.schedules import Snapshots
 from jitad.trace import context, operators, pointwise
 from jitad.trace.outside import Outside
 from jitad.trace.pointwise import Fixed, Pointwise, Prepared
@@ -254,7 +255,9 @@ def vjp(f: Function, *args: Any, closure: bool = False) -> tuple[Any, Function]:
         return runtime.vjp(Prepared(f), *args)
 
 
-def jit(f: Function, *, fallback: bool | None = None) -> Compiled:
+def jit(
+    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None
+) -> Compiled:
     """Compile a function to a native kernel, one for each combination of argument types.
 
     The function is traced when it is first called with new types (lengths of arrays are not part
@@ -269,6 +272,10 @@ def jit(f: Function, *, fallback: bool | None = None) -> Compiled:
         numbers decide it (`while f(x) < 0.0: f = derivative(f)`).  True: such calls run in the
         eager engine, with a `FallbackWarning` the first time; the paths that they take are
         compiled as well.  False: they raise `JitadError`.  None: as `set_fallback` says.
+    memory : how many bytes the records of loops may take in the reverse mode of each derivative.
+        Loops whose records fit are recorded; others keep snapshots of what they carry, and run
+        again from there, as often as that demands.  `Snapshots(n)`: n of those, whatever they
+        take.  None: as `set_memory` says, which is no limit at first.
 
     Returns
     -------
@@ -278,6 +285,7 @@ def jit(f: Function, *, fallback: bool | None = None) -> Compiled:
     ------
     JitadTypeError : `f` is not a function; when called: an argument that no kernel takes.
     JitadError : when called: what the function does can't be traced; the message has the line.
+    JitadMemoryError : when called: `memory` is less than one step of a loop takes.
     Exceptions that `f` raises keep their class.
 
     Source: tracing as in Frostig, Johnson & Leary, *Compiling machine learning programs via
@@ -294,17 +302,18 @@ def jit(f: Function, *, fallback: bool | None = None) -> Compiled:
     >>> total(np.arange(4.0))
     14.0
     """
-    return Compiled(f, fallback)
+    return Compiled(f, fallback, memory)
 
 
 def jit_grad(
-    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    memory: float | Snapshots | None = None,
 ) -> Compiled:
     """`jit(grad(f, argnums))`: the gradient as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `grad`; fallback : as for `jit`.
+    f, argnums : as for `grad`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -324,17 +333,18 @@ def jit_grad(
     >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return Compiled(grad(f, argnums), fallback)
+    return Compiled(grad(f, argnums), fallback, memory)
 
 
 def jit_value_and_grad(
-    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    memory: float | Snapshots | None = None,
 ) -> Compiled:
     """`jit(value_and_grad(f, argnums))`: what optimisers want.
 
     Parameters
     ----------
-    f, argnums : as for `grad`; fallback : as for `jit`.
+    f, argnums : as for `grad`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -356,4 +366,4 @@ def jit_value_and_grad(
     >>> bool(np.allclose(fit.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(value_and_grad(f, argnums), fallback)
+    return Compiled(value_and_grad(f, argnums), fallback, memory)

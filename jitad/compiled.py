@@ -32,7 +32,9 @@ from jitad.errors import (
 )
 from jitad.fallback import Unknown, is_allowed, warn
 from jitad.floatlists import LONG, packed
+from jitad.memory import limited
 from jitad.native_entries import native_entry, of_types
+from jitad.primitives.schedules import Snapshots
 from jitad.runtime.operators import place
 from jitad.specialise.pipeline import specialise, stages
 from jitad.structures import Structure, flatten, map_structure, step, unflatten
@@ -43,6 +45,7 @@ from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
 from jitad.trace.paths import PLAIN_ARRAYS, Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
+from jitad.undisturbed import undisturbed
 from jitad.values.registry import any_traced
 
 _MISSED = object()
@@ -72,7 +75,7 @@ class Compiled:
 
     Parameters
     ----------
-    f, fallback : as for `jit`.
+    f, fallback, memory : as for `jit`.
 
     Attributes
     ----------
@@ -99,10 +102,13 @@ class Compiled:
     ['first call']
     """
 
-    def __init__(self, f: Callable[..., Any], fallback: bool | None = None) -> None:
+    def __init__(
+        self, f: Callable[..., Any], fallback: bool | None = None,
+        memory: float | Snapshots | None = None,
+    ) -> None:  # fmt: skip
         if not callable(f):
             raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
-        self.f, self.fallback = f, fallback
+        self.f, self.fallback, self.memory = f, fallback, limited(memory)
         functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
@@ -131,8 +137,10 @@ class Compiled:
 
     def _slow(self, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
-        if context.current() is not None:
-            return hooks.call(self.f, *args, **kwargs)  # part of the trace outside
+        outside = context.current()
+        if outside is not None:
+            with outside.remembering(self.memory):
+                return hooks.call(self.f, *args, **kwargs)  # part of the trace outside
         leaves, structure = flatten((args, kwargs))
         if any_traced(leaves):
             return hooks.call(self.f, *args, **kwargs)  # differentiated eagerly outside
@@ -256,11 +264,12 @@ class Compiled:
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
-        traced = trace(self.f, args, kwargs, self._dynamic, path)
-        # for native callers there is no first call to learn from
-        if not from_types and not self._seen.issuperset(traced.guessed):
-            raise Guessed(traced.guessed)
-        s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
+        with undisturbed():
+            traced = trace(self.f, args, kwargs, self._dynamic, path, self.memory)
+            # for native callers there is no first call to learn from
+            if not from_types and not self._seen.issuperset(traced.guessed):
+                raise Guessed(traced.guessed)
+            s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
         self._all.append(s)
         return s
 

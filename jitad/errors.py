@@ -126,6 +126,10 @@ class JitadConvergenceError(JitadError, ArithmeticError):
     """An iteration for a fixed point, a root or a minimum that did not converge."""
 
 
+class JitadMemoryError(JitadError, MemoryError):
+    """A loop whose derivative needs more memory than it was given."""
+
+
 class JitadRecursionError(JitadError, RecursionError):
     """A recursion deeper than the stack of the thread that it runs in."""
 

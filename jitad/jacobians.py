@@ -13,6 +13,7 @@ from jitad.api import Argnums, Derivative, grad, jvp, vjp
 from jitad.blocks import Point
 from jitad.compiled import Compiled
 from jitad.errors import JitadTypeError
+from jitad.primitives.schedules import Snapshots
 from jitad.runtime.operators import positions_of
 from jitad.structures import ZERO, unflatten
 from jitad.trace import context, operators
@@ -231,13 +232,14 @@ def hvp(f: Function, argnums: Argnums = 0) -> Function:
 
 
 def jit_jacobian(
-    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    memory: float | Snapshots | None = None,
 ) -> Compiled:
     """`jit(jacobian(f, argnums))`: the Jacobian as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `jacobian`; fallback : as for `jit`.
+    f, argnums : as for `jacobian`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -256,17 +258,18 @@ def jit_jacobian(
     array([[2., 0.],
            [0., 4.]])
     """
-    return Compiled(jacobian(f, argnums), fallback)
+    return Compiled(jacobian(f, argnums), fallback, memory)
 
 
 def jit_hessian(
-    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    memory: float | Snapshots | None = None,
 ) -> Compiled:
     """`jit(hessian(f, argnums))`: the Hessian as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `hessian`; fallback : as for `jit`.
+    f, argnums : as for `hessian`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -284,15 +287,18 @@ def jit_hessian(
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return Compiled(hessian(f, argnums), fallback)
+    return Compiled(hessian(f, argnums), fallback, memory)
 
 
-def jit_hvp(f: Function, argnums: Argnums = 0, *, fallback: bool | None = None) -> Compiled:
+def jit_hvp(
+    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    memory: float | Snapshots | None = None,
+) -> Compiled:
     """`jit(hvp(f, argnums))`: what Newton's method with conjugate gradients wants.
 
     Parameters
     ----------
-    f, argnums : as for `hvp`; fallback : as for `jit`.
+    f, argnums : as for `hvp`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -314,15 +320,17 @@ def jit_hvp(f: Function, argnums: Argnums = 0, *, fallback: bool | None = None) 
     >>> bool(np.allclose(found.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(hvp(f, argnums), fallback)
+    return Compiled(hvp(f, argnums), fallback, memory)
 
 
-def jit_jvp(f: Function, *, fallback: bool | None = None) -> Compiled:
+def jit_jvp(
+    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None
+) -> Compiled:
     """`jvp` of one function, compiled: values and derivatives along directions.
 
     Parameters
     ----------
-    f : as for `jvp`; fallback : as for `jit`.
+    f : as for `jvp`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -339,15 +347,17 @@ def jit_jvp(f: Function, *, fallback: bool | None = None) -> Compiled:
     >>> jit_jvp(lambda x, y: x * y)((3.0, 2.0), (1.0, 0.5))
     (6.0, 3.5)
     """
-    return Compiled(Along("jvp", f), fallback)
+    return Compiled(Along("jvp", f), fallback, memory)
 
 
-def jit_vjp(f: Function, *, fallback: bool | None = None) -> Compiled:
+def jit_vjp(
+    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None
+) -> Compiled:
     """`vjp` of one function, compiled: values and sensitivities pulled back.
 
     Parameters
     ----------
-    f : as for `vjp`; fallback : as for `jit`.
+    f : as for `vjp`; fallback, memory : as for `jit`.
 
     Returns
     -------
@@ -365,4 +375,4 @@ def jit_vjp(f: Function, *, fallback: bool | None = None) -> Compiled:
     >>> jit_vjp(lambda x, y: x * y)((3.0, 2.0), 10.0)
     (6.0, (20.0, 30.0))
     """
-    return Compiled(Pulled("vjp", f), fallback)
+    return Compiled(Pulled("vjp", f), fallback, memory)

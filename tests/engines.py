@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import jitad
 from jitad.compiled import _abstract
+from jitad.emit.kernel import kernel
 from jitad.entries import finish
+from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
@@ -20,12 +24,24 @@ def eagerly(f: Function, *args: Any) -> Any:
     return f(*args)
 
 
-def on_tape(f: Function, *args: Any) -> Any:
+def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    traced = trace(f, *unflatten(structure, map(_abstract, leaves)), memory=memory)
     plain = specialise(traced.tape)
     flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
+    return finish(traced, tuple(flat), f, args, {})
+
+
+def as_emitted(f: Function, *args: Any) -> Any:
+    """What Numba would compile, run as the Python that it is."""
+    leaves, structure = flatten((args, {}))
+    traced = trace(f, *unflatten(structure, map(_abstract, leaves)))
+    made = kernel(specialise(traced.tape))
+    space: dict[str, Any] = {}
+    exec(compile(made.source, "<emitted>", "exec"), space)
+    with np.errstate(all="ignore"):
+        flat = space[made.name](*traced.arguments(f, args, {}))
     return finish(traced, tuple(flat), f, args, {})
 
 

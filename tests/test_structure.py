@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = (
     ("jitad",),
     ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
+    ("jitad.compression",),
     ("jitad.iterations", "jitad.blocks"),
     ("jitad.columns", "jitad.sparsity"),
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
@@ -33,7 +34,7 @@ LAYERS = (
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
     ("jitad.closures", "jitad.floatlists", "jitad.structures", "jitad.errors", "jitad.where",
-     "jitad.late"),
+     "jitad.late", "jitad.undisturbed", "jitad.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 

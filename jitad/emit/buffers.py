@@ -25,7 +25,8 @@ has a set of roots (several after an `if`); a view has its base's.  The rules:
 4. A buffer that is allocated in a loop and has extents known outside is allocated outside
    (*hoisted*, `Root.depth` says how far).  It may not simply stay with a carried value, since
    the next iteration writes it again: it is exchanged for the buffer that the carried value had
-   before, if that is free, else copied.
+   before, if that is free, else copied.  Exchanging binds names: a hoisted buffer that a value
+   has under another name (a reshaped one, one that an `if` chose) is copied.
 5. Results of the kernel are owned and pairwise distinct.
 
 Whatever isn't proved here is copied.
@@ -43,14 +44,15 @@ from jitad.tape.ir import Block, Var
 class Root:
     """One allocation.  `depth`: loops around its memory; `born`: loops around its definition.
 
-    The result of a loop that exchanges buffers is in one of its `origins`, apart from the loop's
-    other results.
+    `name` is what the kernel writes it by when it is computed again.  The result of a loop that
+    exchanges buffers is in one of its `origins`, apart from the loop's other results.
     """
 
     owned: bool
     depth: int = 0
     born: int = 0
     origins: frozenset[Root] = frozenset()
+    name: str = ""
     values: list[Var] = field(default_factory=list)
 
 

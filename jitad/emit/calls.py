@@ -109,7 +109,8 @@ def _handed(s: Scope, a: Var) -> str:
         nests.copy(s, name, a)
         return name
     name = s.access[a].name
-    return name if all(r.owned for r in s.buffers.roots[a]) else f"handed({name})"
+    as_it_is = not s.is_kernel or all(r.owned for r in s.buffers.roots[a])
+    return name if as_it_is else f"handed({name})"
 
 
 def _lent(s: Scope, e: Equation, k: int, v: Var, taken: Roots) -> str:

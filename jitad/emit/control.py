@@ -101,7 +101,8 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
     for p, i, r in arrays:
         assert isinstance(i, Var) and isinstance(r, Var)
         roots = s.buffers.roots[i]
-        if s.whole(i) and taken.isdisjoint(roots) and s.buffers.writable(i, blocks):
+        own_name = _by_their_name(roots, s.access[i].name, len(s.loops))
+        if own_name and s.whole(i) and taken.isdisjoint(roots) and s.buffers.writable(i, blocks):
             name = s.access[i].name
         else:
             name, root = s.allocate(p, s.extents[i])
@@ -109,7 +110,7 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
             nests.copy(s, name, i, roots)
         taken |= roots
         carried.moved[p] = roots
-        own = Root(True, inside, inside)
+        own = Root(True, inside, inside, name=name)
         s.bind(p, Access(name, identity(len(s.extents[i]))), s.extents[i])
         s.buffers.place(p, frozenset([own]))
         carried.arrays.append((p, r, own))
@@ -118,9 +119,17 @@ def _enter(s: Scope, e: Equation, init: tuple[Atom, ...], blocks: tuple[Block, .
     return carried
 
 
+def _by_their_name(roots: Roots, name: str, inside: int) -> bool:
+    """Does binding this name anew give a hoisted buffer away?  The others are new each time."""
+    return all(r.name == name or r.depth >= inside for r in roots)
+
+
 def _free(s: Scope, a: Atom, x: Expr, blocks: tuple[Block, ...] = ()) -> bool:
-    """Can the name of this scalar be bound anew?"""
+    """Can the name of this scalar be bound anew?  Not if it is that of another, of which this is
+    but a cast."""
     if not isinstance(a, Var) or not x.is_name or x.text in s.pinned or x.text in s.counting:
+        return False
+    if a in s.analysis.inline:
         return False
     return not s.buffers.live(a, blocks)
 
@@ -143,7 +152,8 @@ def _leave(s: Scope, carried: Carried) -> None:
         if alone and all(b.depth >= inside for b in roots):
             moves.append((target, Expr(name)))
         elif (alone and own not in used and name not in targets and len(roots) == 1
-              and all(b.born >= inside for b in roots)):  # fmt: skip
+              and all(b.born >= inside for b in roots)
+              and _by_their_name(roots, name, inside)):  # fmt: skip
             carried.origins |= roots
             moves += [(target, Expr(name)), (name, Expr(target))]
         else:
@@ -189,7 +199,8 @@ def _outs(s: Scope, e: Equation, carried: Carried, params: list[Var]) -> None:
             elif s.buffers.roots[results[p][0]] == {results[p][1]}:  # stayed where it was
                 roots = carried.moved[p]
             else:
-                roots = frozenset([Root(True, min(depth, here), here, apart)])
+                name = s.access[p].name
+                roots = frozenset([Root(True, min(depth, here), here, apart, name)])
             s.buffers.place(v, roots)
 
 

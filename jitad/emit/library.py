@@ -17,6 +17,11 @@ from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Equation, Var, is_array
 
 
+def blank(s: Scope, e: Equation) -> None:
+    """An array that will be written to."""
+    s.new_array(e.outs[0], s.locals(e.ins), e.params["start"])
+
+
 def call(s: Scope, e: Equation) -> None:
     """Write the call, and bind its result."""
     row, (v,) = TABLE[e.op], e.outs

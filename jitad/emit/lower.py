@@ -59,7 +59,7 @@ def _function(
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
-    s.called, s.lent = called, written
+    s.called, s.lent, s.is_kernel = called, written, mine is None
     given = written[tape.name] if mine is not None else {}
     parameters, sizes = _parameters(s, tape.body, given)
     lines: list[str] = []
@@ -492,7 +492,7 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "store_slice": _store_slice, "accum_slice": _store_slice,
     "positions": picking.positions, "take": picking.take, "store_take": _store_take,
     "accum_take": _store_take, "slice": _view, "transpose": _view, "broadcast": _view,
-    "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
+    "blank": library.blank, "full": _full, "iota": _iota, "copy": _copy, "reshape": _reshape, "pad": _pad, "pack": _pack,
     "concatenate": _concatenate, "sum": nests.reduce, "amax": nests.reduce, "amin": nests.reduce,
     "matmul": nests.matmul, "check": _check, "print": _print, "callback": callbacks.call,
     "call": calls.call, "act": calls.call, "stack": stacks.create, "push": stacks.push,

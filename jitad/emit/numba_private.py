@@ -6,12 +6,13 @@ Written against Numba 0.68 and llvmlite 0.50.
 from __future__ import annotations
 
 import ctypes
-import gc
 import hashlib
 import math
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, njit, types
 from numba.core import (
+    analysis,
     caching,
     callwrapper,
     cgutils,
@@ -30,17 +32,22 @@ from numba.core import (
     config,
     imputils,
     lowering,
+    postproc,
+    rewrites,
     serialize,
     sigutils,
+    transforms,
     typed_passes,
     untyped_passes,
 )
+from numba.core import ir as numba_ir
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
 from numba.np import arrayobj, numpy_support
 
 from jitad.emit import cachefiles
+from jitad.undisturbed import undisturbed
 
 
 class _Attributes(ir.values.FunctionAttributes):
@@ -696,6 +703,11 @@ def _optimising_once() -> Iterator[None]:
                 passes.run(function, builder)
 
     def once(self: Any) -> None:
+        # What was linked in is called from here alone, so its calling convention is nobody else's:
+        # fields of arrays that it has no use for, and what is the same in all calls, stay away.
+        for function in self._final_module.functions:
+            if function.linkage.name == "linkonce_odr" and not function.name.startswith("NRT_"):
+                function.linkage = "internal"
         passes, builder = self._codegen._module_pass_manager()
         passes.run(self._final_module, builder)
 
@@ -707,11 +719,37 @@ def _optimising_once() -> Iterator[None]:
 
 
 class _Lower(lowering.Lower):
-    """Numba's lowering, but for elements of arrays: kernels have no negative indices.
+    """Numba's lowering, but for elements and parameters.
 
-    Numba adds the extent to an index below zero, at run time.  LLVM does not always see that a
-    counter is never one, and a loop in which it does not is not vectorised.
+    Kernels have no negative indices.  Numba adds the extent to an index below zero, at run time.
+    LLVM does not always see that a counter is never one, and a loop in which it does not is not
+    vectorised.
+
+    A parameter that keeps its value is the caller's, who holds it during the call.  Numba counts it
+    up and down all the same, which LLVM does not always take away: in a recursion that costs more
+    than the rest.
     """
+
+    @cached_property
+    def _borrowed(self) -> frozenset[str]:
+        """Names that stand for one parameter all the time."""
+        made = [s for b in self.blocks.values() for s in b.find_insts(numba_ir.Assign)]
+        times = Counter(s.target.name for s in made)
+        return frozenset(
+            s.target.name for s in made
+            if isinstance(s.value, numba_ir.Arg) and times[s.target.name] == 1
+        )  # fmt: skip
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        value = inst.value
+        if not (isinstance(value, numba_ir.Arg) and inst.target.name in self._borrowed):
+            return super().lower_assign(ty, inst)
+        kind = self.typeof(f"arg.{value.name}")
+        return self.context.cast(self.builder, self.fnargs[value.index], kind, ty)
+
+    def delvar(self, name: str) -> None:
+        if name not in self._borrowed:
+            super().delvar(name)
 
     def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
         """The indices of one element of a plain array; None for everything else."""
@@ -777,6 +815,68 @@ class _KernelLowering(typed_passes.NativeLowering):
         return _Lower
 
 
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Blocks(untyped_passes.IRProcessing):
+    """Basic blocks as Numba wants them; when variables die is found out once, by `_Lifetimes`."""
+
+    _name = "kernel_blocks"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        return True
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Rewrites(untyped_passes.GenericRewrites):
+    """Numba's rewrites before types are known, without finding out anew when variables die."""
+
+    _name = "kernel_rewrites"
+
+    def run_pass(self, state: Any) -> bool:
+        for kind in rewrites.rewrite_registry.rewrites["before-inference"]:
+            rewrite = kind(state)
+            for at in list(state.func_ir.blocks):
+                blocks = state.func_ir.blocks
+                while rewrite.match(state.func_ir, blocks[at], state.typemap, state.calltypes):
+                    blocks[at] = rewrite.apply()
+        return True
+
+
+class _HoldersLives(postproc.VariableLifetime):
+    """Lifetimes of the variables that hold references; the others need no end."""
+
+    def __init__(self, blocks: Any, holders: set[str]) -> None:
+        super().__init__(blocks)
+        self._holders = holders
+
+    @cached_property
+    def usedefs(self) -> Any:
+        of_all = analysis.compute_use_defs(self._blocks)
+        return type(of_all)(*({at: names & self._holders for at, names in of_one.items()}
+                              for of_one in of_all))  # fmt: skip
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Lifetimes(typed_passes.IRLegalization):
+    """Say where each variable that holds a reference dies.
+
+    Numba says it of every variable.  A block that raises is the end of all that were alive there,
+    so that a function with n checks and n numbers had n * n ends, each with code of its own.
+    """
+
+    _name = "kernel_lifetimes"
+
+    def run_pass(self, state: Any) -> bool:
+        models = state.targetctx.data_model_manager
+        counted = {t: models[t].contains_nrt_meminfo() for t in set(state.typemap.values())}
+        holders = {name for name, t in state.typemap.items() if counted[t]}
+        run = postproc.PostProcessor(state.func_ir)
+        state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
+        state.func_ir.variable_lifetime = _HoldersLives(state.func_ir.blocks, holders)
+        run._insert_var_dels()
+        return True
+
+
 class KernelCompiler(compiler.CompilerBase):
     """Numba's compiler less the passes that emitted code gives nothing to do.
 
@@ -789,11 +889,11 @@ class KernelCompiler(compiler.CompilerBase):
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
-        p.add_pass(untyped_passes.IRProcessing, "processing IR")
-        p.add_pass(untyped_passes.GenericRewrites, "static indices, raise, print")
+        p.add_pass(_Blocks, "blocks")
+        p.add_pass(_Rewrites, "static indices, raise, print")
         p.add_pass(untyped_passes.RewriteDynamicRaises, "rewrite dynamic raises")
         p.add_pass(typed_passes.NopythonTypeInference, "type inference")
-        p.add_pass(typed_passes.IRLegalization, "delete what is dead")
+        p.add_pass(_Lifetimes, "delete what is dead")
         p.add_pass(typed_passes.AnnotateTypes, "annotate types")
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
@@ -801,12 +901,5 @@ class KernelCompiler(compiler.CompilerBase):
         return [p]
 
     def _compile_core(self) -> Any:
-        # a second of making millions of objects, few of them garbage in cycles
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            with _remembering(), _optimising_once():
-                return super()._compile_core()
-        finally:
-            if collecting:
-                gc.enable()
+        with undisturbed(), _remembering(), _optimising_once():
+            return super()._compile_core()

@@ -11,39 +11,19 @@ Scalars take float64, float32 (a mix gives float64), integers and bools as NumPy
 from __future__ import annotations
 
 import builtins
+import importlib
 import math
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from jitad.emit import scalars
 from jitad.emit.banded import banded
-from jitad.emit.blas import gram, times
 from jitad.emit.depth import deep, handed, room
-from jitad.emit.eigen import eig
 from jitad.emit.fourier import dft
-from jitad.emit.lapack import (
-    cholesky,
-    cofactors,
-    determinant,
-    eigh,
-    expm,
-    line,
-    log_size,
-    lu,
-    lu_order,
-    lu_sign,
-    part,
-    pinv,
-    qr,
-    solve,
-    sqrtm,
-    svd,
-    trisolve,
-)
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import ask, show
+from jitad.emit.schedules import advance, leaf_of, slots_of
 from jitad.emit.sorting import argsort, searchsorted
 from jitad.primitives import TABLE
 from jitad.primitives.special import OPERANDS
@@ -88,12 +68,10 @@ tanh = _plain("tanh", np.tanh)
 asinh = _plain("asinh", np.arcsinh)
 acosh = _plain("acosh", np.arccosh)
 atanh = _plain("atanh", np.arctanh)
-erf = _plain("erf", sp.erf)
-erfc = _plain("erfc", sp.erfc)
-gamma = _plain("gamma", sp.gamma)
-lgamma = _plain("lgamma", sp.gammaln)
-digamma = _plain("digamma", sp.digamma)
-expit = _plain("expit", sp.expit)
+erf = _plain("erf", TABLE["erf"].evaluate)
+erfc = _plain("erfc", TABLE["erfc"].evaluate)
+gamma = _plain("gamma", TABLE["gamma"].evaluate)
+expit = _plain("expit", TABLE["expit"].evaluate)
 sech2 = _plain("sech2", TABLE["sech2"].evaluate)
 square = _plain("square", np.square)
 reciprocal = _plain("reciprocal", np.reciprocal)
@@ -126,13 +104,7 @@ maximum = _plain("maximum", np.maximum)
 minimum = _plain("minimum", np.minimum)
 fmax = _plain("fmax", np.fmax)
 fmin = _plain("fmin", np.fmin)
-polygamma = _plain("polygamma", sp.polygamma)
 pow = _plain("pow", _power)
-
-# -- special functions ----------------------------------------------------------------------------
-
-for _name in OPERANDS:
-    globals()[_name] = _plain(_name, getattr(sp, _name))
 
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
@@ -150,13 +122,33 @@ quotient = _plain("quotient", TABLE["quotient"].evaluate)
 for _function in _DEFINED:
     scalars.register(_function.__name__, _function)
 
+# -- what SciPy hands out, which takes long to import: when emitted code asks for it ---------------
+
+_LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_size", "lu",
+           "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
+           "trisolve")  # fmt: skip
+_SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS)
+_ELSEWHERE = {"times": "blas", "gram": "blas", "eig": "eigen", **dict.fromkeys(_LAPACK, "lapack")}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SPECIAL:
+        importlib.import_module("jitad.emit.cython_special")  # code on disk refers to its symbols
+        found = globals()[name] = _plain(name, TABLE[name].evaluate)  # Numba looks for it here
+        scalars.register(name, found)
+    elif name in _ELSEWHERE:
+        found = getattr(importlib.import_module(f"jitad.emit.{_ELSEWHERE[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
 inf, nan = math.inf, math.nan
 float64, float32 = np.float64, np.float32
 int64, int32, bool_ = np.int64, np.int32, np.bool_
-__all__ = [*(f.__name__ for f in _DEFINED), "abs", "inf", "nan"]
+__all__ = [*(f.__name__ for f in _DEFINED), *_SPECIAL, *_ELSEWHERE, "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
-__all__ += ["argsort", "banded", "cholesky", "cofactors", "determinant", "dft", "eig", "eigh"]
-__all__ += ["expm", "line", "log_size", "lu", "lu_order", "lu_sign", "part", "pinv", "qr"]
-__all__ += ["searchsorted", "solve", "sqrtm", "svd", "trisolve"]
-__all__ += ["accum", "ask", "deep", "empty", "gram", "grown", "handed", "load", "local", "opaque"]
-__all__ += ["room", "show", "store", "times", "zeros"]
+__all__ += ["accum", "argsort", "ask", "banded", "deep", "dft", "empty", "grown", "handed", "load"]
+__all__ += ["local", "opaque", "room", "searchsorted", "show", "store", "zeros"]
+__all__ += ["advance", "leaf_of", "slots_of"]

@@ -12,12 +12,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding as llvm
 from llvmlite import ir
 from numba import types
-from scipy.special import cython_special
 
-from jitad.emit import addresses, libm, numba_private
+from jitad.emit import libm, numba_private
 from jitad.emit.polygamma import polygamma
 from jitad.primitives.special import OPERANDS
 from jitad.primitives.table import SMALL_POWERS
@@ -242,14 +240,8 @@ def _wide(lower: Lowering) -> Lowering:
 
 
 # Functions that SciPy has and the C library has not (or with a global variable for the sign),
-# under symbols of ours.  At import, not at first use: code from the disk cache refers to them.
-_FROM_SCIPY = {"digamma": "psi", "lgamma": "gammaln", **{name: name for name in OPERANDS}}
-
-
-for _ours, _theirs in _FROM_SCIPY.items():
-    _signature = "double (" + "double, " * OPERANDS.get(_ours, 1) + "int __pyx_skip_dispatch)"
-    llvm.add_symbol(f"jitad_{_ours}",
-                    addresses.capsule_address(cython_special, _theirs, _signature))  # fmt: skip
+# under the symbols of `cython_special`.
+_FROM_SCIPY = ("digamma", "lgamma", *OPERANDS)
 
 
 def _scipy(name: str) -> Lowering:

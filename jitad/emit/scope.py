@@ -72,6 +72,7 @@ class Scope:
         self.called: dict[str, str] = {}  # names of the functions that calls name
         self.lent: dict[str, dict[int, int]] = {}  # which arrays those write in place
         self.given: dict[Var, str] = {}  # array parameters as they are called at the beginning
+        self.is_kernel = True  # or a function, which arrays are handed to as whole buffers
         self.room = ""  # the name of the lowest address that a frame may have
 
     def run(
@@ -224,7 +225,7 @@ class Scope:
             self.early([line])
         else:
             page.write(line)
-        return Root(True, depth, born)
+        return Root(True, depth, born, name=name)
 
     def early(self, lines: list[str]) -> None:
         """Lines that needn't wait for the nest right before, so that the next one may join it."""

@@ -12,10 +12,11 @@ from jitad.primitives import (
     matrices,
     orders,
     records,
+    schedules,
     special,
     spectra,
 )
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "special", "spectra"]
+__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "schedules", "special", "spectra"]

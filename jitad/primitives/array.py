@@ -224,6 +224,11 @@ register(Primitive(
     vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
+register(Primitive(  # "zeros" or "empty", each element of which is written by what follows
+    "blank",
+    lambda n, *, dtype, start: np.full(_int(n), 0.0 if start == "zeros" else np.nan, dtype),
+    lambda n, *, dtype, start: ((Array(dtype, 1), (n,)),), fresh=True,
+))  # fmt: skip
 register(Primitive(
     "iota", lambda n, *, dtype: np.arange(_int(n), dtype=dtype),
     lambda n, *, dtype: ((Array(dtype, 1), (n,)),),
@@ -236,7 +241,7 @@ register(Primitive(
 def _pack_infer(*ins: Atom) -> Inferred:
     from jitad.tape.ir import lit
 
-    dtype, _ = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    dtype, _ = promote(*(a.type for a in ins))
     return ((Array(dtype, 1), (lit(len(ins)),)),)
 
 
@@ -307,7 +312,7 @@ register(Primitive(
 
 def _concatenate_infer(*ins: Atom, axis: int) -> Inferred:
     *arrays, extent = ins
-    dtype, _ = promote(*(a.type for a in arrays))  # type: ignore[arg-type]
+    dtype, _ = promote(*(a.type for a in arrays))
     shape = list(arrays[0].shape)
     shape[axis] = extent
     return ((Array(dtype, len(shape)), tuple(shape)),)
@@ -389,7 +394,7 @@ for _name, _function in (("amax", np.max), ("amin", np.min)):
 
 
 def _matmul_infer(a: Atom, b: Atom) -> Inferred:
-    dtype, _ = promote(a.type, b.type)  # type: ignore[arg-type]
+    dtype, _ = promote(a.type, b.type)
     shape = a.shape[:-1] + (b.shape[1:] if len(b.shape) == 2 else ())
     return ((Array(dtype, len(shape)) if shape else Scalar(dtype), shape),)
 

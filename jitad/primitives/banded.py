@@ -11,10 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from jitad.primitives.matrix_parts import like_operand
 from jitad.primitives.table import Primitive, register
+from jitad.unloaded import Unloaded
+
+_solve_banded = Unloaded("scipy.linalg", "solve_banded")
 
 
 def _transposed(ab: Any, below: int, above: int) -> Any:
@@ -36,7 +38,7 @@ def _solve(ab: Any, b: Any, *, below: int, above: int, turned: bool) -> Any:
     if not b.size:
         return np.zeros_like(b)
     try:
-        x = scipy.linalg.solve_banded((below, above), ab, b, check_finite=False)
+        x = _solve_banded((below, above), ab, b, check_finite=False)
     except np.linalg.LinAlgError:
         return np.full_like(b, np.nan)
     return np.ascontiguousarray(x).astype(b.dtype)

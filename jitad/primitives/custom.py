@@ -87,7 +87,9 @@ def _without_effects(block: Block) -> Block:
 
 def _infer(*ins: Atom, rule: Rule) -> Inferred:
     """The results' types; extents where they are those of operands or literal."""
-    known = dict(zip(rule.function.params, ins, strict=True))
+    known: dict[Any, Atom] = dict(zip(rule.function.params, ins, strict=True))
+    for p, a in zip(rule.function.params, ins, strict=True):
+        known.update(zip(p.shape, a.shape, strict=False))
     out: list[tuple[Type, tuple[Atom, ...]]] = []
     for a in rule.function.results:
         dims = [known.get(d) if isinstance(d, Var) else d for d in a.shape]

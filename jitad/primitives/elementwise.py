@@ -12,7 +12,6 @@ import operator
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from jitad.primitives.table import (
     Inferred,
@@ -27,6 +26,7 @@ from jitad.primitives.table import (
 )
 from jitad.tape.ir import Atom
 from jitad.tape.types import promote
+from jitad.unloaded import Unloaded
 
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)
@@ -36,11 +36,15 @@ UNIT = (-0.9, 0.9)
 def _row(name: str, evaluate: Any, emit: str, partials: Any = None, **more: Any) -> None:
     more.setdefault("infer", floating)
     more.setdefault("domain", (ANY,))
-    if isinstance(evaluate, np.ufunc):
+    if isinstance(evaluate, (np.ufunc, Unloaded)):
         more.setdefault("numpy", evaluate)
     register(
         Primitive(name, evaluate, emit=emit, partials=partials, elementwise=True, **more)
     )
+
+
+def _special(name: str) -> Unloaded:
+    return Unloaded("scipy.special", name)
 
 
 def _binary(name: str, evaluate: Any, emit: str, partials: Any = None, **more: Any) -> None:
@@ -101,7 +105,7 @@ def _pow_evaluate(a: Any, b: Any) -> Any:
 
 
 def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
-    dtype, py = promote(a.type, b.type)  # type: ignore[arg-type]
+    dtype, py = promote(a.type, b.type)
     return like((a, b), dtype, py)
 
 
@@ -134,8 +138,16 @@ _binary("atan2", np.arctan2, "atan2({0}, {1})",
         lambda o, a, b, y: _atan2_partials(o, a, b), infer=floating, dear=True)  # fmt: skip
 _binary("copysign", np.copysign, "copysign({0}, {1})",
         lambda o, a, b, y: (o.sign(a) * o.copysign(1.0, b), None), infer=floating)  # fmt: skip
-_binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})",
-        lambda o, a, b, y: (o.expit(a - b), o.expit(b - a)), infer=floating, dear=True)  # fmt: skip
+
+
+def _logaddexp_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+    """Two that are -inf weigh the same: their difference is nan, and their sum may not matter."""
+    gap = o.where(o.eq(y, -math.inf), 0.0, a - b)
+    return o.expit(gap), o.expit(-gap)
+
+
+_binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})", _logaddexp_partials, infer=floating,
+        dear=True)  # fmt: skip
 
 
 def _over_norm(o: Any, a: Any, y: Any) -> Any:
@@ -162,7 +174,7 @@ _binary("fmin", np.fmin, "fmin({0}, {1})", lambda o, a, b, y: (
 
 
 def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
-    return like((c, a, b), *promote(a.type, b.type))  # type: ignore[arg-type]
+    return like((c, a, b), *promote(a.type, b.type))
 
 
 def _where(c: Any, a: Any, b: Any) -> Any:
@@ -220,18 +232,18 @@ _unary("sech2", _sech2, lambda o, x, y: -2.0 * o.tanh(x) * y)
 _unary("asinh", np.arcsinh, lambda o, x, y: 1.0 / o.hypot(1.0, x))
 _unary("acosh", np.arccosh, lambda o, x, y: 1.0 / o.sqrt((x - 1.0) * (x + 1.0)), (1.1, 4.0))
 _unary("atanh", np.arctanh, lambda o, x, y: 1.0 / _rest_of_one(o, x), UNIT)
-_unary("erf", sp.erf, lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)))
-_unary("erfc", sp.erfc, lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)))
-_unary("gamma", sp.gamma, lambda o, x, y: y * o.digamma(x), POSITIVE)
-_unary("lgamma", sp.gammaln, lambda o, x, y: o.digamma(x), POSITIVE)
-_unary("digamma", sp.digamma, lambda o, x, y: o.polygamma(1, x), POSITIVE)
-_unary("expit", sp.expit, lambda o, x, y: 0.25 * o.sech2(0.5 * x))
+_unary("erf", _special("erf"), lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)))
+_unary("erfc", _special("erfc"), lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)))
+_unary("gamma", _special("gamma"), lambda o, x, y: y * o.digamma(x), POSITIVE)
+_unary("lgamma", _special("gammaln"), lambda o, x, y: o.digamma(x), POSITIVE)
+_unary("digamma", _special("digamma"), lambda o, x, y: o.polygamma(1, x), POSITIVE)
+_unary("expit", _special("expit"), lambda o, x, y: 0.25 * o.sech2(0.5 * x))
 _unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False)
 _unary("reciprocal", np.reciprocal, lambda o, x, y: -(y * y), POSITIVE, dear=False)
 
 
 def _polygamma(n: Any, x: Any) -> Any:
-    out = sp.polygamma(n, x)
+    out = _special("polygamma")(n, x)
     return out.astype(np.float32) if getattr(x, "dtype", None) == np.float32 else out
 
 

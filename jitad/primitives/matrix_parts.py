@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from jitad.primitives.table import Inferred, dtype_of
 from jitad.tape.ir import Atom
@@ -72,6 +71,8 @@ def array(dtype: str, *shape: Any) -> Inferred:
 
 def fortran(name: str, a: Any) -> Any:
     """LAPACK's function of this name for the array's type."""
+    from scipy.linalg import lapack  # slow to import
+
     return getattr(lapack, ("s" if a.dtype == np.float32 else "d") + name)
 
 

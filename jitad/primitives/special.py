@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from jitad.primitives.table import Primitive, Unknown, floating, register
+from jitad.unloaded import Unloaded
 
 POSITIVE = (0.2, 5.0)
 ANY = (-3.0, 3.0)
@@ -31,7 +31,7 @@ OPERANDS: dict[str, int] = {}  # how many each of these functions has
 def _row(name: str, partials: Any, *domain: tuple[float, float]) -> None:
     OPERANDS[name] = len(domain)
     operands = ", ".join(f"{{{k}}}" for k in range(len(domain)))
-    f = getattr(sp, name)
+    f = Unloaded("scipy.special", name)
     register(Primitive(
         name, f if len(domain) == 1 else _narrowing(f), floating, partials,
         emit=f"{name}({operands})", elementwise=True, dear=True, domain=domain, numpy=f,

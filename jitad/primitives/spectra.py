@@ -15,7 +15,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from jitad.primitives.matrix_parts import (
     array,
@@ -28,6 +27,7 @@ from jitad.primitives.matrix_parts import (
     turn,
 )
 from jitad.primitives.table import Primitive, register
+from jitad.unloaded import Unloaded
 
 # -- symmetric matrices ---------------------------------------------------------------------------
 
@@ -267,12 +267,12 @@ def _sqrtm(a: Any) -> Any:
     """The principal root; nan where there is none that is real."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of matrices that have no root
-        root = scipy.linalg.sqrtm(a) if a.size else a
+        root = Unloaded("scipy.linalg", "sqrtm")(a) if a.size else a
     return np.full_like(a, np.nan) if np.iscomplexobj(root) else np.array(root, a.dtype)
 
 
 for _name, _evaluate in (
-    ("expm", lambda a: scipy.linalg.expm(a).astype(a.dtype)), ("sqrtm", _sqrtm),
+    ("expm", lambda a: Unloaded("scipy.linalg", "expm")(a).astype(a.dtype)), ("sqrtm", _sqrtm),
 ):  # fmt: skip
     register(Primitive(
         _name, _evaluate, like_operand(0), dear=True,

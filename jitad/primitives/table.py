@@ -131,18 +131,18 @@ def dtype_of(a: Any) -> str:
 
 
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
-    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    dtype, py = promote(*(a.type for a in ins))
     return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
 
 
 def bitwise(*ins: Atom, **_: Any) -> Inferred:
     """As arithmetic, bools staying bools."""
-    return like(ins, *promote(*(a.type for a in ins)))  # type: ignore[arg-type]
+    return like(ins, *promote(*(a.type for a in ins)))
 
 
 def floating(*ins: Atom, **_: Any) -> Inferred:
     """As arithmetic, integers becoming float64."""
-    dtype, py = promote(*(a.type for a in ins))  # type: ignore[arg-type]
+    dtype, py = promote(*(a.type for a in ins))
     if dtype[0] not in "fc":
         dtype = "f8"
     return like(ins, dtype, py)

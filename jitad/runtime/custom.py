@@ -76,9 +76,22 @@ def call(rules: Rules, args: tuple[Any, ...]) -> Any:
     flat, structure = flatten(args)
     below = unflatten(structure, [_below(leaf, tag) for leaf in flat])
     tagged = [_number(leaf, tag) for leaf in flat]
-    if any(type(n) is Bundle for n in tagged):
-        return _forwards(rules, tag, below, tagged, structure)
-    return _backwards(rules, tag, below, tagged, structure)
+    forwards = any(type(n) is Bundle for n in tagged)
+    run = _forwards if forwards else _backwards
+    return _unwritten(rules.name, below, run, rules, tag, below, tagged, structure)
+
+
+def _unwritten(name: str, given: Any, f: Function, *args: Any) -> Any:
+    """f(*args), which must not write to the arrays it was given."""
+    handles = [a for a in flatten(given)[0] if isinstance(a, ArrayHandle)]
+    before = [a.content for a in handles]
+    out = f(*args)
+    if any(a.content is not c for a, c in zip(handles, before, strict=True)):
+        raise JitadError(
+            f"{name} has derivative rules, and writes to an array that it was given", caller(),
+            "Let it return what is new: a rule tells nothing of other effects.",
+        )  # fmt: skip
+    return out
 
 
 def _number(leaf: Any, tag: int) -> Bundle | Cell | None:
@@ -316,11 +329,15 @@ def checkpointed(name: str, f: Function, args: tuple[Any, ...]) -> Any:
 
     Where f takes what is differentiated from around it, it is recorded after all.
     """
+    def run(*primals: Any) -> Any:
+        given = tuple(map_structure(leaves.passive, a) for a in primals)
+        return _unwritten(name, given, f, *given)
+
     rules = Rules(
         name, f,
-        lambda primals, tangents: operators.jvp(f, primals, tangents),
-        lambda *primals: (f(*primals), primals),
-        lambda primals, sensitivity: operators.vjp(f, *primals)[1](sensitivity),
+        lambda primals, tangents: operators.jvp(run, primals, tangents),
+        lambda *primals: (run(*primals), primals),
+        lambda primals, sensitivity: operators.vjp(run, *primals)[1](sensitivity),
     )  # fmt: skip
     try:
         return call(rules, args)

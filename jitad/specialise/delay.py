@@ -7,8 +7,10 @@ scalar instead, until the loop comes to that element; every element is then adde
 scatter turned into a gather, by delay).  What is left when the loop ends is added after it.
 What goes to the same element in all iterations is summed in a scalar, and added after the loop.
 
-Only where the loop does nothing else with the array, so that its sums may be made in any order.
-Neighbours are waited for where the loop moves through the array one by one.
+Only where the loop does nothing else with the array, so that its sums may be made in any order,
+but for stores at places of their own.  Neighbours are what the loop comes to in its next
+iterations, in steps of whatever size.  Of an array that nothing was added to before (`blank`), an
+element that one iteration adds to is stored.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from jitad.tape.copy import lit_zero
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit
+from jitad.tape.flow import closure, predecessors, successors
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
 from jitad.tape.linear import Forms, Linear
 from jitad.tape.types import BOOL, INT, Array, Scalar
 
@@ -29,18 +32,35 @@ def delay(tape: Tape) -> Tape:
     """The tape with such loops changed (in place)."""
     forms = Forms()
     _visit(tape.body, forms, set(tape.body.params))
+    _leave_unset(tape.body)
     return tape
+
+
+def _leave_unset(block: Block) -> None:
+    """What is promised to be written need not be zero before, if all that writes to it stores."""
+    made = [e for e in block.equations if e.op == "blank" and e.params["start"] == "zeros"]
+    if not made:
+        return
+    onwards = successors(predecessors(block))
+    for e in made:
+        versions = closure(e.outs, onwards)
+        touching = [x for x in walk(block) if not x.blocks and versions.intersection(x.ins)]
+        if all(x.op == "store" and x.ins[1] not in versions for x in touching):
+            e.params = {**e.params, "start": "empty"}
 
 
 def _visit(block: Block, forms: Forms, outside: set[Var]) -> None:
     """`outside`: all variables defined so far, here and in the blocks around."""
     out: list[Equation] = []
+    blanks = {v for e in block.equations if e.op == "blank" for v in e.outs}
     for e in block.equations:
         after: list[Equation] = []
         if e.op == "for":
             _learn(e.blocks[0], forms)
             for k, init in enumerate(e.ins[3:]):
-                changed = _change(e, k, forms, outside) if isinstance(init.type, Array) else None
+                if not isinstance(init.type, Array):
+                    continue
+                changed = _change(e, k, forms, outside, init in blanks)
                 if changed is not None:
                     e = changed[0]
                     after += changed[1]
@@ -74,7 +94,7 @@ class _Place:
 
 
 def _change(
-    e: Equation, k: int, forms: Forms, outside: set[Var]
+    e: Equation, k: int, forms: Forms, outside: set[Var], is_blank: bool
 ) -> tuple[Equation, list[Equation]] | None:
     """The loop with the accumulations into carried array k delayed, and what follows it."""
     body = e.blocks[0]
@@ -82,20 +102,42 @@ def _change(
     if not chain:
         return None
     index, step = body.params[0], e.ins[1]
-    one_by_one = isinstance(step, Lit) and step.value in (1, -1)
-    groups: dict[tuple[int | None, tuple[Linear, ...]], list[tuple[Equation, int]]] = {}
+    known = isinstance(step, Lit) and step.value != 0
+    groups: dict[tuple[int | None, tuple[Linear, ...], int], list[tuple[Equation, int]]] = {}
     for x in chain:
         place = _place(x, index, forms, outside)
-        if place is not None and (one_by_one or place.axis is None):
-            groups.setdefault((place.axis, place.rest), []).append((x, place.offset))
+        if place is None or not (known or place.axis is None):
+            continue
+        moves = 1 if place.axis is None else _moves(place, index, step)
+        key = (place.axis, place.rest, place.offset % abs(moves))
+        groups.setdefault(key, []).append((x, place.offset))
+    places = {(axis, rest) for axis, rest, _ in groups}
+    apart = len(places) == 1 and sum(map(len, groups.values())) == len(chain)
+    stores = [x for x in chain if x.op == "store"]
+    for group in groups.values():
+        apart &= len(group) == 1 or not any(x in stores for x, _ in group)
+    if stores and (not apart or None in (axis for axis, _ in places)):
+        return None
     work = _Work(e, k, body)
-    for (axis, rest), group in groups.items():
+    for (axis, rest, _), group in groups.items():
         offsets = [c for _, c in group]
         if axis is None:
             work.fixed(rest, group)
-        elif 0 < max(offsets) - min(offsets) <= _FARTHEST:
-            work.moving(axis, rest, group, rest[axis].coefficient(index) * step.value)  # type: ignore[union-attr]
+            continue
+        moves = _moves(_Place(axis, rest, 0), index, step)
+        if 0 < max(offsets) - min(offsets) <= _FARTHEST * abs(moves):
+            work.moving(axis, rest, group, moves)
+        else:
+            apart &= len(group) == 1
+    if is_blank and apart:
+        work.op = "store"
     return work.finish(chain) if work.registers else None
+
+
+def _moves(place: _Place, index: Var, step: Atom) -> int:
+    """How far the place is from that of the iteration before."""
+    assert place.axis is not None
+    return int(place.rest[place.axis].coefficient(index) * step.value)  # type: ignore[union-attr]
 
 
 def _chain(body: Block, start: Var, end: Atom) -> list[Equation]:
@@ -108,7 +150,7 @@ def _chain(body: Block, start: Var, end: Atom) -> list[Equation]:
     now: Atom = start
     while now is not end:
         using = users.get(now, [])
-        if len(using) != 1 or using[0].op != "accum" or using[0].ins[0] is not now:
+        if len(using) != 1 or using[0].op not in ("accum", "store") or using[0].ins[0] is not now:
             return []
         if now in using[0].ins[1:] or now in body.results:
             return []
@@ -124,7 +166,7 @@ def _place(x: Equation, index: Var, forms: Forms, outside: set[Var]) -> _Place |
         return None
     if not moving:
         return _Place(None, tuple(indices), 0)
-    if len(moving) != 1 or indices[moving[0]].coefficient(index) not in (1, -1):
+    if len(moving) != 1:
         return None
     (axis,) = moving
     offset = indices[axis].constant
@@ -142,6 +184,7 @@ class _Work:
         self.joined: dict[int, tuple[Var, tuple[Atom, ...]]] = {}  # the sum to add, and where
         self.registers: list[tuple[Var, Atom, Var]] = []  # parameter, result, out of the loop
         self.left: list[tuple[tuple[Linear, ...], Var]] = []
+        self.op = "accum"
 
     def fixed(self, places: tuple[Linear, ...], group: list[tuple[Equation, int]]) -> None:
         total = Var(Scalar(self.dtype), (), "total")
@@ -156,7 +199,7 @@ class _Work:
         self, axis: int, rest: tuple[Linear, ...], group: list[tuple[Equation, int]], moves: int
     ) -> None:
         first = min(c for _, c in group) if moves > 0 else max(c for _, c in group)
-        depth = max(abs(c - first) for _, c in group)
+        depth = max((c - first) // moves for _, c in group)
         kind = Scalar(self.dtype)
         waiting = [Var(kind, (), "waiting") for _ in range(depth)]
         new: list[Equation] = []
@@ -164,7 +207,7 @@ class _Work:
         def total(start: Atom | None, distance: int) -> Atom:
             now = start
             for x, c in group:
-                if abs(c - first) == distance:
+                if c - first == distance * moves:
                     now = self.add(now, x, new)
             return now if now is not None else lit_zero(self.dtype)
 
@@ -175,7 +218,7 @@ class _Work:
         self.put(group, new)
         self.joined[id(group[-1][0])] = (add, at.ins[2:])  # type: ignore[assignment]
         for d, (p, r) in enumerate(zip(waiting, handed, strict=True), 1):
-            far = rest[axis].plus(first + (d if moves > 0 else -d))
+            far = rest[axis].plus(first + d * moves)
             self.register(p, r, (*rest[:axis], far, *rest[axis + 1 :]))
 
     def add(self, now: Atom | None, x: Equation, new: list[Equation]) -> Atom:
@@ -216,14 +259,15 @@ class _Work:
                 continue
             if id(x) not in self.instead:
                 out = x.outs[0]
-                equations.append(Equation("accum", (now, *x.ins[1:]), (out,), {}, (), x.pos))
+                op = "store" if x.op == "store" else self.op
+                equations.append(Equation(op, (now, *x.ins[1:]), (out,), {}, (), x.pos))
                 now = out
                 continue
             equations += self.instead[id(x)]
             if id(x) in self.joined:
                 v, at = self.joined[id(x)]
                 out = Var(x.outs[0].type, x.outs[0].shape, x.outs[0].name)
-                equations.append(Equation("accum", (now, v, *at), (out,), {}, (), x.pos))
+                equations.append(Equation(self.op, (now, v, *at), (out,), {}, (), x.pos))
                 now = out
         results = list(body.results)
         results[self.k] = now
@@ -261,7 +305,7 @@ class _Work:
         for places, v in self.left:
             at = [self.written(f, index, last, emit) for f in places]
             new = Var(array.type, array.shape)
-            then.equations.append(Equation("accum", (now, v, *at), (new,)))
+            then.equations.append(Equation(self.op, (now, v, *at), (new,)))
             now = new
         then.results = [now]
         return [test, Equation("if", (ran,), (out,), {}, (then, Block([], [], [array])))]

@@ -62,10 +62,11 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 
 
-def stages(tape: Tape) -> Iterator[tuple[str, Tape]]:
-    """The tape after each pass, with the pass's name."""
+def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
+    """The tape after each pass, with the pass's name; of those that come after the one named."""
     verify(tape)
-    for name, run in PIPELINE:
+    names = [name for name, _ in PIPELINE]
+    for name, run in PIPELINE[names.index(after) + 1 if after is not None else 0 :]:
         tape = verify(run(tape) if run is resolve else _everywhere(run, tape), name)
         yield name, tape
 
@@ -77,8 +78,8 @@ def _everywhere(run: Pass, tape: Tape) -> Tape:
     return Tape(out.name, out.body, out.pos, functions)
 
 
-def specialise(tape: Tape) -> Tape:
+def specialise(tape: Tape, after: str | None = None) -> Tape:
     """A plain tape."""
-    for _, after in stages(tape):
-        tape = after
+    for _, passed in stages(tape, after):
+        tape = passed
     return tape

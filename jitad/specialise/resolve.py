@@ -19,6 +19,7 @@ from jitad.sweeps.forward import jvp_block
 from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
+from jitad.sweeps.schedule import scheduled
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
@@ -117,7 +118,11 @@ def _expanded_inside(block: Block, library: Library) -> Block:
 
 def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
     ins = [read(a, env) for a in e.ins]
+    copies = library.copies
+    if e.op == "jvp":  # what is kept inside has tangents, in each direction
+        library.copies *= 1 + len(e.params.get("directions", "1"))
     function = _resolve_block(e.blocks[0], library)
+    library.copies = copies
     # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
     plain = prepare(function)
     # A derivative in a direction that is literally zero, or of a result without sensitivity, is
@@ -129,6 +134,8 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
             known = [(k, a) for k, a in seeds if not _is_zero(a)]
             given = [a for _, a in known]
             plain = preaccumulate(plain, e.params["active"], library)
+            library.memory = library.share(e.params.get("memory"))
+            plain = scheduled(plain, e.params["active"], library)
             swept = vjp_block(plain, e.params["active"], tuple(k for k, _ in known), library)
         else:
             moved: list[list[int]] = []

@@ -63,7 +63,9 @@ def wants(x: Equation, active: set[Var]) -> list[Var]:
 
 def in_any_order(e: Equation, carried: list[int]) -> bool:
     """True if iterations commute as far as the carried values with these numbers go."""
-    body = e.blocks[0]
+    body = e.blocks[-1]
+    if e.op == "while":
+        return all(_adds_up(body, body.params[k], body.results[k]) for k in carried)
     return all(
         _adds_up(body, body.params[1 + k], body.results[k])
         or _stores_apart(body, body.params[1 + k], body.results[k])

@@ -26,6 +26,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE
+from jitad.primitives.schedules import Memory
 from jitad.sweeps.merging import OutOfOrder
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block
@@ -60,9 +61,15 @@ class Library:
         self.lent: dict[str, Lent] = {}
         self.again: set[str] = set()  # pullbacks whose recursion is not all in the calls' places
         self.names = set(self.functions)
+        self.memory: Memory | None = None  # for the records of loops: see `schedule`
+        self.copies = 1  # of them, by forward mode around
         # what a sweep is made of; `specialise.resolve` has more to say to both
         self.prepare: Callable[[Block], Block] = lambda block: block
         self.finish: Callable[[Block], Block] = lambda block: block
+
+    def share(self, memory: Memory | None) -> Memory | None:
+        """What of the memory a reverse sweep has that is differentiated forwards."""
+        return max(memory // self.copies, 1) if isinstance(memory, int) else memory
 
     def body(self, name: str) -> Block:
         if name not in self.functions:

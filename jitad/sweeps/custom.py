@@ -244,8 +244,10 @@ def _pullback(rule: Rule, library: Library, pos: Pos | None) -> tuple[Block, Pul
         return rule.forward, Pullback(rule.backward, rule.takes)
     if rule.jvp is None:  # a checkpoint
         from jitad.sweeps.reverse import vjp_block
+        from jitad.sweeps.schedule import scheduled
 
-        swept = vjp_block(rule.silent.function, tuple(range(n)), None, library)
+        function = scheduled(rule.silent.function, range(n), library)
+        swept = vjp_block(function, tuple(range(n)), None, library)
         swept.results = swept.results[len(f.results) :]
         keeping = Block(f.params, f.equations, [*f.results, *f.params[:n]])
         return keeping, Pullback(remove_dead(swept), range(n))

@@ -82,7 +82,10 @@ def fuse_twins(block: Block, twins: list[tuple[Equation, tuple[Var, ...]]]) -> N
         names = [
             Equation("ident", (new,), (old,)) for old, new in zip(e.outs, outs, strict=True)
         ]
-        changed = [y for x in equations for y in (names if x is e else (x,))]
+        # Its effects happen where those of the forward loop did, before what is checked of results.
+        twin = next(x for x in equations if outs[0] in x.outs)
+        rest = [x for x in equations if x is not twin]
+        changed = [y for x in rest for y in ((twin, *names) if x is e else (x,))]
         ordered = _in_order(changed)
         if ordered is not None:
             equations = changed

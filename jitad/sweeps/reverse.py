@@ -26,13 +26,14 @@ from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import apart, finish, independent
 from jitad.sweeps.implicit import pulled
 from jitad.sweeps.records import settle
+from jitad.sweeps.repeat import again, branch_again, condition_again
 from jitad.sweeps.restore import Unwinding, before, lasting, plan
 from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, begin, copy_block, lit_zero, renew, zero
+from jitad.tape.copy import begin, copy_block, lit_zero, zero
 from jitad.tape.flow import active as active_vars
-from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, free_vars, lit, walk
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, lit, walk
 from jitad.tape.types import INT, Array, Stack, is_float
 from jitad.values.number import in_rules
 
@@ -44,12 +45,13 @@ def vjp_block(
     seeded: Sequence[int] | None = None,
     library: Library | None = None,
     function: str | None = None,
+    added: Sequence[int] = (),
 ) -> Block:
     """(params..., seeds...) -> (results..., adjoints of the active params).
 
     There is one seed for every result in `seeded`, by default for all float results; the others
-    have sensitivity zero.  `function`: whose body it is; then what it adds to are the last
-    parameters (`Library.added_to`).
+    have sensitivity zero.  `added`: parameters whose adjoints so far come in as the last ones.
+    `function`: whose body it is; then these are what it adds to (`Library.added_to`).
     """
     b = Builder()
     env = begin(b, block)
@@ -71,7 +73,7 @@ def vjp_block(
                 sweep.contribute(root, r, seed)
     if function is not None:
         added = (library or Library()).added_to(function, active, seeded or ())
-        new.params += so_far([new.params[k] for k in added], root)
+    new.params += so_far([new.params[k] for k in added], root)
     sweep.backward(forward, root)
     new.results = results + [sweep.adjoint(p, root) for p in inputs]
     finish(root)
@@ -255,7 +257,7 @@ class Reverse:
             with b.block() as new:
                 inner.reverse = new
                 if twin:
-                    block, results[j] = self.branch_again(inner, new)
+                    block, results[j] = branch_again(self, inner, new)
                 inner.own([], block.equations)
                 for r, v in zip(results[j], e.outs, strict=False):
                     if v in changed:
@@ -329,17 +331,6 @@ class Reverse:
                     scope.adjoints[v] = base
         return later
 
-    def branch_again(self, inner: Scope, new: Block) -> tuple[Block, list[Atom]]:
-        """Run a branch's forward part in the reverse branch; (its equations, results)."""
-        env: Env = {}
-        with self.b.unshared(self.passed):
-            results = copy_block(self.b, inner.forward, env)
-        inner.forward = new
-        self.active.update(
-            now for old, now in env.items() if old in self.active and isinstance(now, Var)
-        )
-        return Block([], list(new.equations), results), results
-
     # -- loops ----------------------------------------------------------------------------------
 
     def loop(self, e: Equation, scope: Scope) -> None:
@@ -353,20 +344,22 @@ class Reverse:
         params = list(body.params[head:])
         init = list(e.ins[first:])
         carried = [k for k, p in enumerate(params) if p in self.active]
-        count = trips(e, scope)
-        any_order = e.op == "for" and in_any_order(e, carried)
+        any_order = in_any_order(e, carried)
         asks = any(x.op == "callback" for x in walk(body))  # Python is asked once
-        repeatable = e.op == "for" and not changed and not asks
+        repeatable = not changed and not asks
         # a twin carries what the forward loop does, so it has the past
         twin = (
             repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
         rerun = twin or (
-            repeatable and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
+            repeatable and e.op == "for"
+            and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
             and needs_no_past(e, self.active, scope)
         )  # fmt: skip
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
+        op, index = ("while", 0) if twin and e.op == "while" else ("for", 1)
+        count = trips(e, scope) if op == "for" else None
         kept = {} if rerun else lasting(e, scope)
         restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
@@ -374,13 +367,13 @@ class Reverse:
         inner = Scope(scope, body, visible=rerun, owner=e)
         primal: list[Var] = []
         results: list[Atom]
-        with b.block(k_var, isolated=True) as new:
+        with b.block(*[k_var][:index], isolated=True) as new:
             inner.reverse = new
             if rerun:
-                primal, results = self.again(e, inner, k_var, twin)
+                primal, results = again(self, e, inner, k_var, twin)
                 forward = list(new.equations)
                 inner.forward = new
-                inner.own([*primal, k_var], forward)
+                inner.own([*primal, *new.params], forward)
                 params_now: list[Atom] = list(primal)
             else:
                 inner.own(body.params, body.equations)
@@ -430,7 +423,7 @@ class Reverse:
         if twin:
             starts += [scope.value(a) for a in init]
         threads = settle(b, inner)
-        outs = [Var(p.type, s.shape, "") for p, s in zip(new.params[1:], starts, strict=False)]
+        outs = [Var(p.type, s.shape, "") for p, s in zip(new.params[index:], starts, strict=False)]
         for t in threads:
             fo, ro = Var(t.s_in.type), Var(t.s_in.type)
             s_start, t_start = scope.lift(e, fo, ro)
@@ -440,11 +433,15 @@ class Reverse:
             new.results.append(t.t_out)
             starts.append(t_start)
             outs.append(ro)
-        if any_order and not threads:
-            first_k, step = lit(0), lit(1)  # forwards: vectorises better
+        if count is None:
+            blocks = (condition_again(self, e, scope, new, primal), new)
+            b.structured("while", tuple(starts), tuple(outs), blocks)
         else:
-            first_k, step = b.emit("sub", count, lit(1)), lit(-1)
-        b.structured("for", (first_k, step, count, *starts), tuple(outs), (new,))
+            if any_order and not threads:
+                first_k, step = lit(0), lit(1)  # forwards: vectorises better
+            else:
+                first_k, step = b.emit("sub", count, lit(1)), lit(-1)
+            b.structured("for", (first_k, step, count, *starts), tuple(outs), (new,))
         if twin:
             offset = len(carried) + len(gathered) + len(restored)
             scope.twins.append((e, tuple(outs[offset : offset + len(params)])))
@@ -457,34 +454,6 @@ class Reverse:
             scope.adjoints[v] = plus(b, a, scope.adjoints[v])
         for k, out in zip(carried, outs, strict=False):
             self.contribute(scope, init[k], out)
-
-    def again(
-        self, e: Equation, inner: Scope, k: Var, effects: bool
-    ) -> tuple[list[Var], list[Atom]]:
-        """Run a body's forward part in the reverse iteration; (carried parameters, results)."""
-        b = self.b
-        scope = inner.parent
-        assert scope is not None
-        body = e.blocks[0]
-        env: Env = {}
-        for v in free_vars(body):
-            a = scope.value(v)
-            if a is not v:
-                env[v] = a
-                if isinstance(a, Var):  # what is read of a restored array was read of this one
-                    scope.origin[a] = scope.origin.get(v, v)
-        start, step = scope.value(e.ins[0]), scope.value(e.ins[1])
-        env[body.params[0]] = b.emit("add", start, b.emit("mul", k, step))
-        primal = [
-            renew(p, scope.shaped(a), env)
-            for p, a in zip(body.params[1:], e.ins[3:], strict=True)
-        ]
-        with b.unshared(self.passed):
-            results = copy_block(b, body, env, effects)
-        self.active.update(
-            now for old, now in env.items() if old in self.active and isinstance(now, Var)
-        )
-        return primal, results
 
 
 def _counter(e: Equation) -> str:

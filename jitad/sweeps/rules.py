@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
+from jitad.primitives.table import Unknown
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
-from jitad.tape.ir import Atom, Equation, Lit, Var, is_array
+from jitad.tape.ir import Atom, Equation, Lit, Var, is_array, lit
 from jitad.values.number import Operations, bind, o
 
 
@@ -119,6 +122,32 @@ def _joined(partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
         if first < k and isinstance(a, Var) and out[first] is not None and out[k] is not None:
             out[first], out[k] = out[first] + out[k], None
     return out
+
+
+def factors(
+    b: Builder, e: Equation, ins: list[Atom], out: Atom, wanted: list[bool]
+) -> list[Atom | None]:
+    """The partial derivatives of an elementwise result, None where they are zero or not wanted.
+
+    A literal stays one; what belongs to an operand that occurs twice is with its first place.
+    """
+    row = TABLE[e.op]
+    if row.partials is None:
+        raise missing(e, row)
+    partials = _joined(row.partials(_Making(b), *map(b.leaf, ins), b.leaf(out), **e.params), ins)
+    found: list[Atom | None] = []
+    for p, want in zip(partials, wanted, strict=True):
+        if p is None or not want:
+            found.append(None)
+            continue
+        a = b.atom(p * 1.0 if isinstance(p, Unknown) else p)
+        dtype = out.type.dtype  # type: ignore[union-attr]
+        if isinstance(a, Lit):
+            a = lit(np.dtype(dtype).type(a.value)) if dtype != "f8" else lit(float(a.value))
+        elif a.type.dtype != dtype:  # type: ignore[union-attr]
+            a = b.emit("cast", a, dtype=dtype)
+        found.append(a)
+    return found
 
 
 def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent: Atom,

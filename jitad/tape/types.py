@@ -7,6 +7,7 @@ an array are integer values of the tape (`Var.shape`), so that a new length neve
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -90,6 +91,7 @@ def type_of_constant(value: object) -> Scalar:
     raise TypeError(f"no tape type for a {type(value).__name__}")
 
 
+@cache
 def promote(*types: Scalar | Array) -> tuple[str, bool]:
     """(dtype, py) of an arithmetic result, as NumPy 2 promotes: Python numbers are weak."""
     strong = [t.dtype for t in types if not (isinstance(t, Scalar) and t.py)]

@@ -24,6 +24,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
+from jitad.trace.calls import call, special
 from jitad.trace.context import (
     Bottom,
     DeadPath,
@@ -89,10 +90,17 @@ def truth(value: Any) -> Any:
         value = bind("gt", stretch.count, 0)
     value = primal(value)
     if not isinstance(value, Leaf):
+        for name in () if type(value) in _PLAIN else ("__bool__", "__len__"):
+            found = special(value, name)
+            if found is not None:
+                return truth(call(found, value))
         return bool(value)
     if value.type.dtype == "b1":  # type: ignore[union-attr]
         return value
     return bind("ne", value, 0)
+
+
+_PLAIN = frozenset({bool, int, float, str, list, tuple, dict, type(None)})
 
 
 class Decided:

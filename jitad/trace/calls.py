@@ -1,18 +1,32 @@
 """What is called when a rewritten function calls something?
 
 A user's function: its twin.  A library function: what stands in for it, if anything.  Methods,
-partials, `@njit` functions and callable objects lead to one of the two; a user's class is made
-here, so that its `__init__` is traced.  Functions handed to library code are handed on as twins.
+partials, `@njit` functions and callable objects lead to one of the two; objects of a user's class
+are made in `instances.py`.  Functions handed to library code are handed on as twins.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextlib
+import copy
+import dataclasses
 import functools
 import itertools
+import math
+import operator
 import sys
+import typing
 from dataclasses import replace
-from types import BuiltinMethodType, FunctionType, MethodType, ModuleType, WrapperDescriptorType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodDescriptorType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 import numpy as np
@@ -20,9 +34,10 @@ import numpy as np
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
-from jitad.trace.containers import OTHERS, WRITERS, WRITING, method_called, note
+from jitad.trace.containers import MUTABLE, WRITERS, kind_of, method_called, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, present, refuse_among
+from jitad.trace.paths import Path, Root
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
@@ -53,11 +68,19 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         special_case = listcalls.function(f, (*args, *kwargs.values()))
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
+    args = protocols.iterated(f, args)
+    name = _NATIVE_SPECIAL.get(f) if args and _hashable(f) else None
+    method = name and special(args[0], name)
+    if method:
+        return call(method, *args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
         return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
+            written = _WRITTEN_OUT.get(f.__code__)
+            if written is not None:
+                return written(trace, f, args, kwargs)
             return _function(trace, f, args, kwargs)
         case MethodType():
             return call(_read(trace, f, "__func__"), _read(trace, f, "__self__"), *args, **kwargs)
@@ -65,13 +88,28 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return call(_read(trace, f, "func"), *_read(trace, f, "args"), *args,
                         **{**_read(trace, f, "keywords"), **kwargs})  # fmt: skip
         case type():
-            return _instance(trace, f, args, kwargs)
-        case BuiltinMethodType() if isinstance(f.__self__, (list, dict, set, *OTHERS)):
+            return instances.instance(f, args, kwargs)
+        case MethodWrapperType() if f.__name__ == "__call__" and isinstance(f.__self__, type):
+            return instances.constructed(f.__self__, args, kwargs)
+        case MethodWrapperType() if f.__name__ == "__setattr__":
+            return call(object.__setattr__, f.__self__, *args)
+        case MethodDescriptorType() | WrapperDescriptorType() if (
+            args and isinstance(args[0], MUTABLE)
+        ):
+            return call(f.__get__(args[0]), *args[1:], **kwargs)
+        case operator.attrgetter() if not kwargs and len(args) == 1:
+            return protocols.attributes_got(f, args[0])
+        case operator.methodcaller() if not kwargs and len(args) == 1:
+            return protocols.method_called(f, args[0])
+        case BuiltinMethodType() | MethodWrapperType() if isinstance(f.__self__, MUTABLE):
+            container: Any = f.__self__
+            if f.__name__ == "__getitem__" and isinstance(container, dict):
+                return places.dict_item(container, *args)
             if f.__name__ in _COMPARING:
-                refuse_among((*args, *f.__self__))
-            method_called(f.__self__, f.__name__)
-            if trace is not None and isinstance(f.__self__, list) and f.__name__ == "sort":
-                f.__self__[:] = call(sorted, f.__self__, *args, **kwargs)
+                refuse_among((*args, *container))
+            method_called(container, f.__name__)
+            if trace is not None and isinstance(container, list) and f.__name__ == "sort":
+                container[:] = call(sorted, container, *args, **kwargs)
                 return None
             given = f(*args, **kwargs)
             return made_if_new(given)
@@ -85,8 +123,42 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(method, f, *args, **kwargs)
     if isinstance(f, _CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
         return _cached(trace, f, args, kwargs)
+    if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
+        return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
     return _native(trace, f, args, kwargs)
 
+
+def _context_manager(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
+    """A function that `contextlib.contextmanager` has made: its generator is rewritten."""
+    own = _read(trace, f, "__wrapped__")
+
+    def generator(*a: Any, **k: Any) -> Any:
+        return call(own, *a, **k)
+
+    return contextlib.contextmanager(functools.wraps(own)(generator))(*args, **kwargs)
+
+
+def _dispatched(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
+    """A function that `functools.singledispatch` has made."""
+    return call(protocols.dispatched(f, args), *args, **kwargs)
+
+
+def _copied(name: str, trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
+    """copy.copy and copy.deepcopy, of an object that knows how."""
+    method = special(args[0], name)
+    if method is None:
+        return _function(trace, f, args, kwargs)
+    return call(method, args[0], *([{}] if name == "__deepcopy__" else []))
+
+
+# functions of Python's library that call a user's function
+_WRITTEN_OUT: dict[Any, Any] = {
+    contextlib.contextmanager(iter).__code__: _context_manager,
+    functools.singledispatch(lambda x: x).__code__: _dispatched,  # type: ignore[attr-defined]
+    copy.copy.__code__: lambda *given: _copied("__copy__", *given),
+    copy.deepcopy.__code__: lambda *given: _copied("__deepcopy__", *given),
+    dataclasses.replace.__code__: lambda trace, f, args, kwargs: instances.replace(*args, **kwargs),
+}
 
 _CACHED = type(functools.cache(lambda: None))
 
@@ -116,9 +188,12 @@ def _read(trace: Trace | None, owner: Any, name: str) -> Any:
 def special(thing: Any, name: str) -> FunctionType | None:
     """A special method that a user's class defines in Python."""
     found = getattr(type(thing), name, None)
-    if isinstance(found, FunctionType) and not is_library(found) and _has_source(found):
-        return found
-    return None
+    return found if is_users(found) else None
+
+
+def is_users(f: Any) -> bool:
+    """True of a function that the user has written."""
+    return isinstance(f, FunctionType) and not is_library(f) and _has_source(f)
 
 
 def _has_source(f: FunctionType) -> bool:
@@ -141,6 +216,8 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     if trace is None:
         return twin(*args, **kwargs)
     captures = trace.captures
+    if twin is not f and captures.path_of(f) is None:
+        captures.register(f, Path(Root(f)))  # a method, say: its module's globals may change
     captures.register_function(f)
     path = captures.path_of(f)
     if path is not None and (f.__defaults__ or f.__kwdefaults__):
@@ -242,26 +319,6 @@ def _abstract(value: Any) -> Any:
     return id(value)
 
 
-def _instance(trace: Trace | None, cls: Any, args: Any, kwargs: Any) -> Any:
-    init = cls.__init__
-    ordinary = type(cls).__call__ is type.__call__ and cls.__new__ is object.__new__
-    if ordinary and isinstance(init, FunctionType) and not is_library(init) and _has_source(init):
-        out = object.__new__(cls)
-        made(out)
-        call(init, out, *args, **kwargs)
-        return out
-    after = getattr(cls, "__post_init__", None)
-    if ordinary and isinstance(after, FunctionType) and trace is not None:
-        out = object.__new__(cls)
-        made(out)
-        # the generated __init__ looks it up on the instance
-        out.__dict__["__post_init__"] = lambda *given: call(after, out, *given)
-        init(out, *args, **kwargs)
-        del out.__dict__["__post_init__"]
-        return out
-    return _native(trace, cls, args, kwargs)
-
-
 # -- the others -----------------------------------------------------------------------------------
 
 COMPILED: set[type] = set()  # classes of compiled functions, whose attribute `f` is traced instead
@@ -304,7 +361,7 @@ def native(f: Any, *args: Any, **kwargs: Any) -> Any:
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:
-        return f(*args, **kwargs)
+        return f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()})
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
@@ -321,9 +378,6 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if len(trace.regions) and _advances(f, args) and not trace.journal.is_fresh(args[0]):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    method = None if not args else _NATIVE_SPECIAL.get(f) and special(args[0], _NATIVE_SPECIAL[f])
-    if method:
-        return call(method, *args, **kwargs)
     if f in WRITERS:
         note(args[0])
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
@@ -337,10 +391,10 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if not ours:  # which calls through the hook
         args = tuple(map(_callback, args))
         kwargs = {k: _callback(v) for k, v in kwargs.items()}
-    out = f(*args, **kwargs)
+    out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
     if isinstance(out, np.ndarray):
         return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
-    if type(out) in (*WRITING, *OTHERS) and isinstance(f, type):
+    if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
     return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
@@ -348,7 +402,10 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
 
 _NATIVE_SPECIAL: dict[Any, str] = {
     len: "__len__", abs: "__abs__", iter: "__iter__", next: "__next__", bool: "__bool__",
-    float: "__float__", int: "__int__", repr: "__repr__", str: "__str__",
+    float: "__float__", int: "__int__", repr: "__repr__", str: "__str__", complex: "__complex__",
+    round: "__round__", reversed: "__reversed__", divmod: "__divmod__", hash: "__hash__",
+    math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
+    operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
 
 
@@ -388,8 +445,12 @@ def _callback(value: Any) -> Any:
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
     own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
-    if own or type(value) in COMPILED:
+    replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
+    if own or replaced or type(value) in COMPILED:
         handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
         handed.users = value  # type: ignore[attr-defined]
         return handed
     return value
+
+
+from jitad.trace import instances, places, protocols  # noqa: E402  (which call)

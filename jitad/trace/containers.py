@@ -40,11 +40,18 @@ _READING = frozenset(
 )  # fmt: skip
 
 
+MUTABLE = (*OTHERS, *WRITING)
+
+
+def kind_of(container: Any) -> Any:
+    """The class of Python's that a container is of, or derived from; None for what is none."""
+    return next((c for c in type(container).__mro__ if c in MUTABLE), None)
+
+
 def method_called(container: Any, name: str) -> None:
     """A method of a built-in container is about to run."""
-    if name in WRITING.get(type(container), ()):
-        note(container)
-    elif isinstance(container, OTHERS) and name not in _READING:
+    kind = kind_of(container)
+    if name in WRITING.get(kind, ()) or (kind in OTHERS and name not in _READING):
         note(container)
 
 
@@ -57,21 +64,21 @@ def note(container: Any) -> None:
     check_free(container)
     if journal.noted(container, "items"):
         return
-    if type(container) not in (*WRITING, *OTHERS):
+    kind = kind_of(container)
+    if kind is None:
         return
-    if isinstance(container, OTHERS) and not journal.is_made(container):
-        kind = type(container).__name__
-        what = f"a {kind} made elsewhere is written here, which can't be traced"
+    if type(container) not in WRITING and not journal.is_made(container):
+        what = f"a {type(container).__name__} made elsewhere is written here, which can't be traced"
         raise fail(JitadError, what, "Use a list or a dict.")
 
-    def assign(content: Any) -> None:
-        if isinstance(container, (list, bytearray)):
-            container[:] = content
-        elif isinstance(container, deque):
-            container.clear()
-            container.extend(content)
-        else:
-            container.clear()
-            container.update(content)
+    def read() -> Any:
+        return kind.copy(container)
 
-    record(container, "items", container.copy(), container.copy, assign)
+    def assign(content: Any) -> None:  # by the methods of Python's class: a user's may be others
+        if kind in (list, bytearray):
+            kind.__setitem__(container, slice(None), content)
+        else:
+            kind.clear(container)
+            (kind.extend if kind is deque else kind.update)(container, content)
+
+    record(container, "items", read(), read, assign)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from jitad.errors import JitadError
+from jitad.primitives.schedules import Memory
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Var
 from jitad.trace.functions import Functions
@@ -93,9 +96,19 @@ class Trace:
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
+        self.memory: Memory | None = None  # for the records of loops
         self.rooms: dict[Pos, tuple[Leaf, Room]] = {}  # by the loops that they grow in
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
+
+    @contextmanager
+    def remembering(self, memory: Memory | None) -> Iterator[None]:
+        """Derivatives that are taken meanwhile have this much memory for records, if any is given."""
+        before, self.memory = self.memory, self.memory if memory is None else memory
+        try:
+            yield
+        finally:
+            self.memory = before
 
     def room(self, pos: Pos) -> Leaf:
         """How many elements lists may have that grow here: an argument of the kernel."""

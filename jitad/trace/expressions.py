@@ -161,8 +161,15 @@ class Expressions(ast.NodeTransformer):
 
     visit_Set = visit_Dict  # type: ignore[assignment]
 
+    def visit_Starred(self, node: ast.Starred) -> ast.expr:
+        if isinstance(node.ctx, ast.Load):
+            node.value = _at(_hook("items", self.visit(node.value)), node.value)
+        return node
+
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
-        return self.visit_Yield(node)  # type: ignore[arg-type]
+        out = self.visit_Yield(node)  # type: ignore[arg-type]
+        out.value = _at(_hook("items", out.value), node)  # type: ignore[attr-defined]
+        return out
 
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         value = self.visit(node.value) if node.value else ast.Constant(None)

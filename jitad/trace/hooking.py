@@ -252,7 +252,7 @@ class Hooking(Expressions):
 
     def visit_With(self, s: ast.With) -> ast.stmt:
         for item in s.items:
-            item.context_expr = self.visit(item.context_expr)
+            item.context_expr = _hook("entering", self.visit(item.context_expr))
         self.bound |= set(of.assigned(s.items))
         s.body = self.block(s.body)
         return s
@@ -282,13 +282,25 @@ class Hooking(Expressions):
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
         if not isinstance(node, ast.Lambda):
-            node.decorator_list = [self.visit(d) for d in node.decorator_list]
+            self.decorated(node)
             node.returns = None
             for a in ast.walk(node.args):
                 if isinstance(a, ast.arg):
                     a.annotation = None
 
+    def decorated(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        node.decorator_list = [_hook("decorating", self.visit(d)) for d in node.decorator_list]
+
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        self.decorated(node)
+        node.bases = [self.visit(b) for b in node.bases]
+        around = self.locals, self.bound
+        for s in node.body:  # run as it is, but for the values that it reads
+            if isinstance(s, (ast.Assign, ast.AnnAssign)) and s.value is not None:
+                s.value = self.visit(s.value)
+            own = set(of.assigned([s]))
+            self.locals, self.bound = self.locals | own, self.bound | own
+        self.locals, self.bound = around  # methods don't see those of the class
         for s in node.body:
             if isinstance(s, ast.FunctionDef):
                 Hooking(self.unit, s, self).run()

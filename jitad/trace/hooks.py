@@ -12,13 +12,17 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import GuardMiss, JitadError
+from jitad.runtime.forward import Bundle
+from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.trace import branches, lists, loops, outside
 from jitad.trace.branches import both, choose, either, if_, truth
 from jitad.trace.calls import HERE, call, special
-from jitad.trace.containers import note
+from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
 from jitad.trace.identity import Is, IsNot, compared, matched
 from jitad.trace.optional import present, refuse_among
@@ -40,6 +44,7 @@ from jitad.trace.places import (
     set_item,
     unpack,
 )
+from jitad.trace.protocols import entering, items
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import text
 from jitad.trace.wide import checked
@@ -57,7 +62,8 @@ HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "call", "choose", "compared", "del_attr",
-    "del_item", "for_", "free", "get_attr", "get_item", "glob", "if_", "local", "made", "matched",
+    "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob", "if_", "items",
+    "local", "made", "matched",
     "note_cell", "note_global", "pick_locals", "set_attr", "set_item", "text", "unpack", "while_",
 ]  # fmt: skip
 
@@ -91,15 +97,15 @@ _UNARY: dict[str, tuple[Callable[..., Any], str]] = {
     "UAdd": (operator.pos, "pos"),
     "Invert": (operator.invert, "invert"),
 }
-_PLAIN = frozenset({int, float, bool, complex, str, tuple, Leaf, ArrayHandle, Complex})
+_PLAIN = frozenset({int, float, bool, complex, str, Leaf, ArrayHandle, Complex, Bundle,
+                    Cell, np.ndarray, np.float64})  # fmt: skip
 
 
 def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[Any, Any], Any]:
     def hook(a: Any, b: Any) -> Any:
         trace = current()
-        if trace is None:
-            return plain(a, b)
-        trace.step(sys._getframe(1))
+        if trace is not None:
+            trace.step(sys._getframe(1))
         if type(a) not in _PLAIN or type(b) not in _PLAIN:
             if (a is None or b is None) and name in ("eq", "ne"):
                 return (Is if name == "eq" else IsNot)(a, b)
@@ -112,6 +118,11 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                     out = call(found, x, other)
                     if out is not NotImplemented:
                         return out
+                elif name == "ne" and special(x, "__eq__") is not None:
+                    return Not(_EQUAL(a, b))
+            if name in _ORDERS and holds_ordered(a) | holds_ordered(b):
+                if isinstance(b, tuple if isinstance(a, tuple) else list):
+                    return _in_turn(name, a, b)
             out = plain(a, b)
             return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
@@ -119,24 +130,56 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
     return hook
 
 
+_ORDERS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+
+
+def holds_ordered(value: Any) -> bool:
+    """Is it a tuple or list with an element whose order is more than Python's own?"""
+    return isinstance(value, (tuple, list)) and any(map(is_ordered, value))
+
+
+def is_ordered(value: Any) -> bool:
+    """Is its order traced, or one of the user's?"""
+    if isinstance(value, Number) or holds_ordered(value):
+        return True
+    return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
+
+
+def _in_turn(name: str, a: Any, b: Any) -> Any:
+    """What the first elements say that differ, as for all sequences of Python's."""
+    if name in ("eq", "ne") and len(a) != len(b):
+        return name == "ne"
+
+    def says(k: int) -> Any:
+        if k == min(len(a), len(b)):
+            return {o: f for f, o, _ in _COMPARE.values()}[name](len(a), len(b))
+        x, y = a[k], b[k]
+        this = next(globals()[n] for n, (_, o, _) in _COMPARE.items() if o == name)
+        return choose(x is y or _EQUAL(x, y), lambda: says(k + 1), lambda: this(x, y))
+
+    return says(0)
+
+
 def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[Any, Any], Any]:
     def hook(a: Any, b: Any) -> Any:
         trace = current()
-        if trace is None:
-            if type(a) in (list, dict, set):
-                note(a)
-            else:
-                outside.check_writable(a)
-            return plain(a, b)
-        trace.step(sys._getframe(1))
+        if trace is not None:
+            trace.step(sys._getframe(1))
         a, b = present(a), present(b)
         if stretched(a) is not None or (type(a) is list and stretched(b) is not None):
             return lists.in_place(name, a, b)
-        if type(a) in (list, dict, set):
-            note(a)
-        elif type(a) not in _PLAIN:
+        if type(a) not in _PLAIN or type(b) not in _PLAIN:
             found = special(a, f"__i{name}__")
-            return call(found, a, b) if found is not None else fallback(a, b)
+            if found is not None:
+                return call(found, a, b)
+            if isinstance(a, MUTABLE):
+                note(a)
+                b = items(b)
+            elif type(a) not in _PLAIN or special(b, f"__r{name}__") is not None:
+                return fallback(a, b)
+        if trace is None:
+            outside.check_writable(a)
+            return plain(a, b)
         return checked(name, a, b, plain(a, b))
 
     return hook
@@ -145,9 +188,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
 def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
     def hook(a: Any) -> Any:
         trace = current()
-        if trace is None:
-            return plain(a)
-        trace.step(sys._getframe(1))
+        if trace is not None:
+            trace.step(sys._getframe(1))
         a = present(a)
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
         return checked(name, a, None, plain(a)) if found is None else call(found, a)
@@ -176,6 +218,9 @@ for _name, (_plain, _method) in _UNARY.items():
     globals()[_name] = _unary(_plain, _method)
 
 
+_EQUAL: Callable[[Any, Any], Any] = globals()["Eq"]
+
+
 def In(a: Any, b: Any) -> Any:
     a, b = present(a), present(b)
     if stretched(b) is not None:
@@ -187,10 +232,18 @@ def In(a: Any, b: Any) -> Any:
     if isinstance(a, Leaf) or isinstance(b, Range) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
-        parts = [(lambda x=x: _COMPARE["Eq"][0](a, x)) for x in b]
-        return either(False, *parts)
+        return _among(a, b)
     found = None if type(b) in _PLAIN else special(b, "__contains__")
-    return (a in b) if found is None else call(found, b, a)
+    if found is not None:
+        return call(found, b, a)
+    alike = isinstance(b, (list, tuple)) and any(special(x, "__eq__") for x in (a, *b))
+    if alike or not hasattr(type(b), "__contains__"):
+        return _among(a, items(b))
+    return a in b
+
+
+def _among(a: Any, values: Any) -> Any:
+    return either(False, *((lambda x=x: a is x or _EQUAL(x, a)) for x in values))
 
 
 def NotIn(a: Any, b: Any) -> Any:
@@ -198,7 +251,7 @@ def NotIn(a: Any, b: Any) -> Any:
 
 
 def Not(a: Any) -> Any:
-    known = truth(_boolean(a))
+    known = truth(a)
     return not known if isinstance(known, bool) else bind("logical_not", known)
 
 
@@ -207,17 +260,6 @@ def test(a: Any) -> Any:
     if stretched(a) is None:
         return a
     return truth(a)
-
-
-def _boolean(a: Any) -> Any:
-    """What decides the truth of an object of the user's own class."""
-    if type(a) in _PLAIN or current() is None:
-        return a
-    for name in ("__bool__", "__len__"):
-        found = special(a, name)
-        if found is not None:
-            return call(found, a)
-    return a
 
 
 def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
@@ -233,7 +275,7 @@ def chain(ops: tuple[str, ...], left: Any, *rest: Callable[[], Any]) -> Any:
 
 
 def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
-    known = truth(_boolean(condition))
+    known = truth(condition)
     if isinstance(known, bool):
         if not known:
             raise AssertionError(*(() if text is None else (text(),)))
@@ -278,6 +320,11 @@ class trying:
                     "an exception that depends on traced values can't be caught", e.pos,
                     "Test the condition with `if` instead of `try`.",
                 )  # fmt: skip
+
+
+def decorating(decorator: Any) -> Any:
+    """What stands behind an @."""
+    return lambda thing: call(decorator, thing)
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
-from jitad.trace import context
+from jitad.trace import context, protocols
 from jitad.trace.branches import Branches, decided, raises_for_the_user, truth
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.hooking import Site
@@ -64,6 +64,7 @@ class PlainWhile(Plain):
 
 def for_(iterable: Any, state: State, site: Site) -> Any:
     trace = current()
+    iterable = protocols.items(iterable)
     if trace is None:
         counted = sequence(iterable)
         items = iterable if counted is None or counted.static is None else counted.static

@@ -252,6 +252,8 @@ def _operator(
         ins = list(seeds.values())
         outs += [Var(p.type, p.shape) for p in block.params]
         params |= {"active": tuple(range(len(block.params))), "seeded": tuple(seeds)}
+        if run.trace.memory is not None:
+            params["memory"] = run.trace.memory
     else:
         ins = [a for along in given for a in along.values()]
         outs += [

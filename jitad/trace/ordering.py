@@ -7,11 +7,11 @@ stable as Python's sort is.  So many comparisons are written out that long seque
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace.branches import choose
+from jitad.trace.branches import choose, truth
 from jitad.trace.calls import call
 from jitad.trace.context import current
 from jitad.trace.iterables import sequence
@@ -36,7 +36,17 @@ def _items(values: Any) -> list[Any]:
 def sorted_(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     items = _items(values)
     keys = items if key is None else [call(key, v) for v in items]
-    if current() is None or not any(isinstance(k, Number) for k in keys):
+    from jitad.trace import hooks  # where this stands in for functions
+
+    if any(map(hooks.is_ordered, keys)) and not any(isinstance(k, Number) for k in keys):
+        try:
+            order = builtins.sorted(
+                range(len(items)), key=lambda k: _Key(keys[k]), reverse=reverse
+            )
+            return _made([items[k] for k in order])
+        except _Unknown:
+            pass
+    elif current() is None or not any(isinstance(k, Number) for k in keys):
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return _made([items[k] for k in order])
     if len(items) > MAX_SORTED:
@@ -49,8 +59,29 @@ def sorted_(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return _made([v for _, v in pairs])
 
 
+class _Unknown(Exception):
+    """The kernel alone knows an order."""
+
+
+class _Key:
+    """A key whose order is the user's."""
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+    def __lt__(self, other: _Key) -> bool:
+        from jitad.trace import hooks  # where this stands in for functions
+
+        less = truth(hooks.Lt(self.key, other.key))  # type: ignore[attr-defined]
+        if not isinstance(less, bool):
+            raise _Unknown
+        return less
+
+
 def _in_order(first: Any, second: Any, reverse: bool) -> tuple[Any, Any]:
-    wrong = second[0] > first[0] if reverse else second[0] < first[0]
+    from jitad.trace import hooks  # where this stands in for functions
+
+    wrong = (hooks.Gt if reverse else hooks.Lt)(second[0], first[0])  # type: ignore[attr-defined]
     out: tuple[Any, Any] = choose(wrong, lambda: (second, first), lambda: (first, second))
     return out
 
@@ -63,8 +94,19 @@ def _made(items: list[Any]) -> list[Any]:
 _MISSING = object()
 
 
+def _itself(value: Any) -> Any:
+    return value
+
+
 def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, key: Any = None, default: Any = _MISSING) -> Any:
+        from jitad.trace import hooks  # where this stands in for functions
+
+        if key is None and len(args) == 1 and isinstance(args[0], Iterator):
+            args = (list(args[0]),)
+        given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args
+        if key is None and any(hooks.is_ordered(v) and not isinstance(v, Number) for v in given):
+            key = _itself
         if key is None:
             more = {} if default is _MISSING else {"default": default}
             found = implementation(plain)
@@ -77,7 +119,7 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
         best = (call(key, items[0]), items[0])
         for v in items[1:]:
             new = (call(key, v), v)
-            better = new[0] < best[0] if plain is min else new[0] > best[0]
+            better = (hooks.Lt if plain is min else hooks.Gt)(new[0], best[0])  # type: ignore
             best = choose(better, lambda new=new: new, lambda best=best: best)  # type: ignore[misc]
         return best[1]
 

@@ -83,7 +83,7 @@ def note(
 
 def note_container(container: Any) -> None:
     """A list, dict or set is about to be written."""
-    if _here.depth and type(container) in (list, dict, set):
+    if _here.depth and isinstance(container, (list, dict, set)):
         _here.containers.setdefault(id(container), container)
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from types import BuiltinMethodType, CellType, FunctionType, ModuleType
+from collections import defaultdict
+from types import BuiltinMethodType, CellType, ModuleType
 from typing import Any
 
 from jitad.errors import (
@@ -18,9 +19,9 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.build import Leaf
-from jitad.trace import lists, outside
+from jitad.trace import lists, outside, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
-from jitad.trace.containers import note
+from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
@@ -182,12 +183,13 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
             if name in METHODS and isinstance(owner, Leaf):
                 return functools.partial(METHODS[name], owner)
         return _attribute_of_number(owner, name)
+    if trace is not None:
+        trace.step(sys._getframe(1))
+    value = protocols.attribute(trace, owner, name)
+    if value is not protocols.NOTHING:
+        return value
     if trace is None:
         return outside.met(getattr(owner, name))
-    trace.step(sys._getframe(1))
-    prop = getattr(type(owner), name, None)
-    if isinstance(prop, property) and isinstance(prop.fget, FunctionType):
-        return call(prop.fget, owner)
     value = getattr(owner, name)
     captures = trace.captures
     if isinstance(owner, ModuleType) and is_library_module(owner):
@@ -221,14 +223,11 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
         setattr(owner, name, present(value))  # a write to the array that the part is
         return
     trace = current()
-    if trace is None:
-        _note_attr(owner, name)
-        setattr(owner, name, value)
-        return
-    trace.step(sys._getframe(1))
-    prop = getattr(type(owner), name, None)
-    if isinstance(prop, property) and isinstance(prop.fset, FunctionType):
-        call(prop.fset, owner, value)
+    if trace is not None:
+        trace.step(sys._getframe(1))
+    found = protocols.write(owner, name)
+    if found is not None:
+        call(*found, value)
         return
     _note_attr(owner, name)
     setattr(owner, name, value)
@@ -313,19 +312,42 @@ def get_item(owner: Any, index: Any) -> Any:
         return owner  # as of a NumPy scalar
     trace = current()
     if trace is None:
-        return outside.met(owner[index]) if type(owner) in (list, tuple, dict) else owner[index]
-    trace.step(sys._getframe(1))
+        if type(owner) in (list, tuple, dict):
+            return outside.met(owner[index])
+    else:
+        trace.step(sys._getframe(1))
     if stretched(owner) is not None:
         return lists.get(owner, index)
+    if isinstance(owner, (list, tuple)) and (found := special(index, "__index__")) is not None:
+        index = call(found, index)
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
         if found is not None:
             return call(found, owner, index)
+        if isinstance(owner, dict) and not isinstance(index, Number) and index not in owner:
+            return missing(owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
     return made_if_new(owner[index]) if isinstance(index, slice) else owner[index]
+
+
+def dict_item(owner: Any, key: Any) -> Any:
+    """dict.__getitem__(owner, key)."""
+    known = isinstance(key, Number) or key in owner
+    return dict.__getitem__(owner, key) if known else missing(owner, key)
+
+
+def missing(owner: Any, key: Any) -> Any:
+    """What a kind of dict gives for a key that is not there."""
+    found = special(owner, "__missing__")
+    if found is not None:
+        return call(found, owner, key)
+    if isinstance(owner, defaultdict) and owner.default_factory is not None:
+        note(owner)
+        owner[key] = call(owner.default_factory)
+    return dict.__getitem__(owner, key)
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
@@ -346,30 +368,28 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
         if stretched(owner) is not None:
             lists.put(owner, index, value)
             return
-        if type(owner) in (list, dict):
+    if not isinstance(owner, (ArrayHandle, Complex)):
+        found = special(owner, "__setitem__")
+        if found is not None:
+            call(found, owner, index, value)
+            return
+        if isinstance(owner, MUTABLE):
             note(owner)
-        elif not isinstance(owner, Complex):
-            found = special(owner, "__setitem__")
-            if found is not None:
-                call(found, owner, index, value)
-                return
-    elif type(owner) in (list, dict):
-        note(owner)
-    else:
-        outside.check_writable(owner)
+        elif trace is None:
+            outside.check_writable(owner)
     owner[index] = value
 
 
 def del_item(owner: Any, index: Any) -> None:
-    if current() is not None:
-        if stretched(owner) is not None:
-            lists.delete(owner, index)
-            return
-        if type(owner) in (list, dict):
-            note(owner)
-        elif (found := special(owner, "__delitem__")) is not None:
-            call(found, owner, index)
-            return
+    if current() is not None and stretched(owner) is not None:
+        lists.delete(owner, index)
+        return
+    found = special(owner, "__delitem__")
+    if found is not None:
+        call(found, owner, index)
+        return
+    if isinstance(owner, MUTABLE):
+        note(owner)
     del owner[index]
 
 
@@ -386,7 +406,7 @@ def unpack(value: Any, count: int | None) -> Any:
         n = lists.length(value)
         require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
         return [lists.get(value, k) for k in range(count)]
-    return value
+    return protocols.items(value)
 
 
 def made(thing: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
-import sys
+import functools
 import sysconfig
 from collections.abc import Callable
 from types import CodeType, FunctionType
@@ -85,18 +85,25 @@ _library = tuple(
 _OURS = __file__.rsplit("/trace/", 1)[0]
 AS_WRITTEN = _OURS + "/trace/as_written.py"
 # ours, but as a user writes
-_REWRITTEN = (_OURS + "/iterations.py", _OURS + "/columns.py", AS_WRITTEN)
+_REWRITTEN = (*(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated")), AS_WRITTEN)
 
 
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file in _REWRITTEN:
-        return False
-    module = sys.modules.get(f.__module__ or "")
-    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file or (
-        file.startswith("<string>") and module is not None and module.__name__ == "collections"
+    if file in _REWRITTEN or (file == functools.__file__ and "_from_" in f.__code__.co_name):
+        return False  # the latter is of `functools.total_ordering`
+    return is_library_file(file) or (
+        file.startswith("<string>") and f.__module__ == "collections"
     )
+
+
+def is_library_file(file: str) -> bool:
+    return file.startswith((*_library, "<frozen")) or "/site-packages/" in file
+
+
+def is_ours(code: CodeType) -> bool:
+    return code.co_filename.startswith(_OURS)
 
 
 def _cell(value: Any) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 
 from jitad.tape.ir import Pos
 from jitad.trace import hooks, listcalls
-from jitad.trace.calls import WHILE_TRACING, call, special
+from jitad.trace.calls import HERE, WHILE_TRACING, call, special
 from jitad.trace.context import current
 from jitad.trace.hooking import Site
 from jitad.trace.places import METHODS
@@ -35,8 +35,8 @@ def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> 
         if isinstance(values, ArrayHandle) and found is not None:
             return found(values, start=start)
         trace = current()
-        assert trace is not None
-        site = Site(trace.builder.pos or Pos("", 0), ("the sum",), (), frozenset({"the sum"}))
+        pos = Pos("", 0) if trace is None else trace.builder.pos or Pos("", 0)
+        site = Site(pos, ("the sum",), (), frozenset({"the sum"}))
         loop = hooks.for_(values, (start,), site)
         for item, (so_far,) in loop:
             with loop:
@@ -81,5 +81,5 @@ WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
 WHILE_TRACING.update(listcalls.STAND_INS)
-WHILE_TRACING[sum] = _folded(sum, _ADD, 0)
-WHILE_TRACING[math.prod] = _folded(math.prod, _MULT, 1)
+HERE[sum] = _folded(sum, _ADD, 0)
+HERE[math.prod] = _folded(math.prod, _MULT, 1)

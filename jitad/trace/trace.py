@@ -16,6 +16,7 @@ from typing import Any
 
 from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.floatlists import Floats
+from jitad.primitives.schedules import Memory
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
@@ -140,18 +141,20 @@ def trace(
     kwargs: dict[str, Any] | None = None,
     dynamic: frozenset[Path] = frozenset(),
     decisions: Decisions | None = None,
+    memory: Memory | None = None,
 ) -> Traced:
     """Trace f; leaves of the arguments are types (Scalar, Array, Shaped) or static values.
 
     `dynamic` are paths of ints that are inputs although they could be static, because they have
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
+    `memory`: for the records of loops, in derivatives that say nothing else.
     """
     insight = Insight() if decisions is None else Insight(relied=decisions.places)
     start, first = insight, None
     while True:
         found: set[Any] = set()  # loops and lists that could do with known lengths
         try:
-            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found)
+            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found, memory)
         except Again as again:
             insight = again.insight
         except JitadError as error:
@@ -166,6 +169,7 @@ def trace(
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
     dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None, found: set[Any],
+    memory: Memory | None,
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
@@ -173,6 +177,7 @@ def _trace(
     builder._constant = captures.constant
     running = Trace(builder, captures)
     running.insight, running.decisions, running.needless = insight, decisions, found
+    running.memory = memory
     captures.came_apart, captures.needless = insight.written_out, running.needless
     inputs: list[Input] = []
     captures.register(f, Path("function"))

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from jitad.errors import JitadTypeError
 from jitad.values import extents
@@ -253,7 +252,7 @@ def _halves(stacked: Any, axis: int) -> Any:
     return pair(*halves)
 
 
-def _solver(original: Any) -> Callable[..., Any]:
+def solver(original: Any) -> Callable[..., Any]:
     def solve(a: Any, b: Any, **kwargs: Any) -> Any:
         vector = len(shape_of(parts(b)[0])) == 1
         axis = -1 if vector else -2
@@ -263,11 +262,10 @@ def _solver(original: Any) -> Callable[..., Any]:
     return solve
 
 
-for _f in (np.linalg.solve, scipy.linalg.solve):
-    of_complex(_f)(_solver(_f))
+of_complex(np.linalg.solve)(solver(np.linalg.solve))
 
 
-def _inverse(original: Any) -> Callable[..., Any]:
+def inverse_of(original: Any) -> Callable[..., Any]:
     def inverse(a: Any, *args: Any, **kwargs: Any) -> Any:
         both = call(original, _doubled(a), *args, **kwargs)
         n = extents.floordiv(both.shape[-1], 2)
@@ -276,8 +274,8 @@ def _inverse(original: Any) -> Callable[..., Any]:
     return inverse
 
 
-for _f in (np.linalg.inv, np.linalg.pinv, scipy.linalg.inv, scipy.linalg.pinv, scipy.linalg.expm):
-    of_complex(_f)(_inverse(_f))
+for _f in (np.linalg.inv, np.linalg.pinv):
+    of_complex(_f)(inverse_of(_f))
 
 
 @of_complex(np.linalg.matrix_power)

@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.linalg as sl
 
-from jitad.errors import JitadLinAlgError, JitadTypeError, JitadValueError
+from jitad.errors import JitadLinAlgError, JitadValueError
 from jitad.values import extents
 from jitad.values.broadcast import elementwise
 from jitad.values.complexes import Complex
-from jitad.values.kind import fail, require
+from jitad.values.kind import require
 from jitad.values.linalg import floats, matrix, stacked
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, replaces
@@ -22,7 +21,7 @@ from jitad.values.registry import call, replaces
 _Eig: Any = type(np.linalg.eig(np.eye(1)))
 
 
-def _decomposed(a: Any, vectors: bool) -> tuple[Complex, Complex | None]:
+def decomposed(a: Any, vectors: bool) -> tuple[Complex, Complex | None]:
     (a,) = floats(a)
     matrix(a)
     n = a.shape[-1]
@@ -44,26 +43,12 @@ def _decomposed(a: Any, vectors: bool) -> tuple[Complex, Complex | None]:
 
 @replaces(np.linalg.eig)
 def eig(a: Any) -> Any:
-    return _Eig(*_decomposed(a, True))
+    return _Eig(*decomposed(a, True))
 
 
 @replaces(np.linalg.eigvals)
 def eigvals(a: Any) -> Any:
-    return _decomposed(a, False)[0]
-
-
-@replaces(sl.eig)
-def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True, **_: Any) -> Any:
-    if b is not None or left:
-        raise fail(JitadTypeError, "b= and left= of scipy.linalg.eig are not supported here")
-    return tuple(_decomposed(a, True)) if right else _decomposed(a, False)[0]
-
-
-@replaces(sl.eigvals)
-def scipy_eigvals(a: Any, b: Any = None, **_: Any) -> Any:
-    if b is not None:
-        raise fail(JitadTypeError, "b= of scipy.linalg.eigvals is not supported here")
-    return _decomposed(a, False)[0]
+    return decomposed(a, False)[0]
 
 
 @replaces(np.roots)

@@ -1,7 +1,8 @@
 """Which library functions work on traced and differentiated values?
 
-All that are entered in the registry by the modules named here; `implementation(callable)` finds
-the replacement, and the tracer's call hook calls it in place of the original.
+All that are entered in the registry by the modules named here, and by those of SciPy's functions
+when it is there (see `registry`); `implementation(callable)` finds the replacement, and the
+tracer's call hook calls it in place of the original.
 """
 
 from __future__ import annotations
@@ -25,10 +26,8 @@ from jitad.values import (
     ranges,
     rearranging,
     reductions,
-    scipy_linalg,
     shaping,
     signals,
-    special,
     statistics,
     ufunc_methods,
     ufuncs,
@@ -37,7 +36,7 @@ from jitad.values.registry import implementation
 
 MODULES = (python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products,
            picking, rearranging, contractions, orders, linalg, norms, grids,
-           special, signals, statistics, scipy_linalg, ufunc_methods,
+           signals, statistics, ufunc_methods,
            complex_lifts, complex_functions, complex_arrays, fourier, eigen)
 
 __all__ = ["MODULES", "implementation"]

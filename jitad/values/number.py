@@ -17,6 +17,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
+from jitad.unloaded import loaded
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 
@@ -246,6 +247,9 @@ _rows: dict[Any, Primitive] = {}
 
 def _row_of(ufunc: Any) -> Primitive:
     """The primitive that a NumPy function is."""
-    if not _rows:
-        _rows.update((row.numpy, row) for row in TABLE.values() if row.numpy is not None)
+    if ufunc not in _rows:
+        named = [row for row in TABLE.values() if row.numpy is not None]
+        _rows.update((row.numpy, row) for row in named)
+        if ufunc not in _rows:  # SciPy's, which has been imported then
+            _rows.update((loaded(row.numpy), row) for row in named)
     return _rows[ufunc]

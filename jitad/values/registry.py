@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -25,6 +26,9 @@ _SLOW = dict.fromkeys(
     ("scipy.stats._continuous_distns", "scipy.stats._discrete_distns", "scipy.stats._multivariate"),
     "jitad.values.distributions",
 )
+# SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
+# function is looked for that is not there, and the user has imported these.
+_later = {"scipy.special": "jitad.values.special", "scipy.linalg": "jitad.values.scipy_linalg"}
 _replacements: dict[Any, Callable[..., Any]] = {}
 
 
@@ -34,6 +38,8 @@ def implementation(original: Any) -> Callable[..., Any] | None:
         found = _replacements.get(original)
     except TypeError:  # an unhashable callable
         return None
+    if found is None and _later and _enter_later():
+        return implementation(original)
     owner = getattr(original, "__self__", None)
     if found is None and owner is not None and type(owner).__module__ in _SLOW:
         importlib.import_module(_SLOW[type(owner).__module__])  # enters them
@@ -41,6 +47,15 @@ def implementation(original: Any) -> Callable[..., Any] | None:
     if found is None and isinstance(owner, np.ufunc) and _of_ufuncs:
         return _with_plain_case(original, _of_ufuncs[0](owner, original.__name__))
     return found
+
+
+def _enter_later() -> bool:
+    """Enter what stands in for functions of modules that were imported meanwhile."""
+    met = [name for name in tuple(_later) if name in sys.modules]
+    for name in met:
+        importlib.import_module(_later[name])
+        _later.pop(name, None)
+    return bool(met)
 
 
 _of_ufuncs: list[Callable[[np.ufunc, str], Callable[..., Any]]] = []

@@ -16,11 +16,13 @@ from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, require_same
+from jitad.values.complex_arrays import inverse_of, solver
 from jitad.values.creation import filled
+from jitad.values.eigen import decomposed
 from jitad.values.kind import fail, require
 from jitad.values.linalg import cholesky_of, floats, matrix, stacked
 from jitad.values.number import Number, bind
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, of_complex, replaces
 from jitad.values.shaping import handle, ravel, reshape
 
 _QUIET = {"overwrite_a", "overwrite_b", "check_finite", "overwrite_ab", "overwrite_x"}
@@ -300,3 +302,22 @@ def hankel(c: Any, r: Any = None) -> Any:
     return values[elementwise("add", i.with_axes((1,)), j)]
 
 
+@replaces(sl.eig)
+def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True, **_: Any) -> Any:
+    if b is not None or left:
+        raise fail(JitadTypeError, "b= and left= of scipy.linalg.eig are not supported here")
+    return tuple(decomposed(a, True)) if right else decomposed(a, False)[0]
+
+
+@replaces(sl.eigvals)
+def scipy_eigvals(a: Any, b: Any = None, **_: Any) -> Any:
+    if b is not None:
+        raise fail(JitadTypeError, "b= of scipy.linalg.eigvals is not supported here")
+    return decomposed(a, False)[0]
+
+
+# -- complex matrices -----------------------------------------------------------------------------
+
+of_complex(sl.solve)(solver(sl.solve))
+for _f in (sl.inv, sl.pinv, sl.expm):
+    of_complex(_f)(inverse_of(_f))

@@ -1,6 +1,6 @@
-"""What becomes of the functions of scipy.special that are no rows of their own?
+"""What becomes of the functions of scipy.special?
 
-Short formulas over the rows; the rows themselves are entered by `ufuncs`.
+Those that are no rows of their own are short formulas over the rows.
 """
 
 from __future__ import annotations
@@ -12,10 +12,30 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.errors import JitadTypeError
+from jitad.primitives.table import TABLE
+from jitad.unloaded import Unloaded
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces
-from jitad.values.ufuncs import add, as_ufunc, div, exp, float_of, log, mul, sub, where, xlogy
+from jitad.values.ufuncs import (
+    add,
+    as_row,
+    as_ufunc,
+    betaln,
+    div,
+    enter,
+    exp,
+    float_of,
+    log,
+    log_expit,
+    logit,
+    mul,
+    numpy_number,
+    sub,
+    where,
+    xlog1py,
+    xlogy,
+)
 
 # -- log-sum-exp ----------------------------------------------------------------------------------
 
@@ -31,7 +51,10 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
     terms = elementwise("exp", elementwise("sub", a, top))
     if b is not None:
         terms = elementwise("mul", b, terms)
-    total = elementwise("log", call(np.sum, terms, axis=axis, keepdims=keepdims))
+    total = call(np.sum, terms, axis=axis, keepdims=keepdims)
+    none = elementwise("eq", total, 0.0)  # where the logarithm has an infinite slope, times zero
+    total = elementwise("log", elementwise("where", none, 1.0, total))
+    total = elementwise("where", none, -np.inf, total)
     if not keepdims and axis is not None:
         top = call(np.sum, top, axis=axis)  # of one element each
     return elementwise("add", total, top)
@@ -115,7 +138,26 @@ def _degrees(name: str) -> Any:
     return lambda x: elementwise(name, mul(x, math.pi / 180.0))
 
 
+for _row in list(TABLE.values()):
+    if isinstance(_row.numpy, Unloaded):
+        enter(_row)
+
 for _original, _compute in (
+    (sp.xlogy, xlogy),
+    (sp.xlog1py, xlog1py),
+    (sp.logit, logit),
+    (sp.log_expit, log_expit),
+    (sp.exp2, as_row("exp2")),
+    (sp.expm1, as_row("expm1")),
+    (sp.log1p, as_row("log1p")),
+    (sp.cbrt, as_row("cbrt")),
+    (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
+    (sp.entr, lambda x: elementwise("neg", xlogy(x, x))),
+    (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
+    (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
+    (sp.loggamma, as_row("lgamma")),
+    (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
+    (sp.betaln, betaln),
     (sp.boxcox, _boxcox),
     (sp.inv_boxcox, lambda y, p: where(
         elementwise("eq", p, 0.0), exp(y),
@@ -142,6 +184,11 @@ for _original, _compute in (
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, x))),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
+
+
+@replaces(sp.polygamma)
+def polygamma(n: Any, x: Any) -> Any:
+    return numpy_number(elementwise("polygamma", n, x))
 
 
 @replaces(sp.multigammaln)

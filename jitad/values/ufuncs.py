@@ -12,11 +12,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special as sp
 
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.tape.types import promote
+from jitad.unloaded import loaded
 from jitad.values.array import quickly
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
@@ -88,8 +88,9 @@ def _of_row(name: str) -> Callable[..., Any]:
     return compute
 
 
-def _enter(row: Primitive) -> None:
-    ufunc: Any = row.numpy
+def enter(row: Primitive) -> None:
+    """A row's ufunc becomes the row."""
+    ufunc: Any = loaded(row.numpy)
     usual: Any = replaces(ufunc)(as_ufunc(ufunc, _of_row(row.name)))
 
     def quick(*args: Any, **kwargs: Any) -> Any:
@@ -105,15 +106,15 @@ def _enter(row: Primitive) -> None:
 
 for _row in list(TABLE.values()):
     if isinstance(_row.numpy, np.ufunc) and _row.elementwise:
-        _enter(_row)
+        enter(_row)
 
 
-def _e(name: str) -> Callable[..., Any]:
+def as_row(name: str) -> Callable[..., Any]:
     return lambda *args: elementwise(name, *args)
 
 
-add, sub, mul, div = _e("add"), _e("sub"), _e("mul"), _e("div")
-where, log, exp = _e("where"), _e("log"), _e("exp")
+add, sub, mul, div = as_row("add"), as_row("sub"), as_row("mul"), as_row("div")
+where, log, exp = as_row("where"), as_row("log"), as_row("exp")
 
 
 def xlogy(x: Any, y: Any) -> Any:
@@ -171,28 +172,8 @@ for _original, _compute in (
     (np.signbit, lambda x: elementwise("lt", elementwise("copysign", 1.0, x), 0.0)),
     (np.logaddexp2, lambda a, b: div(elementwise("logaddexp", mul(a, math.log(2.0)),
                                                  mul(b, math.log(2.0))), math.log(2.0))),
-    (sp.xlogy, xlogy),
-    (sp.xlog1py, xlog1py),
-    (sp.logit, logit),
-    (sp.log_expit, log_expit),
-    (sp.exp2, _e("exp2")),
-    (sp.expm1, _e("expm1")),
-    (sp.log1p, _e("log1p")),
-    (sp.cbrt, _e("cbrt")),
-    (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
-    (sp.entr, lambda x: elementwise("neg", xlogy(x, x))),
-    (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
-    (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
-    (sp.loggamma, _e("lgamma")),
-    (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
-    (sp.betaln, betaln),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
-
-
-@replaces(sp.polygamma)
-def polygamma(n: Any, x: Any) -> Any:
-    return numpy_number(elementwise("polygamma", n, x))
 
 
 @replaces(np.where)

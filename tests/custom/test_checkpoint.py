@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import checkpoint, derivative, grad, jit, jit_grad, stop_gradient
+from jitad import checkpoint, derivative, grad, jit, jit_grad, jvp, stop_gradient
 from jitad.errors import JitadError
 from jitad.primitives import TABLE
 from jitad.runtime.tags import LIVE
@@ -138,6 +138,20 @@ def test_a_checkpoint_that_writes_is_refused() -> None:
 
     with pytest.raises(JitadError, match="writes to things outside"):
         jit_grad(f)(1.0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("way", [grad, lambda f: lambda u: jvp(f, (u,), (u,))])
+def test_one_that_writes_to_its_arguments_is_refused(way: Any, engine: str) -> None:
+    """A second run would start from what the first has written."""
+
+    @checkpoint
+    def f(u: Any) -> Any:
+        u[0] = u[0] * u[1]
+        return np.sum(u * u)
+
+    with pytest.raises(JitadError, match="writes to an array that it was given"):
+        ENGINES[engine](way(lambda u: f(1.0 * u)), np.array([2.0, 3.0]))
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -1,6 +1,5 @@
 """The kernels' derivatives by hand are right, in Numba and in C: every other test leans on them."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.c import c_gradient, compiler, has_vector_math, time_c
+from benchmarks.gradbench.data import workload
 from kernels import ALL, KERNELS, NAMES, arrays, ba, gmm, logsumexp
 from tests.kernels import complexsteps
 from tests.kernels.multiprecision import truth
 
-DATA = Path(__file__).parents[1] / "gradbench_data"
 RTOL = 1e-12
 
 needs_gcc = pytest.mark.skipif(compiler() is None, reason="no gcc on the path")
@@ -141,18 +140,13 @@ def test_importing_and_listing_kernels_compiles_nothing() -> None:
         "import sys, kernels; assert 'numba' not in sys.modules; "
         "assert not any(k.gradient.signatures for k in kernels.KERNELS.values())"
     )
-    subprocess.run([sys.executable, "-c", code], cwd=DATA.parents[1], check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=True)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 9])
 def test_logsumexp_of_few_elements(n: int) -> None:
     x = np.linspace(3.0, -2.0, n) * (-1.0) ** np.arange(n)
     assert_same(logsumexp.gradient(x), (logsumexp.objective(x), np.exp(x) / np.exp(x).sum()), 1e-13)
-
-
-def workload(name: str, size: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    record = json.loads((DATA / f"{name}-{size}.json").read_text())
-    return record["input"], record["expected"]
 
 
 @pytest.mark.parametrize("size", ["check", "small"])

@@ -198,6 +198,7 @@ EDGES = [
     ("log", (0.0,), (INF,)),
     ("logaddexp", (-INF, 1.0), (0.0, 1.0)),
     ("logaddexp", (800.0, 0.0), (1.0, 0.0)),
+    ("logaddexp", (-INF, -INF), (0.5, 0.5)),  # no weight, but no nan either
     ("expit", (-800.0,), (0.0,)),
     ("expit", (800.0,), (0.0,)),
     ("tanh", (400.0,), (0.0,)),

@@ -1,9 +1,10 @@
 """Does the engine compute what a random program computes, and its derivative?
 
-`check` runs the program in plain Python, on complex numbers, eagerly, as an interpreted tape and
-(where asked) as a native kernel.  Programs at a kink, where complex steps and differences disagree,
-are rejected.  An error of jitad is a failure as any other: the generator stays inside of what is
-to be supported.  The exceptions are in `REFUSED`: such programs are counted apart.
+`check` runs the program in plain Python, on complex numbers, eagerly, as the Python that Numba
+would compile and (where asked) as an interpreted tape and as a native kernel.  Programs at a
+kink, where complex steps and differences disagree, are rejected.  An error of jitad is a failure
+as any other: the generator stays inside of what is to be supported.  The exceptions are in
+`REFUSED`: such programs are counted apart.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ import numpy as np
 
 import jitad
 from tests import complexnumbers, truth
-from tests.engines import ENGINES
+from tests.engines import ENGINES as MAIN
+from tests.engines import as_emitted
 from tests.properties.expressions import VECTOR
 
 ARGNUMS = (0, 1, 2, 3, 4)
-WAYS = ("eager", "tape", "native", "second order")  # that a program can be run through
+ENGINES = MAIN | {"emitted": as_emitted}
+WAYS = ("eager", "emitted", "tape", "native", "second order")  # that a program can be run through
 
 # What the engine may refuse of these programs, by a part of the message.
 REFUSED = (
@@ -179,7 +182,7 @@ def _run(
     _same("forward mode", slope, float(expected @ numbers(direction)), 1e-9, scale)
     if way != "eager":
         given = truth.fresh(args)
-        value = engine(f, *given) if way == "tape" else jitad.jit(f)(*given)
+        value = jitad.jit(f)(*given) if way == "native" else engine(f, *given)
         _same("value of the primal kernel", value, plain, 1e-11)
         _same("arguments that the program wrote to", numbers(given), numbers(after), 1e-12)
 

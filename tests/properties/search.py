@@ -24,7 +24,9 @@ CHUNK = 20
 
 
 def ways_of(number: int, native: int, second: int) -> tuple[str, ...]:
-    ways = ["eager", "tape"]
+    ways = ["eager", "emitted"]
+    if number % 10 == 5:
+        ways.append("tape")
     if native and number % native == 0:
         ways.append("native")
     if second and number % second == 0:

@@ -117,6 +117,20 @@ _BODIES: dict[str, str] = {
             k5 += 1
         return x + y + np.sum(m)
     """,
+    "a number kept in an array, under a name that a loop then carries": """
+        y = math.sin(x * y)
+        z = np.array([y * y, x, y, y])
+        for e in b:
+            y = np.tanh(e)
+        return y + np.sum(z * np.arange(1.0, 4.5)) + np.sum(a)
+    """,
+    "a number kept in an array, under a name that a branch then binds": """
+        y = math.sin(x * y)
+        z = np.array([y * y, x, y, y])
+        if x > 0.0:
+            y = np.tanh(y * x)
+        return y + np.sum(z * np.arange(1.0, 4.5)) + np.sum(b)
+    """,
 }
 
 
@@ -129,7 +143,7 @@ def _source(body: str) -> str:
 @pytest.mark.parametrize("name", _BODIES)
 def test_program(name: str) -> None:
     source = _source(_BODIES[name])
-    outcomes = [check(source, k, f"found_{k}", ("eager", "tape")) for k in range(8)]
+    outcomes = [check(source, k, f"found_{k}", ("eager", "emitted", "tape")) for k in range(8)]
     for outcome in outcomes:
         assert outcome.status in ("ok", "rejected"), f"{outcome.group}\n{outcome.detail}"
     assert sum(o.status == "ok" for o in outcomes) >= 5

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, sparse_hessian, sparse_jacobian
+from jitad.sparsity.places import NotLocal
 from tests.sparsity import programs
 from tests.sparsity.programs import EXACT, LARGER, N
 
@@ -31,6 +32,17 @@ def met(f: Any, points: Any) -> Any:
 
 
 POINTS = RNG.standard_normal((6, N)) + 0.1
+
+
+@pytest.fixture(autouse=True)
+def by_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The index sets are found here; `test_direct` has the other way."""
+
+    def never(*args: Any) -> Any:
+        raise NotLocal
+
+    monkeypatch.setattr("jitad.sparse.direct", never)
+
 
 
 @pytest.mark.parametrize("f", EXACT, ids=lambda f: f.__name__)

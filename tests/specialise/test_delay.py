@@ -69,14 +69,68 @@ def test_falling_index():
     assert len(in_loops(keeps(delay, tape, *points), "accum")) == 1
 
 
-@pytest.mark.parametrize("base", [lambda i: i * 2, lambda i: i * -2 + 8])
-def test_other_strides_stay(base):
-    points = [(X, s, c) for s, c in ((0, 3), (1, 2), (2, 0), (1, 1))]
-    assert len(in_loops(keeps(delay, spread((0, 1, -0), 1, base), *points), "accum")) == 3
+@pytest.mark.parametrize(
+    ("base", "offsets", "left"),
+    [
+        (lambda i: i * 2, (0, 1, 0), 3),
+        (lambda i: i * -2 + 8, (0, -1, -2), 2),
+        (lambda i: i * 2, (0, 1), 2),
+        (lambda i: i * 2, (0, 2), 1),
+        (lambda i: i * 2, (0, 2, 1), 2),
+        (lambda i: i * 3, (0, 1, 2), 3),
+        (lambda i: i * 3, (0, 1, 3, 2), 3),
+        (lambda i: i * -3 + 8, (0, -3, -1), 2),
+        (lambda i: i * 3 + 1, (3, 1, 0, -1, 2), 3),
+    ],
+)  # fmt: skip
+def test_places_that_are_further_apart(base, offsets, left):
+    last = (N - 1 - max(offsets)) // 3
+    points = [(X, s, c) for s, c in ((0, last), (1, last - 1), (2, 0), (1, 1), (0, -1))]
+    assert len(in_loops(keeps(delay, spread(offsets, 1, base), *points), "accum")) == left
 
 
-def test_steps_other_than_one_stay():
-    assert len(in_loops(keeps(delay, spread((0, 1), 2), (X, 0, 4), (X, 1, 4)), "accum")) == 2
+def test_steps_other_than_one():
+    points = [(X, 0, 4), (X, 1, 3), (X, 1, 0)]
+    assert len(in_loops(keeps(delay, spread((0, 1), 2), *points), "accum")) == 2
+    assert len(in_loops(keeps(delay, spread((0, 2), 2), *points), "accum")) == 1
+
+
+def stored(places, ops, blank):
+    """For every i: stores to a or adds to it at 3i + place."""
+    def f(b, x, count):
+        n = count * 3 + 1  # all that is written to
+        start = b.leaf(b.emit("blank", b.atom(n), dtype="f8", start="zeros")) if blank else zeros(n)
+
+        def body(i, a):
+            for k, (op, c) in enumerate(zip(ops, places, strict=True)):
+                a = getattr(o, op)(a, o.load(x, i) * (k + 2.0), i * 3 + c)
+            return [a]
+
+        return for_(b, 0, 1, count, [start], body)[0]
+
+    return tape_of([("x", V), ("count", INT)], f)
+
+
+@pytest.mark.parametrize("blank", [True, False])
+def test_stores_at_places_of_their_own_are_passed(blank):
+    ops = ("accum", "store", "accum", "store")
+    after = keeps(delay, stored((0, 1, 3, 2), ops, blank), *((X, n) for n in (1, 2, 5)))
+    assert len(in_loops(after, "store")) == (3 if blank else 2)
+    assert len(in_loops(after, "accum")) == (0 if blank else 1)
+
+
+def test_stores_where_something_is_added_stay():
+    for places in ((0, 1, 3, -2), (0, 0, 3, 2), (0, 1, 3, 0)):
+        ops = ("accum", "store", "accum", "store")
+        after = keeps(delay, stored(places, ops, False), *((X, n) for n in (1, 2, 5)))
+        assert len(in_loops(after, "accum")) == 2
+
+
+def test_an_array_that_is_all_stored_to_need_not_be_zero():
+    covered = delay(stored((0, 1, 3, 2), ("accum", "store") * 2, True)).body
+    assert [e.params["start"] for e in covered.equations if e.op == "blank"] == ["empty"]
+    other = delay(stored((0, 1, 4, 2), ("accum", "store") * 2, True)).body
+    assert [e.params["start"] for e in other.equations if e.op == "blank"] == ["zeros"]
 
 
 def test_index_shifted_by_an_invariant():

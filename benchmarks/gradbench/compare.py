@@ -1,0 +1,83 @@
+"""How fast are jitad's derivatives beside those written by hand in C++?
+
+Both are called by turns; each line has the medians, the quartiles of the ratio within a round, the
+first call with nothing known of the types (tracing and compiling, if the disk cache is empty), and
+the largest difference of the results over their largest number. The loop of calls is Python for
+jitad, C++ for the other; both allocate their results.
+
+    python -m benchmarks.gradbench --compare [eval ...] [--sizes small medium] [--seconds 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from math import exp, inf, log
+from typing import Any
+
+import numpy as np
+
+from benchmarks.gradbench.cpp import by_hand, compiler
+from benchmarks.gradbench.data import SIZES, error, workload
+from benchmarks.gradbench.evals import evals
+from benchmarks.gradbench.protocol import Function
+from benchmarks.timing import interleaved, ratio, readable
+
+DERIVATIVES = {
+    "gmm": "jacobian", "ba": "jacobian", "ht": "jacobian", "lstm": "jacobian", "kmeans": "dir",
+    "llsq": "gradient", "lse": "gradient", "det": "gradient", "ode": "gradient",
+}  # fmt: skip
+"""Of `particle` and `saddle`, all four functions."""
+
+
+def flat(result: Any) -> tuple[Any, ...]:
+    """The results as the arrays and numbers that C++ gives."""
+    if isinstance(result, tuple) and all(isinstance(r, np.ndarray) for r in result):
+        return result
+    return (np.ravel(result) if isinstance(result, (list, tuple)) else result,)
+
+
+def compare(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gradbench --compare")
+    parser.add_argument("evals", nargs="*")
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["small", "medium"])
+    parser.add_argument("--seconds", type=float, default=1.0)
+    chosen = parser.parse_args(arguments)
+    if compiler() is None:
+        raise SystemExit("the opponent needs g++")
+    print(f"{'eval':<9}{'function':<10}{'size':<8}{'jitad':>9}{'C++':>9}  {'ratio (quartiles)':<20}"
+          f"{'first call':>11}  {'difference':>10}")  # fmt: skip
+    ratios = []
+    for name in chosen.evals or list(evals()):
+        functions = evals()[name]
+        one = DERIVATIVES.get(name)
+        for size in chosen.sizes:
+            for function in [one] if one else [] if name == "hello" else list(functions):
+                ratios.append(line(name, function, size, functions[function], chosen.seconds))
+    if ratios:
+        mean = exp(sum(map(log, ratios)) / len(ratios))
+        print(f"geometric mean of {len(ratios)} ratios: {mean:.2f}")
+
+
+def line(name: str, function: str, size: str, f: Function, seconds: float) -> float:
+    args = f.arguments(workload(name, size)[0])
+    begin = time.perf_counter()
+    like = flat(f.run(*args))
+    first = time.perf_counter() - begin
+    hand = by_hand(name, args)(like)
+    hand.seconds(1)
+    pairs = zip(hand.results, like, strict=True)
+    difference = max((error(np.asarray(a), np.asarray(b)) for a, b in pairs), default=inf)
+    times = interleaved(
+        {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(1)}, 25, seconds
+    )
+    # ctypes takes a microsecond a call: where calls are short, the loop is in C++
+    if np.median(times["C++"]) < 2e-5:
+        count = max(1, int(2e-3 / np.median(times["C++"])))
+        scale = np.array([hand.seconds(count) / count for _ in range(9)])
+        times["C++"] = times["C++"] / np.median(times["C++"]) * np.median(scale)
+    r = ratio(times["jitad"], times["C++"])
+    print(f"{name:<9}{function:<10}{size:<8}{readable(np.median(times['jitad'])):>9}"
+          f"{readable(np.median(times['C++'])):>9}  {r.median:5.2f} ({r.low:.2f} to {r.high:.2f}) "
+          f"  {readable(first):>11}  {difference:>10.1e}", flush=True)  # fmt: skip
+    return r.median

@@ -1,0 +1,50 @@
+"""Does importing jitad import what it doesn't need?  SciPy takes longer than all of jitad."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LOADED = "print(*sorted(m for m in sys.modules if m.count('.') == 1 and m.startswith('scipy.')))"
+
+
+def run(folder: Path, *lines: str) -> str:
+    file = folder / "program.py"
+    file.write_text("\n".join(["import sys", *lines]))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JITAD_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run([sys.executable, str(file)], env=environment, capture_output=True,
+                          text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_neither_import_nor_a_gradient_import_scipy(tmp_path: Path) -> None:
+    slow = {"scipy.special", "scipy.linalg", "scipy.sparse", "scipy.stats"}
+    program = ["from jitad import jit_grad, grad", "import numpy as np",
+               "f = lambda x: np.sum(np.exp(x) / x)",
+               "jit_grad(f)(np.ones(3)), grad(f)(np.ones(3))", LOADED]  # fmt: skip
+    run(tmp_path, *program)  # Numba imports some when it compiles
+    assert not slow.intersection(run(tmp_path, *program).split())
+
+
+FUNCTIONS = {
+    "from scipy.special import erf": ("erf(x)", 0.8787825789354449),
+    "import scipy.special as sp": ("sp.logsumexp(np.array([x, 0.0]))", 0.6224593312018546),
+    "import scipy.linalg as sl": ("sl.det(np.array([[x, 1.0], [1.0, x]]))", 1.0),
+    "import math": ("math.lgamma(x)", -1.9635100260214235),
+}
+
+
+@pytest.mark.parametrize("line", FUNCTIONS)
+def test_functions_of_scipy_imported_after_jitad(line: str, tmp_path: Path) -> None:
+    """In both engines, and from what the first process left on disk."""
+    text, true = FUNCTIONS[line]
+    for _ in range(2):
+        found = run(tmp_path, "from jitad import jit_grad, grad", "import numpy as np", line,
+                    f"f = lambda x: {text}", "print(grad(f)(0.5), jit_grad(f)(0.5))")  # fmt: skip
+        assert [float(s) for s in found.split()] == pytest.approx([true, true], rel=1e-12)

@@ -1,0 +1,88 @@
+"""Does the work of a first call grow no faster than the function?
+
+Counted, not timed: all calls of Python functions and of built-in ones, from the plain function
+to its gradient.  A pass that goes through all it has for each thing it meets shows as soon as
+there are some hundred of them.  What calls don't show (sets of everything that is alive, one a
+check) is looked at apart.
+"""
+
+from __future__ import annotations
+
+import linecache
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitad import jit_grad
+from jitad.emit import numba_private
+
+
+def straight_line(lines: int, arrays: bool) -> Callable[..., Any]:
+    """A function of so many lines: sums, products, quotients (which are checked), elements."""
+    draw = random.Random(lines)
+    names, body = ["x", "y"], ["    a = np.zeros(8)"] if arrays else []
+    for k in range(lines):
+        p, q = draw.choice(names[-6:]), draw.choice(names[-6:])
+        forms = [f"{p} * {q} + 0.5", f"math.sin({p}) - {q}", f"{p} / (1.5 + {q} * {q})",
+                 f"({p} + {q}) * 0.25 - 0.125 * {p}"]  # fmt: skip
+        if arrays:
+            body.append(f"    a[{k % 8}] = {p} * {q}")
+            forms.append(f"a[{draw.randrange(8)}] * {p}")
+        body.append(f"    v{k} = {draw.choice(forms)}")
+        names.append(f"v{k}")
+    text = "\n".join(["def f(x, y):", *body, f"    return {' + '.join(names[-6:])}"]) + "\n"
+    file = f"<straight {lines} {arrays}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"np": np, "math": __import__("math")}
+    exec(compile(text, file, "exec"), space)
+    return space["f"]
+
+
+def calls_of(run: Callable[[], object]) -> int:
+    count = 0
+
+    def count_it(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(count_it)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("arrays", [False, True])
+def test_work_grows_with_the_lines(arrays: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JITAD_CACHE_DIR", "")
+    jit_grad(straight_line(10, arrays), argnums=(0, 1))(0.5, 0.7)  # what is done once only
+    sizes = [40, 80, 160]
+    few, some, many = (
+        calls_of(lambda n=n: jit_grad(straight_line(n, arrays), argnums=(0, 1))(0.5, 0.7))
+        for n in sizes
+    )
+    assert many - some < 2.4 * (some - few)  # 2 where it is linear, 4 where it is quadratic
+
+
+def test_only_what_holds_references_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block that raises was the end of every number that was alive there."""
+    monkeypatch.setenv("JITAD_CACHE_DIR", "")
+    ends: list[str] = []
+    delvar = numba_private._Lower.delvar
+
+    def noted(self: Any, name: str) -> None:
+        ends.append(name)
+        delvar(self, name)
+
+    monkeypatch.setattr(numba_private._Lower, "delvar", noted)
+    found = []
+    for n in (30, 60):
+        ends.clear()
+        jit_grad(straight_line(n, False), argnums=(0, 1))(0.5, 0.7)
+        found.append(len(ends))
+    assert found[0] == found[1] < 20
