@@ -9,10 +9,13 @@ from __future__ import annotations
 from tests.catalogue import arrays, functions, models, numerics, recursion, scalars
 from tests.catalogue.entry import Program
 from tests.users import (
+    engineering,
     finance,
+    idioms,
     machinelearning,
     physics,
     pythonic,
+    sequences,
     statistics,
     tutorials,
 )
@@ -26,7 +29,8 @@ PROGRAMS: dict[str, Program] = {p.name: p for m in _MODULES for p in m.catalogue
 MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalogue}
 
 # Written as users write, with no regard to what the engine likes; `tests/users` checks them.
-_USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials)
+_USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
+          engineering, sequences, idioms)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

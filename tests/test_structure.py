@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
+    ("jitad.vectorized",),
     ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets"),
     ("jitad.compression",),
     ("jitad.iterations", "jitad.blocks"),

@@ -1,6 +1,7 @@
 """All of jitad's figures from one run, as a table, a picture and JSON in benchmarks/out.
 
 Usage: python -m benchmarks.report [--quick] [--arrays | --kernels NAME ...] [--sizes SIZE ...]
+       python -m benchmarks.report --peers [--arrays | --kernels NAME ...] [--sizes SIZE ...]
 
 What is compared takes turns in one process; a kernel that fails is named, with the reason, and the
 others go on. Ends with 1 if any gradient could not be measured.
@@ -19,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import timing
-from benchmarks.report import picture, table
+from benchmarks.report import against, picture, table
 from benchmarks.report.cell import Cell, fill, series
 from benchmarks.report.children import Failed, measure
 from benchmarks.subjects import array_names, kernel_names
@@ -34,7 +35,7 @@ def arguments() -> argparse.Namespace:
         prog="python -m benchmarks.report", description=__doc__.splitlines()[0]
     )
     names = kernel_names() + array_names()
-    parser.add_argument("--kernels", nargs="+", choices=names, default=kernel_names())
+    parser.add_argument("--kernels", nargs="+", choices=names)
     parser.add_argument(
         "--arrays", dest="kernels", action="store_const", const=array_names(),
         help="the scientific programs over whole arrays, kernels/arrays",
@@ -43,7 +44,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--quick", action="store_true", help="fewer rounds, no eager gradients: a first look"
     )
-    return parser.parse_args()
+    parser.add_argument(
+        "--peers", action="store_true",
+        help="beside JAX, PyTorch and HIPS autograd, on all kernels unless some are named",
+    )  # fmt: skip
+    options = parser.parse_args()
+    options.kernels = options.kernels or (names if options.peers else kernel_names())
+    return options
 
 
 def main() -> int:
@@ -52,6 +59,10 @@ def main() -> int:
     rounds, limit = (9, 120.0) if options.quick else (41, 600.0)
     sizes = [size for size in SIZES if size in options.sizes]
     print(machine())
+    OUT.mkdir(exist_ok=True)
+    if options.peers:
+        chosen = options.kernels
+        return 1 if against.run(chosen, sizes, rounds, OUT / "peers.json") else 0
     print(overhead(limit), flush=True)
     print("\n".join(["", *table.head()]), flush=True)
     cells: list[Cell] = []
@@ -67,7 +78,6 @@ def main() -> int:
     if options.kernels != array_names():
         print("\n".join(["", *nested_programs(rounds, limit)]), flush=True)
 
-    OUT.mkdir(exist_ok=True)
     (OUT / "report.json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))
     picture.draw(cells, sizes, OUT / "report.png")
     print(f"\npicture: {OUT / 'report.png'}\nfigures: {OUT / 'report.json'}")

@@ -5,13 +5,17 @@ clean start, and because a kernel that crashes or hangs must not take the report
 line printed is the result as JSON.
 """
 
+import contextlib
 import json
+import signal
 import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
 from numba import njit
 
+from benchmarks import peers as others
 from benchmarks import timing
 from benchmarks.report import memory, peers
 from benchmarks.subjects import as_parts, check_same
@@ -115,6 +119,50 @@ def nested(name: str, rounds: str) -> dict:
     return {"times": {subject: list(series) for subject, series in times.items()}}
 
 
+def against(name: str, size: str, rounds: str, limit: str, chosen: str) -> dict:
+    """jitad beside the peers' own programs, in turns; `first`: the seconds of a first call."""
+    kernel = load(name)
+    arguments = kernel.inputs(size)
+    expected = kernel.gradient(*arguments)
+    first, gradient = first_call(kernel, arguments)
+    check_same(gradient(*arguments), expected)
+    subjects, firsts = {"jitad": lambda: gradient(*arguments)}, {"jitad": first}
+    missing = {}
+    for peer in chosen.split(","):
+        try:
+            start = time.perf_counter()
+            with at_most(float(limit)):
+                call = others.value_and_gradient(peer, kernel, arguments)
+                value, found = call()
+                firsts[peer] = time.perf_counter() - start
+                call()
+            check_same((value, found), expected, 1e-6)
+            subjects[peer] = call
+        except Exception as error:
+            missing[peer] = reason(error)
+    times = timing.interleaved(subjects, rounds=int(rounds), seconds=int(rounds) / 2)
+    return {
+        "firsts": firsts,
+        "times": {subject: list(series) for subject, series in times.items()},
+        "missing": missing,
+    }
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in code of Python that takes longer."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"took more than {seconds:.0f} s")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
 def overhead() -> dict:
     """Seconds of a call that has next to nothing to do: ten elements."""
 
@@ -139,7 +187,7 @@ def reason(error: BaseException) -> str:
 
 
 MEASURES = {"steady": steady, "again": again, "peak": peak, "eager": eager, "overhead": overhead,
-            "nested": nested}  # fmt: skip
+            "nested": nested, "against": against}  # fmt: skip
 
 
 def main() -> None:

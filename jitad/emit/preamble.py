@@ -128,7 +128,8 @@ _LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_
            "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
            "trisolve")  # fmt: skip
 _SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS)
-_ELSEWHERE = {"times": "blas", "gram": "blas", "eig": "eigen", **dict.fromkeys(_LAPACK, "lapack")}
+_ELSEWHERE = {"times": "blas", "gram": "blas", "eig": "eigen", "heigh": "hermitian",
+              **dict.fromkeys(_LAPACK, "lapack")}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

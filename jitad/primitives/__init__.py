@@ -9,6 +9,7 @@ from jitad.primitives import (
     eigen,
     elementwise,
     fourier,
+    hermitian,
     matrices,
     orders,
     records,
@@ -19,4 +20,5 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "matrices", "orders", "records", "schedules", "special", "spectra"]
+__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records", "schedules"]
+__all__ += ["special", "spectra"]

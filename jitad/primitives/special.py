@@ -205,3 +205,38 @@ _row("betainc", lambda o, a, b, x, y: (
 _row("betaincinv", lambda o, a, b, p, y: (
     _shape("betaincinv"), _shape("betaincinv"), 1.0 / _beta_density(o, a, b, y)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+_row("betaincc", lambda o, a, b, x, y: (
+    _shape("betaincc"), _shape("betaincc"), -_beta_density(o, a, b, x)),
+    POSITIVE, POSITIVE, UNIT)  # fmt: skip
+
+# -- scaled Bessel functions of any order, hypergeometric functions, elliptic integrals ------------
+
+_row("ive", lambda o, v, x, y: (
+    _order("ive"), 0.5 * (o.ive(v - 1.0, x) + o.ive(v + 1.0, x)) - o.sign(x) * y),
+    (0.5, 3.0), POSITIVE)  # fmt: skip
+_row("kve", lambda o, v, x, y: (
+    _order("kve"), y - 0.5 * (o.kve(v - 1.0, x) + o.kve(v + 1.0, x))),
+    (0.5, 3.0), POSITIVE)  # fmt: skip
+_row("hyp0f1", lambda o, v, x, y: (
+    _shape("hyp0f1"), o.hyp0f1(v + 1.0, x) / v), (0.5, 3.0), ANY)  # fmt: skip
+_row("hyp1f1", lambda o, a, b, x, y: (
+    _shape("hyp1f1"), _shape("hyp1f1"), a / b * o.hyp1f1(a + 1.0, b + 1.0, x)),
+    (0.5, 3.0), (0.5, 3.0), ANY)  # fmt: skip
+_row("hyp2f1", lambda o, a, b, c, x, y: (
+    _shape("hyp2f1"), _shape("hyp2f1"), _shape("hyp2f1"),
+    a * b / c * o.hyp2f1(a + 1.0, b + 1.0, c + 1.0, x)),
+    (0.5, 3.0), (0.5, 3.0), (0.5, 3.0), (-0.8, 0.8))  # fmt: skip
+_unary("erfi", lambda o, x, y: (2.0 / _ROOT_PI) * o.exp(x * x), ANY)
+
+
+def _delta(o: Any, phi: Any, m: Any) -> Any:
+    sine = o.sin(phi)
+    return o.sqrt(1.0 - m * sine * sine)
+
+
+_row("ellipkinc", lambda o, phi, m, y: (
+    1.0 / _delta(o, phi, m),
+    (o.ellipeinc(phi, m) / (1.0 - m) - y) / (2.0 * m)
+    - o.sin(2.0 * phi) / (4.0 * (1.0 - m) * _delta(o, phi, m))), (0.2, 1.4), UNIT)  # fmt: skip
+_row("ellipeinc", lambda o, phi, m, y: (
+    _delta(o, phi, m), (y - o.ellipkinc(phi, m)) / (2.0 * m)), (0.2, 1.4), UNIT)  # fmt: skip

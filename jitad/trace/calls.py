@@ -12,12 +12,14 @@ import contextlib
 import copy
 import dataclasses
 import functools
+import importlib
 import itertools
 import math
 import operator
 import sys
 import typing
 from dataclasses import replace
+from enum import Enum
 from types import (
     BuiltinMethodType,
     FunctionType,
@@ -75,6 +77,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(method, *args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
+        if type(f) in _LIBRARY and f in _CALLING:
+            args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
@@ -115,6 +119,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return made_if_new(given)
     if type(f) in COMPILED:
         return call(_read(trace, f, "f"), *args, **kwargs)
+    if isinstance(f, np.vectorize):
+        if trace is not None:
+            _read(trace, f, "pyfunc")
+        return importlib.import_module("jitad.vectorized").called(f, *args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
@@ -161,6 +169,9 @@ _WRITTEN_OUT: dict[Any, Any] = {
 }
 
 _CACHED = type(functools.cache(lambda: None))
+_LIBRARY = (type(np.piecewise), FunctionType)
+# functions of NumPy that call the user's
+_CALLING = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
 
 
 def _cached(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
@@ -337,6 +348,8 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
         return lambda *a, **k: record_print(trace, a, k)
     if _hashable(f) and f in HERE:
         return HERE[f]
+    if f is np.vectorize:  # a batch, which is made of what stands above
+        return importlib.import_module("jitad.vectorized").vectorized
     if trace is not None and _hashable(f) and f in WHILE_TRACING:
         return WHILE_TRACING[f]
     found = implementation(f)
@@ -415,7 +428,7 @@ _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str,
 
 def _is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
-    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType)):
+    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
         return False
     if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
         return False
@@ -438,6 +451,11 @@ def _is_from(modules: frozenset[str], f: Any, module: str) -> bool:
 
 def _advances(f: Any, args: tuple[Any, ...]) -> bool:
     return f is next and bool(args)
+
+
+def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments with the user's functions, also those in lists, as their twins."""
+    return tuple([*map(_callback, a)] if type(a) is list else _callback(a) for a in args)
 
 
 def _callback(value: Any) -> Any:

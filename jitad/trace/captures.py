@@ -13,6 +13,7 @@ import copy
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -164,6 +165,8 @@ class Captures:
         if callable(value) and type(value).__module__ == "builtins":
             self.guards.append(Guard(path, "is", value))
             return value
+        if isinstance(value, Enum):  # a member never changes, but may be another one's turn
+            return self._thing(path, value, Guard(path, "is", value))
         self._check_visible(path, value)
         kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
         return self._thing(path, value, Guard(path, kind, type(value) if kind == "type" else value))

@@ -28,7 +28,10 @@ def constructed(cls: Any, args: Any, kwargs: Any) -> Any:
     generated = _is_generated(cls, init)
     ordinary = type(cls).__call__ is type.__call__ or special(cls, "__call__") is not None
     if not ordinary or not (is_users(new) or is_users(init) or generated):
-        return native(cls, *args, **kwargs)
+        out = native(cls, *args, **kwargs)
+        if ordinary and new is object.__new__:
+            made(out)
+        return out
     if is_users(new):
         out = call(new, cls, *args, **kwargs)
         if not isinstance(out, cls):

@@ -455,8 +455,12 @@ def _container(f: Record, parts: list[Any]) -> Any:
     if is_function(value):
         return closures.again(value, dict(zip(f.of.keys, parts, strict=True)))
     out: Any = SimpleNamespace() if kind is SimpleNamespace else object.__new__(kind)
+    own = getattr(value, "__dict__", ())
     for k, p in zip(f.of.keys, parts, strict=True):
-        object.__setattr__(out, k, p)
+        if k in own:  # past descriptors of the same name
+            out.__dict__[k] = p
+        else:
+            object.__setattr__(out, k, p)
     return out
 
 

@@ -11,6 +11,8 @@ from collections import defaultdict
 from types import BuiltinMethodType, CellType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import (
     JitadAttributeError,
     JitadError,
@@ -19,6 +21,7 @@ from jitad.errors import (
     JitadValueError,
 )
 from jitad.tape.build import Leaf
+from jitad.tape.types import BOOL
 from jitad.trace import lists, outside, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
@@ -29,9 +32,10 @@ from jitad.trace.optional import present
 from jitad.trace.paths import Guard
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
-from jitad.values.array import ArrayHandle
+from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
+from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
@@ -191,6 +195,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if trace is None:
         return outside.met(getattr(owner, name))
     value = getattr(owner, name)
+    if name == "__dict__" and trace.journal.is_fresh(owner):
+        note_made(value)
     captures = trace.captures
     if isinstance(owner, ModuleType) and is_library_module(owner):
         return value
@@ -306,10 +312,19 @@ def _note_attr(owner: Any, name: str) -> None:
     _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
+_MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands between brackets
+
+
 def get_item(owner: Any, index: Any) -> Any:
     owner, index = present(owner), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
+    if isinstance(owner, Number) and not is_python(owner):
+        return wrap(call(np.array, owner)[index])  # new axes
+    if type(owner).__module__ == _MAKERS:
+        made = implementation(owner.__getitem__)
+        if made is not None:
+            return made(index)
     trace = current()
     if trace is None:
         if type(owner) in (list, tuple, dict):
@@ -321,6 +336,8 @@ def get_item(owner: Any, index: Any) -> Any:
     if isinstance(owner, (list, tuple)) and (found := special(index, "__index__")) is not None:
         index = call(found, index)
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
+        if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`
+            index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")

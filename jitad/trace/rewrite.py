@@ -125,6 +125,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }  # fmt: skip
     check_refused(node, file, shadowed)
+    _name_privately(node, class_name)
     if isinstance(node, ast.Lambda):
         made: Any = ast.FunctionDef("_jmade", node.args, [ast.Return(node.body)], [], None, None)
         node = _at(made, node)
@@ -143,6 +144,14 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         raise _too_deep(f, e) from e
     node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
     return node, class_name, unit
+
+
+def _name_privately(node: ast.AST, class_name: str) -> None:
+    """`self.__x` as the class calls it: hooks are given the name as a text."""
+    for n in ast.iter_child_nodes(node):
+        if isinstance(n, ast.Attribute) and n.attr.startswith("__") and not n.attr.endswith("__"):
+            n.attr = f"_{class_name.lstrip('_')}{n.attr}" if class_name else n.attr
+        _name_privately(n, n.name if isinstance(n, ast.ClassDef) else class_name)
 
 
 def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:

@@ -7,10 +7,11 @@ undone before the next one is traced.
 
 from __future__ import annotations
 
-import dataclasses
+import contextlib
 from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 from jitad import closures
 from jitad.closures import is_function
 from jitad.tape.build import Leaf
+from jitad.trace.libraries import is_library_thing
 from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
@@ -116,11 +118,26 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
         return _closed_over(value)
     if value is None or isinstance(value, _OPAQUE) or callable(value):
         return None
-    if dataclasses.is_dataclass(value):
-        return tuple(f.name for f in dataclasses.fields(value) if hasattr(value, f.name))
-    if type(value).__module__ != "builtins" and hasattr(value, "__dict__"):
-        return tuple(vars(value))
-    return None
+    if type(value).__module__ == "builtins":
+        return None
+    slots = () if is_library_thing(type(value)) else tuple(_slots(value))
+    if not slots and not hasattr(value, "__dict__"):
+        return None
+    return (*getattr(value, "__dict__", ()), *slots)
+
+
+def _slots(value: Any) -> Iterator[str]:
+    """The names of what an object holds in slots."""
+    for c in type(value).__mro__:
+        given = vars(c).get("__slots__", ())
+        for name in (given,) if isinstance(given, str) else given:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{c.__name__.lstrip('_')}{name}"
+            slot = vars(c).get(name)
+            if isinstance(slot, MemberDescriptorType):
+                with contextlib.suppress(AttributeError):  # nothing is in it
+                    slot.__get__(value)
+                    yield name
 
 
 def _closed_over(f: Any) -> tuple[Any, ...] | None:
@@ -137,4 +154,7 @@ def _part(value: Any, key: Any) -> Any:
         return closures.content(value, key)
     if type(value) is Stretch:
         return value.part(key)
-    return value[key] if isinstance(value, (tuple, list, dict, deque)) else getattr(value, key)
+    if isinstance(value, (tuple, list, dict, deque)):
+        return value[key]
+    own = getattr(value, "__dict__", ())
+    return own[key] if key in own else getattr(value, key)

@@ -15,23 +15,23 @@ Loads and slices do not lend, because the `slice` row copies.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
-from jitad.primitives import Primitive
+from jitad.errors import JitadError, JitadValueError
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
 from jitad.values.broadcast import fit
-from jitad.values.extents import Int, same
-from jitad.values.indexing import Pick, parse
+from jitad.values.extents import Int, product, same
+from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
 from jitad.values.kind import fail, type_of
-from jitad.values.number import NO_PARAMS, Number, apply, bind, update
+from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
-from jitad.values.views import At, Entry, New, Reshaped, View, Window, all_of
+from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, all_of
 
 
 class ArrayHandle(Surface):
@@ -49,6 +49,10 @@ class ArrayHandle(Surface):
         self._view: View | None = None
         self._lost = ""
         journal.made(self)
+
+    def showing(self, shape: tuple[Int, ...], make: Callable[[Any], Any]) -> ArrayHandle:
+        """A view, not to be written to, of what `make` makes of this array's present content."""
+        return ArrayHandle._onto(self, Shown(shape, make))
 
     @classmethod
     def _onto(cls, parent: ArrayHandle, view: View) -> ArrayHandle:
@@ -181,6 +185,9 @@ class ArrayHandle(Surface):
             case Reshaped() as r:
                 assert self._parent is not None
                 return self._parent._load(r.element(index, self._parent.shape))
+            case Shown() as v:
+                assert self._parent is not None
+                return ArrayHandle(v.read(self._parent.content))._load(index)
 
     def _store_element(self, index: tuple[Int, ...], value: Any) -> None:
         if self._lost:
@@ -191,6 +198,8 @@ class ArrayHandle(Surface):
             case Reshaped() as r:
                 assert self._parent is not None
                 self._parent._store_element(r.element(index, self._parent.shape), value)
+            case Shown():
+                raise _read_only()
             case None if not index:
                 self._set(value, owned=False)
             case None:
@@ -212,6 +221,8 @@ class ArrayHandle(Surface):
                 if _is_array(value):
                     value = Reshaped(self._parent.shape).read(value)
                 self._parent._write_all(value)
+            case Shown():
+                raise _read_only()
             case None:
                 self._write_part(all_of(self.shape), value) if self.shape else self._set(
                     value, owned=False
@@ -261,6 +272,9 @@ class ArrayHandle(Surface):
         if at:
             content = self._content
             return content[at] if isinstance(content, np.ndarray) else bind("load", content, *at)
+        if has_bool(index):
+            new, masks = bools_as_masks(index)
+            return self[new][masks]
         entries = parse(index, self.shape)
         if any(isinstance(e, Pick) for e in entries):
             from jitad.values.picking import pick
@@ -279,6 +293,10 @@ class ArrayHandle(Surface):
             return
         if place and _is_scalar_tagged(value, self._content):
             self._store("store", value, place)
+            return
+        if has_bool(index):
+            new, masks = bools_as_masks(index)
+            self[new][masks] = value
             return
         entries = parse(index, self.shape)
         if any(isinstance(e, Pick) for e in entries):
@@ -366,6 +384,12 @@ class ArrayHandle(Surface):
         return wrap(np.array(Reshaped(shape).read(self.peek()))
                     if self.concrete else Reshaped(shape).read(self.content))  # fmt: skip
 
+    def flattened(self) -> ArrayHandle:
+        """A view of one axis of the elements in C order, wherever they lie."""
+        if not self.shape:
+            return self.reshaped((1,))
+        return ArrayHandle._onto(self, Reshaped((product(self.shape),)))
+
     def _as_view(self, shape: tuple[Int, ...]) -> bool:
         plain = self.peek() if self.concrete else None
         if isinstance(plain, np.ndarray) and not _any_number(shape) and plain.size:
@@ -384,61 +408,16 @@ class ArrayHandle(Surface):
         return True
 
 
-def quickly(row: Primitive, args: tuple[Any, ...]) -> Any:
-    """An elementwise primitive in the usual case of the eager engine; None in any other.
-
-    The usual case: arrays of equal plain extents, one of them tagged, and scalars.  `elementwise`
-    gives the same for it, after looking for all that operands can be.
-    """
-    found = lent(args)
-    if found is None:
-        return None
-    contents, shapes = found
-    if len(shapes) > 1 and shapes[0] != shapes[-1]:  # no elementwise primitive takes three
-        return None
-    return ArrayHandle(apply(row, contents, NO_PARAMS))
-
-
-def lent(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, ...]]] | None:
-    """Contents of operands, at least one of them tagged, and the plain extents of the arrays.
-
-    None where there is a tape, a view, or anything else than arrays with axes and scalars.
-    """
-    tagged, contents, shapes = False, [], []
-    for a in args:
-        if type(a) is ArrayHandle:
-            if a._parent is not None or a._lost:
-                return None
-            content = base = a._content
-            while isinstance(base, Number):
-                if not base.tag:
-                    return None
-                base = base.primal  # type: ignore[attr-defined]
-                tagged = True
-            shapes.append(base.shape)
-            contents.append(content)
-        elif type(a) is float or type(a) is int:
-            contents.append(a)
-        elif isinstance(a, Number) and a.tag and not _is_array(a):
-            contents.append(a)
-        else:
-            return None
-    if not tagged or not shapes or () in shapes:
-        return None
-    for a in args:
-        if type(a) is ArrayHandle:
-            a._owned = False
-    return tuple(contents), shapes
-
-
-ArrayHandle.quickly = staticmethod(quickly)
-
-
 def _is_scalar_tagged(value: Any, content: Any) -> bool:
     """True of a tagged scalar of the content's dtype."""
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
+
+
+def _read_only() -> JitadError:
+    return fail(JitadValueError, "assignment destination is read-only",
+                "Write to the array that it is a view of.")  # fmt: skip
 
 
 def _is_leaf(value: Any) -> bool:

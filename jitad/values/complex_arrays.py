@@ -23,7 +23,7 @@ from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import bind
 from jitad.values.reductions import axes_of, part, with_part
-from jitad.values.registry import call, is_complex, of_complex
+from jitad.values.registry import call, is_complex, of_complex, replaces
 
 _e = elementwise
 
@@ -99,7 +99,8 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> A
 
 
 @of_complex(np.full)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **_: Any) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *,
+         device: Any = None) -> Any:  # fmt: skip
     return _filled_with(lambda p, k: call(np.full, shape, p, dtype=k), fill_value, dtype)
 
 
@@ -121,7 +122,8 @@ def _filled_with(make: Callable[[Any, Any], Any], value: Any, dtype: Any) -> Any
 
 
 def _like(fill: float) -> Callable[..., Any]:
-    def like(a: Any, dtype: Any = None, *args: Any, shape: Any = None, **_: Any) -> Any:
+    def like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+             device: Any = None) -> Any:  # fmt: skip
         kind = np.dtype(dtype) if dtype is not None else getattr(a, "dtype", np.dtype(complex))
         where = shape_of(parts(a)[1]) if shape is None else shape
         return call(np.full, where, fill + 0j if kind.kind == "c" else fill, dtype=kind)
@@ -232,85 +234,27 @@ def polyval(p: Any, x: Any) -> Any:
     return out
 
 
-# -- linear algebra -------------------------------------------------------------------------------
+# -- order ----------------------------------------------------------------------------------------
 
 
-def _doubled(z: Any) -> Any:
-    """The real matrix that acts on stacked parts as the complex one does."""
-    re, im = real_part(z), imaginary_part(z)
-    upper = call(np.concatenate, [re, call(np.negative, im)], axis=-1)
-    return call(np.concatenate, [upper, call(np.concatenate, [im, re], axis=-1)], axis=-2)
+@of_complex(np.argsort)
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
+            stable: Any = None) -> Any:  # fmt: skip
+    """By the real parts, and by the imaginary ones where these are equal."""
+    if axis is None:
+        a, axis = call(np.ravel, a), 0
+    return call(np.lexsort, (imaginary_part(a), real_part(a)), axis)
 
 
-def _halves(stacked: Any, axis: int) -> Any:
-    n = extents.floordiv(stacked.shape[axis], 2)
-    index: list[Any] = [slice(None)] * stacked.ndim
-    halves = []
-    for where in (slice(0, n), slice(n, None)):
-        index[axis] = where
-        halves.append(stacked[tuple(index)])
-    return pair(*halves)
+@of_complex(np.sort)
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
+         stable: Any = None) -> Any:  # fmt: skip
+    if axis is None:
+        a, axis = call(np.ravel, a), 0
+    return call(np.take_along_axis, a, argsort(a, axis), axis)
 
 
-def solver(original: Any) -> Callable[..., Any]:
-    def solve(a: Any, b: Any, **kwargs: Any) -> Any:
-        vector = len(shape_of(parts(b)[0])) == 1
-        axis = -1 if vector else -2
-        both = call(np.concatenate, [real_part(b), imaginary_part(b)], axis=axis)
-        return _halves(call(original, _doubled(a), both, **kwargs), axis)
-
-    return solve
-
-
-of_complex(np.linalg.solve)(solver(np.linalg.solve))
-
-
-def inverse_of(original: Any) -> Callable[..., Any]:
-    def inverse(a: Any, *args: Any, **kwargs: Any) -> Any:
-        both = call(original, _doubled(a), *args, **kwargs)
-        n = extents.floordiv(both.shape[-1], 2)
-        return _halves(both[..., :n], -2)
-
-    return inverse
-
-
-for _f in (np.linalg.inv, np.linalg.pinv):
-    of_complex(_f)(inverse_of(_f))
-
-
-@of_complex(np.linalg.matrix_power)
-def matrix_power(a: Any, n: int) -> Any:
-    if n < 0:
-        a, n = call(np.linalg.inv, a), -n
-    if n == 0:
-        like = real_part(a)
-        return plus(times(a, 0.0), call(np.eye, like.shape[-1]))
-    out, base = None, a
-    while n:
-        if n & 1:
-            out = base if out is None else call(np.matmul, out, base)
-        n >>= 1
-        base = call(np.matmul, base, base) if n else base
-    return out
-
-
-@of_complex(np.linalg.multi_dot)
-def multi_dot(arrays: Any, *, out: Any = None) -> Any:
-    found, *rest = arrays
-    for a in rest:
-        found = call(np.dot, found, a)
-    return finished(found, out)
-
-
-@of_complex(np.linalg.norm)
-def norm(z: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    axes = (axis,) if isinstance(axis, int) else axis
-    matrix = len(z.shape if axes is None else axes) == 2
-    if matrix and ord in (2, -2, "nuc"):
-        raise fail(JitadTypeError, f"the norm {ord!r} of complex matrices is not supported here")
-    return call(np.linalg.norm, absolute(z), ord, axis, keepdims)
-
-
-@of_complex(np.linalg.vector_norm)
-def vector_norm(z: Any, **kwargs: Any) -> Any:
-    return call(np.linalg.vector_norm, absolute(z), **kwargs)
+@of_complex(np.sort_complex)
+@replaces(np.sort_complex)
+def sort_complex(a: Any) -> Any:
+    return call(np.sort, call(np.array, a, dtype=complex))

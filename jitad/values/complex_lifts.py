@@ -47,7 +47,8 @@ LINEAR: dict[Any, Places] = {
     np.append: (0, 1), np.where: (1, 2), np.select: (1, 2, "default"), np.choose: (1,),
     np.compress: (1, "a"), np.extract: (1,), np.insert: (0, 2), np.pad: (0, "constant_values"),
     np.interp: (2, "left", "right"), np.linspace: (0, 1),
-    np.trapezoid: (0, "y"), np.average: (0, "a"),
+    np.trapezoid: (0, "y"), np.average: (0, "a"), np.polyadd: (0, 1), np.polysub: (0, 1),
+    np.polyder: (0, "p"),
 }  # fmt: skip
 
 # These write to their first operand, which has to be complex itself.
@@ -60,7 +61,7 @@ PRODUCTS: dict[Any, Places] = {
     **dict.fromkeys((np.matmul, np.dot, np.inner, np.outer, np.tensordot, np.kron, np.convolve,
                      np.cross, np.multiply.outer, np.linalg.matmul, np.linalg.outer,
                      np.linalg.cross, np.linalg.tensordot), (0, 1)),
-    np.einsum: (1, "*"),
+    np.polymul: (0, 1), np.einsum: (1, "*"),
 }
 
 # As products, the first (of `correlate`, the second) operand conjugated.

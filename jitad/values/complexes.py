@@ -278,8 +278,17 @@ class Complex:
         return call(np.transpose, self)
 
     @property
+    def mT(self) -> Any:
+        return call(np.matrix_transpose, self)
+
+    @property
     def flat(self) -> Any:
-        return call(np.ravel, self)
+        whole = self._array("the flat array")
+        return Complex(whole.re.flattened(), whole.im.flattened())
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self[...] = call(np.resize, value, self.shape)
 
     def _array(self, what: str) -> Complex:
         if not isinstance(self.re, ArrayHandle):
@@ -289,6 +298,8 @@ class Complex:
     # -- elements ---------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
+        if not isinstance(self.re, ArrayHandle) and not self.type.py:  # type: ignore[union-attr]
+            return call(np.array, self)[index]  # new axes
         self._array("an item")
         re, im = self.re[index], self.im[index]
         return Complex(re, im) if isinstance(re, ArrayHandle) else pair(re, im)

@@ -27,7 +27,7 @@ Term = tuple[ArrayHandle, str]  # an operand, and a letter for each of its axes
 
 @replaces(np.einsum)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None,
-           **_: Any) -> Any:  # fmt: skip
+           order: str = "K") -> Any:  # fmt: skip
     terms, result = _parsed(operands)
     if dtype is not None:
         terms = [(a.astype(dtype), letters) for a, letters in terms]
@@ -181,19 +181,19 @@ def _pair(first: Term, second: Term, needed: set[str]) -> Term:
 
 
 @replaces(np.vecdot)
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, **_: Any) -> Any:
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     x1, x2 = call(np.moveaxis, x1, axis, -1), call(np.moveaxis, x2, axis, -1)
     require_same(x1.shape[-1], x2.shape[-1], lambda: "vecdot: the vectors differ in length")
     return call(np.sum, elementwise("mul", x1, x2), axis=-1)
 
 
 @replaces(np.matvec)
-def matvec(x1: Any, x2: Any, /, **_: Any) -> Any:
+def matvec(x1: Any, x2: Any, /) -> Any:
     x1, x2 = handle(x1), handle(x2)
     return matmul(x1, x2) if x2.ndim == 1 else matmul(x1, x2[..., None])[..., 0]
 
 
 @replaces(np.vecmat)
-def vecmat(x1: Any, x2: Any, /, **_: Any) -> Any:
+def vecmat(x1: Any, x2: Any, /) -> Any:
     x1, x2 = handle(x1), handle(x2)
     return matmul(x1, x2) if x1.ndim == 1 else matmul(x1[..., None, :], x2)[..., 0, :]

@@ -74,23 +74,24 @@ def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> Any:
 
 
 @replaces(np.zeros, plain=False)
-def zeros(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> Any:
+def zeros(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
     return filled(0, shape_tuple(shape), kind_of(dtype))
 
 
 @replaces(np.ones, plain=False)
-def ones(shape: Any, dtype: Any = None, order: str = "C", **_: Any) -> Any:
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Any:
     return filled(1, shape_tuple(shape), kind_of(dtype))
 
 
 @replaces(np.empty, plain=False)
-def empty(shape: Any, dtype: Any = float, order: str = "C", **_: Any) -> Any:
+def empty(shape: Any, dtype: Any = float, order: str = "C", *, device: Any = None) -> Any:
     """Zeros: what is never written has a value, and it is the same on every run."""
     return filled(0, shape_tuple(shape), kind_of(dtype))
 
 
 @replaces(np.full, plain=False)
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **_: Any) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *,
+         device: Any = None) -> Any:  # fmt: skip
     value = as_operand(fill_value)
     kind = kind_of(dtype if dtype is not None else type_of(value).dtype)
     if shape_of(value):
@@ -103,8 +104,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", **_: 
 
 
 def _like(fill: int) -> Any:
-    def like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None,
-             **_: Any) -> Any:  # fmt: skip
+    def like(a: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
+             device: Any = None) -> Any:  # fmt: skip
         a = as_operand(a)
         kind = kind_of(dtype if dtype is not None else type_of(a).dtype)
         return filled(fill, shape_of(a) if shape is None else shape_tuple(shape), kind)
@@ -118,23 +119,25 @@ empty_like = replaces(np.empty_like, plain=False)(_like(0))
 
 
 @replaces(np.full_like, plain=False)
-def full_like(a: Any, fill_value: Any, dtype: Any = None, **_: Any) -> Any:
+def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True,
+              shape: Any = None, *, device: Any = None) -> Any:  # fmt: skip
     a = as_operand(a)
-    return full(shape_of(a), fill_value, dtype if dtype is not None else type_of(a).dtype)
+    wanted = shape_of(a) if shape is None else shape
+    return full(wanted, fill_value, dtype if dtype is not None else type_of(a).dtype)
 
 
 # -- from values ----------------------------------------------------------------------------------
 
 
 @replaces(np.array, plain=False)
-def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> Any:
+def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
+          subok: bool = False, ndmin: int = 0) -> Any:  # fmt: skip
     """A new array of a number, an array, or nested lists of them."""
     kind = None if dtype is None else kind_of(dtype)
     if kind is not None and kind.kind == "c" and is_traced(value):
-        like = array(value, kind.type(0).real.dtype, **other)
+        like = array(value, kind.type(0).real.dtype, ndmin=ndmin)
         zeros = call(np.zeros_like, like)
         return of_parts(lambda v, part: like if v is like else zeros, like, kind)
-    ndmin = other.pop("ndmin", 0)
     if isinstance(value, (list, tuple)) and is_traced(value):
         out = _from_list(value)
     elif isinstance(value, ArrayHandle) and not value.concrete:
@@ -180,19 +183,20 @@ def _from_list(items: Any) -> ArrayHandle:
 
 
 @replaces(np.asarray, np.ascontiguousarray, np.asanyarray, np.asfortranarray, plain=False)
-def asarray(value: Any, dtype: Any = None, *_: Any, **__: Any) -> Any:
+def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
+            copy: Any = None) -> Any:  # fmt: skip
     if isinstance(value, ArrayHandle) and (dtype is None or np.dtype(dtype) == value.dtype):
-        return value
+        return array(value) if copy else value
     return array(value, dtype)
 
 
 @replaces(np.copy, plain=False)
-def copy(a: Any, *_: Any, **__: Any) -> Any:
+def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
     return array(a)
 
 
 @replaces(np.astype, plain=False)
-def astype(a: Any, dtype: Any, /, *, copy: bool = True, **_: Any) -> Any:
+def astype(a: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
     """A copy with another dtype (scalars: a NumPy number)."""
     kind = kind_of(dtype)
     a = as_operand(a)
@@ -216,7 +220,8 @@ def iota(n: Int, dtype: str) -> ArrayHandle:
 
 
 @replaces(np.arange, plain=False)
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: Any) -> Any:
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *,
+           device: Any = None) -> Any:  # fmt: skip
     start, stop = (0, start) if stop is None else (start, stop)
     ends = (start, stop, step)
     if not any(isinstance(x, Number) for x in ends):
@@ -239,42 +244,52 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, **_: 
 
 @replaces(np.linspace)
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False,
-             dtype: Any = None, **_: Any) -> Any:  # fmt: skip
-    """start + k * step, the last one being `stop` itself."""
+             dtype: Any = None, axis: int = 0, *, device: Any = None) -> Any:  # fmt: skip
+    """start + k * step along a new axis, the last one being `stop` itself."""
     num = as_int(num, "num")
     parts = extents.sub(num, 1) if endpoint else num
     one_or_more = extents.largest(parts, 1)
+    start, stop = as_operand(start), as_operand(stop)
     step = elementwise("div", elementwise("sub", stop, start), one_or_more)
-    k = iota(num, "f8")
+    ndim = len(shape_of(step))
+    k = iota(num, "f8").with_axes(tuple(range(1, ndim + 1)))
     out = elementwise("add", elementwise("mul", k, step), start)
     if endpoint:
         # NumPy sets the last element, so that rounding doesn't show there.
         last = elementwise("eq", k, elementwise("mul", parts, 1.0))
         many = elementwise("gt", parts, 0)
         out = elementwise("where", elementwise("logical_and", last, many), stop, out)
-    out = out if dtype is None else astype(out, dtype)
+    out = call(np.moveaxis, out, 0, axis) if axis not in (0, -ndim - 1) else out
+    kind = type_of(step).dtype if dtype is None else dtype
+    out = out if out.dtype == kind else astype(out, kind)
     return (out, step) if retstep else out
 
 
 @replaces(np.logspace)
 def logspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, base: Any = 10.0,
-             dtype: Any = None, **_: Any) -> Any:  # fmt: skip
-    out = elementwise("pow", base, linspace(start, stop, num, endpoint))
+             dtype: Any = None, axis: int = 0) -> Any:  # fmt: skip
+    base = as_operand(base)
+    if shape_of(base):
+        base = call(np.expand_dims, base, axis)
+    out = elementwise("pow", base, linspace(start, stop, num, endpoint, axis=axis))
     return out if dtype is None else astype(out, dtype)
 
 
 @replaces(np.geomspace)
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None,
-              **_: Any) -> Any:  # fmt: skip
-    """By logarithms of the sizes: both ends have one sign."""
-    size = elementwise("div", stop, start)
-    out = elementwise("mul", start, elementwise(
-        "exp", linspace(0.0, elementwise("log", size), num, endpoint)))  # fmt: skip
+              axis: int = 0) -> Any:  # fmt: skip
+    """By logarithms of the sizes: both ends have one sign.  float64 whatever they are."""
+    start, stop = (elementwise("mul", as_operand(x), np.float64(1.0)) for x in (start, stop))
+    size = elementwise("log", elementwise("div", stop, start))
+    powers = elementwise("exp", linspace(0.0, size, num, endpoint, axis=axis))
+    start = call(np.expand_dims, start, axis) if shape_of(start) else start
+    out = elementwise("mul", start, powers)
     return out if dtype is None else astype(out, dtype)
 
 
 @replaces(np.eye, plain=False)
-def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
+def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C", *,
+        device: Any = None) -> Any:  # fmt: skip
     n, m = shape_tuple((N, N if M is None else M))
     if present_builder() is None and not any(isinstance(x, Number) for x in (n, m)):
         return made(np.eye(n, m, k, dtype))
@@ -284,7 +299,7 @@ def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = float, **_: Any) -> Any:
 
 
 @replaces(np.identity, plain=False)
-def identity(n: Any, dtype: Any = float, **_: Any) -> Any:
+def identity(n: Any, dtype: Any = float) -> Any:
     return eye(n, dtype=dtype)
 
 

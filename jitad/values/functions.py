@@ -8,9 +8,11 @@ tracer's call hook calls it in place of the original.
 from __future__ import annotations
 
 from jitad.values import (
+    borders,
     complex_arrays,
     complex_functions,
     complex_lifts,
+    complex_linalg,
     contractions,
     creation,
     eigen,
@@ -23,20 +25,25 @@ from jitad.values import (
     picking,
     products,
     python_functions,
+    quantiles,
     ranges,
     rearranging,
     reductions,
+    sets,
     shaping,
     signals,
     statistics,
+    subscripts,
     ufunc_methods,
     ufuncs,
 )
 from jitad.values.registry import implementation
 
-MODULES = (python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products,
-           picking, rearranging, contractions, orders, linalg, norms, grids,
-           signals, statistics, ufunc_methods,
-           complex_lifts, complex_functions, complex_arrays, fourier, eigen)
+MODULES = (
+    python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
+    rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids,
+    signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
+    complex_arrays, complex_linalg, fourier, eigen,
+)  # fmt: skip
 
 __all__ = ["MODULES", "implementation"]

@@ -27,7 +27,7 @@ from jitad.values.extents import (
     smallest,
     sub,
 )
-from jitad.values.kind import fail, require
+from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import call
 from jitad.values.views import At, Entry, New, Range
@@ -72,9 +72,47 @@ def parse(index: Any, shape: tuple[Int, ...]) -> list[Entry | Pick]:
     return out
 
 
-def _array_or_item(item: Any) -> Any:
+def has_bool(index: Any) -> bool:
+    """True where a single bool stands among the items of a subscript."""
+    items = index if isinstance(index, tuple) else (index,)
+    return any(map(_is_bool, items))
+
+
+def _is_bool(item: Any) -> bool:
     if isinstance(item, (bool, np.bool_)):
-        raise fail(JitadIndexError, "a bool is no index of an array here", "Use np.where or if.")
+        return True
+    dtype = None if isinstance(item, (int, slice)) else getattr(item, "dtype", None)
+    if dtype is None and isinstance(item, Number):
+        dtype = np.dtype(type_of(item).dtype)
+    return dtype is not None and dtype.kind == "b" and not getattr(item, "ndim", 0)
+
+
+def bools_as_masks(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Two subscripts for one with single bools: a new axis for each, then a mask over that.
+
+    So `a[True]` has one axis more than `a`, and `a[False]` no elements on it, as in NumPy.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    new: list[Any] = []
+    mask: list[Any] = []
+    for item in items:
+        if _is_bool(item):
+            new.append(None)
+            plain = not isinstance(getattr(item, "content", item), Number)
+            mask.append(np.array([bool(item)]) if plain else call(np.reshape, item, (1,)))
+            continue
+        if item is None or item is ...:
+            new.append(item)
+            mask.append(slice(None) if item is None else item)
+            continue
+        item = call(np.array, item) if isinstance(item, list) and item else item
+        over = getattr(item, "dtype", np.dtype(int)).kind == "b"
+        new += [slice(None)] * (item.ndim if over else 1)
+        mask.append(item)
+    return tuple(new), tuple(mask)
+
+
+def _array_or_item(item: Any) -> Any:
     if isinstance(item, list):
         item = call(np.array, item) if item else np.array(item, dtype=np.intp)
     dtype = getattr(item, "dtype", None)

@@ -128,8 +128,8 @@ def det(a: Any) -> Any:
     return stacked(lambda a: (bind("det", a, factors(a, False)),), [()], a)[0]
 
 
-_Slogdet: Any = type(np.linalg.slogdet(np.eye(1)))
-_Eigh: Any = type(np.linalg.eigh(np.eye(1)))
+Slogdet: Any = type(np.linalg.slogdet(np.eye(1)))
+Eigh: Any = type(np.linalg.eigh(np.eye(1)))
 _Svd: Any = type(np.linalg.svd(np.eye(1)))
 _Qr: Any = type(np.linalg.qr(np.eye(1)))
 
@@ -143,7 +143,7 @@ def slogdet(a: Any) -> Any:
         lu = factors(a, False)
         return bind("lu_sign", lu), bind("log_size", a, lu)
 
-    return _Slogdet(*stacked(one, [(), ()], a))
+    return Slogdet(*stacked(one, [(), ()], a))
 
 
 @replaces(np.linalg.tensorsolve)
@@ -240,7 +240,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:
         packed = bind("eigh", a, extents.add(a.shape[0], 1))
         return bind("eigenvalues", a, packed), bind("eigenvectors", a, packed)
 
-    return _Eigh(*stacked(one, [a.shape[-1:], shape2(a)], a))
+    return Eigh(*stacked(one, [a.shape[-1:], shape2(a)], a))
 
 
 @replaces(np.linalg.eigvalsh)
@@ -338,12 +338,12 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     rank = call(np.count_nonzero, elementwise("gt", s, elementwise("mul", s[0], cutoff)))
     high = not extents.at_least(n, m) and bool(elementwise("gt", m, n))
     if not high:
-        return x, call(np.zeros, 0, dtype=a.dtype), rank, s
+        return x, call(np.zeros, 0, dtype=a.dtype), elementwise("cast", rank, dtype="i4"), s
     require(bind("eq", rank, n), JitadLinAlgError, "lstsq: the rank of the matrix is less than "
             "its number of columns", "Use np.linalg.pinv.")  # fmt: skip
     off = elementwise("sub", b, matmul(a, x))
     squares = call(np.sum, elementwise("mul", off, off), axis=0)
-    return x, call(np.atleast_1d, squares), rank, s
+    return x, call(np.atleast_1d, squares), elementwise("cast", rank, dtype="i4"), s
 
 
 @replaces(np.linalg.matrix_rank)

@@ -131,6 +131,8 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return _complex(name, self, other)
         if isinstance(other, (Number, np.generic)):
             return apply(row, (self, other), NO_PARAMS)
+        if isinstance(other, (int, float)):  # an IntEnum, say
+            return self._apply(row, (self, other.real), NO_PARAMS)
         return NotImplemented
 
     def reflected(self: Number, other: Any) -> Any:
@@ -140,6 +142,8 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return _complex(name, other, self)
         if isinstance(other, (Number, np.generic)):
             return apply(row, (other, self), NO_PARAMS)
+        if isinstance(other, (int, float)):
+            return self._apply(row, (other.real, self), NO_PARAMS)
         return NotImplemented
 
     return operator, reflected
@@ -212,6 +216,12 @@ class Number:
 
     def conjugate(self) -> Any:
         return self
+
+    def item(self) -> Any:
+        """A NumPy number as one of Python's."""
+        from jitad.values.python_functions import to_python  # which knows of arrays
+
+        return to_python(self)
 
     def is_integer(self) -> Any:
         return bind("eq", self - bind("trunc", self), 0.0)  # an infinity is none

@@ -1,4 +1,4 @@
-"""What becomes of functions that sort, rank and look up: sort, median, searchsorted, interp?
+"""What becomes of functions that sort, rank and look up: sort, searchsorted, histogram, interp?
 
 An order is an array of indices, which has no derivative; what is sorted is the array taken at it.
 """
@@ -14,12 +14,12 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int
-from jitad.values.kind import fail, is_python, require
+from jitad.values.kind import fail
 from jitad.values.number import Number, bind
 from jitad.values.rearranging import taken_along
 from jitad.values.reductions import axes_of
-from jitad.values.registry import call, replaces, write_out
-from jitad.values.shaping import handle, moveaxis, ravel, reshape
+from jitad.values.registry import call, replaces
+from jitad.values.shaping import handle, moveaxis, ravel
 
 # -- sorting --------------------------------------------------------------------------------------
 
@@ -84,172 +84,6 @@ def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect",
     return argsort(a, axis, None, order)
 
 
-@replaces(np.unique)
-def unique(ar: Any, return_index: bool = False, return_inverse: bool = False,
-           return_counts: bool = False, axis: Any = None, **_: Any) -> Any:  # fmt: skip
-    """The first of equals of the sorted elements."""
-    if return_index or return_inverse or return_counts or axis is not None:
-        raise fail(JitadTypeError, "np.unique is supported for its values only")
-    flat = sort(ravel(ar))
-    first = call(np.ones, extents.smallest(flat.shape[0], 1), dtype=bool)
-    new = call(np.concatenate, [first, elementwise("ne", flat[1:], flat[:-1])])
-    return flat[new]
-
-
-# -- quantiles ------------------------------------------------------------------------------------
-
-
-def _folded(a: Any, axis: Any) -> tuple[ArrayHandle, tuple[Int, ...]]:
-    """The array with the named axes as one, the last; and the shape with them kept as ones."""
-    a = handle(a)
-    axes = axes_of(axis, a.ndim)
-    kept = [k for k in range(a.ndim) if k not in axes]
-    shape = tuple(1 if k in axes else n for k, n in enumerate(a.shape))
-    moved = a.permuted((*kept, *axes))
-    n = extents.product(a.shape[k] for k in axes)
-    a = reshape(moved, (*(a.shape[k] for k in kept), n)) if len(axes) != 1 else moved
-    return (a if a.dtype.kind == "f" else a.astype(float)), shape
-
-
-def _with_nan(found: Any, last: Any) -> Any:
-    """nan where the largest is nan, which sorts last."""
-    return elementwise("where", elementwise("isnan", last), last, found)
-
-
-@replaces(np.median)
-def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-           keepdims: bool = False) -> Any:  # fmt: skip
-    a, shape = _folded(a, axis)
-    n = a.shape[-1]
-    if not isinstance(n, Number) and not n:
-        raise fail(JitadValueError, "the median of no elements is not supported here")
-    a = sort(a, -1)
-    low = a[..., extents.floordiv(extents.sub(n, 1), 2)]
-    found = elementwise("mul", elementwise("add", low, a[..., extents.floordiv(n, 2)]), 0.5)
-    found = _with_nan(found, a[..., -1])
-    found = reshape(found, shape) if keepdims else found
-    return found if out is None else write_out(out, found)
-
-
-@replaces(np.quantile)
-def quantile(a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-             method: str = "linear", keepdims: bool = False, *,
-             weights: Any = None) -> Any:  # fmt: skip
-    q = as_operand(q)
-    inside = elementwise("logical_and", elementwise("ge", q, 0), elementwise("le", q, 1))
-    require(call(np.all, inside), JitadValueError, "Quantiles must be in the range [0, 1]")
-    if method not in _PLACES or weights is not None:
-        raise fail(JitadTypeError, "quantiles are supported without weights=, with method= "
-                   + ", ".join(_PLACES))  # fmt: skip
-    a, shape = _folded(a, axis)
-    a = sort(a, -1)
-    last = extents.sub(a.shape[-1], 1)
-    if shape_of(q):
-        flat = ravel(handle(q))
-        a = a if a.dtype == float else a.astype(float)
-        n = flat._static(flat.shape[0], "the number of quantiles")
-        rows = [_quantile(a, flat[k], last, method) for k in range(n)]
-        rows = [reshape(r, shape) if keepdims else r for r in rows]
-        found = call(np.stack, rows)
-        found = reshape(found, (*shape_of(q), *found.shape[1:]))
-    else:
-        q = q[()] if isinstance(q, ArrayHandle) else q
-        a = a if is_python(q) or a.dtype == float else a.astype(float)
-        found = _quantile(a, q, last, method)
-        found = reshape(found, shape) if keepdims else found
-    return found if out is None else write_out(out, found)
-
-
-def _step(name: str) -> Any:
-    return lambda place: elementwise(name, place)
-
-
-_PLACES: dict[str, Any] = {
-    "linear": None, "midpoint": None,
-    "lower": _step("floor"), "higher": _step("ceil"), "nearest": _step("rint"),
-}  # fmt: skip
-
-
-def _quantile(a: ArrayHandle, q: Any, last: Int, method: str) -> Any:
-    """One quantile of sorted rows; interpolated as NumPy does it, from the nearer side."""
-    place = elementwise("mul", q, elementwise("mul", last, 1.0))
-    if method in ("lower", "higher", "nearest"):
-        at = bind("cast", _PLACES[method](place), dtype="i8", py=True)
-        return _with_nan(a[..., at], a[..., -1])
-    below = elementwise("floor", place)
-    at = bind("cast", below, dtype="i8", py=True)
-    low, high = a[..., at], a[..., extents.smallest(extents.add(at, 1), last)]
-    part = elementwise("sub", place, below)
-    part = cast(part, a.dtype)
-    if method == "midpoint":
-        part = elementwise("where", elementwise("eq", part, 0.0), 0.0, 0.5)
-    gap = elementwise("sub", high, low)
-    up = elementwise("add", low, elementwise("mul", gap, part))
-    down = elementwise("sub", high, elementwise("mul", gap, elementwise("sub", 1.0, part)))
-    found = elementwise("where", elementwise("ge", part, 0.5), down, up)
-    return _with_nan(found, a[..., -1])
-
-
-# -- without nan ----------------------------------------------------------------------------------
-
-
-def _at(a: ArrayHandle, places: Any) -> Any:
-    """The element of each row at a place of its own."""
-    if not isinstance(places, ArrayHandle):
-        return a[..., places]
-    return taken_along(a, places[..., None], -1)[..., 0]
-
-
-def _numbers(a: ArrayHandle) -> Any:
-    """How many elements of each row are numbers; of none: one, which is nan."""
-    there = elementwise("logical_not", elementwise("isnan", a)).astype(int)
-    n = call(np.sum, there, axis=-1)
-    return elementwise("maximum", n, 1)
-
-
-def _ints(place: Any) -> Any:
-    return elementwise("cast", place, dtype="i8")
-
-
-@replaces(np.nanmedian)
-def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-              keepdims: Any = False) -> Any:  # fmt: skip
-    return nanquantile(a, 0.5, axis, out, overwrite_input, keepdims=keepdims)
-
-
-@replaces(np.nanquantile)
-def nanquantile(a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
-                method: str = "linear", keepdims: Any = False) -> Any:  # fmt: skip
-    if method != "linear" or shape_of(as_operand(q)):
-        raise fail(JitadTypeError, "np.nanquantile is supported for one q, by method='linear'")
-    a, shape = _folded(a, axis)
-    a = sort(a, -1)
-    last = elementwise("sub", _numbers(a), 1)
-    place = elementwise("mul", q, last)
-    below = elementwise("floor", place)
-    low = _at(a, _ints(below))
-    high = _at(a, elementwise("minimum", _ints(elementwise("add", below, 1.0)), last))
-    part = elementwise("cast", elementwise("sub", place, below), dtype=a.dtype.str[1:])
-    gap = elementwise("sub", high, low)
-    up = elementwise("add", low, elementwise("mul", gap, part))
-    down = elementwise("sub", high, elementwise("mul", gap, elementwise("sub", 1.0, part)))
-    found = elementwise("where", elementwise("ge", part, 0.5), down, up)
-    found = reshape(found, shape) if keepdims is True else found
-    return found if out is None else write_out(out, found)
-
-
-@replaces(np.nanpercentile)
-def nanpercentile(a: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
-    return nanquantile(a, bind("div", q, 100.0), *args, **kwargs)
-
-
-@replaces(np.percentile)
-def percentile(a: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
-    q = as_operand(q)
-    part = elementwise("div", q, 100.0) if shape_of(q) else bind("div", q, 100.0)
-    return quantile(a, part, *args, **kwargs)
-
-
 # -- looking up -----------------------------------------------------------------------------------
 
 
@@ -277,34 +111,42 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return elementwise("where", elementwise("le", bins[0], bins[-1]), up, down)
 
 
+@replaces(np.histogram_bin_edges)
+def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """Given, or equally far apart between the ends of the range or of the numbers."""
+    if isinstance(bins, str):
+        raise fail(JitadTypeError, f"bins={bins!r} looks at the numbers for how many bins there "
+                   "are", "Pass bins= as a number, or the edges.")  # fmt: skip
+    edges = as_operand(bins)
+    if shape_of(edges):
+        return handle(edges)
+    flat = ravel(a)
+    low, high = (call(np.min, flat), call(np.max, flat)) if range is None else range
+    same = elementwise("eq", low, high)
+    low, high = (elementwise("add", x, elementwise("where", same, d, 0.0))
+                 for x, d in ((low, -0.5), (high, 0.5)))  # fmt: skip
+    return call(np.linspace, low, high, extents.add(extents.as_int(bins, "bins"), 1))
+
+
 @replaces(np.histogram)
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None,
               weights: Any = None) -> Any:  # fmt: skip
     """Counts (of which the weights have derivatives) and edges."""
-    flat = ravel(a)
-    if isinstance(bins, str) or density:
-        raise fail(JitadTypeError, "np.histogram is supported with bins= a number or the edges, "
-                   "without density=")  # fmt: skip
-    edges = as_operand(bins)
-    if not shape_of(edges):
-        low, high = (call(np.min, flat), call(np.max, flat)) if range is None else range
-        same = elementwise("eq", low, high)
-        low, high = (elementwise("add", x, elementwise("where", same, d, 0.0))
-                     for x, d in ((low, -0.5), (high, 0.5)))  # fmt: skip
-        edges = call(np.linspace, low, high, extents.add(extents.as_int(bins, "bins"), 1))
-    edges = handle(edges)
+    from jitad.values.picking import accumulate
+
+    flat, edges = ravel(a), histogram_bin_edges(a, bins, range)
     n = extents.sub(edges.shape[0], 1)
     at = elementwise("sub", _search(edges, flat, True), 1)
     last = elementwise("eq", flat, edges[-1])
     at = elementwise("where", last, extents.sub(n, 1), at)
     inside = elementwise("logical_and", elementwise("ge", at, 0), elementwise("lt", at, n))
     at = elementwise("where", inside, at, 0)
-    weights = None if weights is None else ravel(weights)
-    one = call(np.ones, flat.shape, dtype=int) if weights is None else weights
-    from jitad.values.picking import accumulate
-
+    one = call(np.ones, flat.shape, dtype=int) if weights is None else ravel(weights)
     counts = call(np.zeros, n, dtype=one.dtype)
     accumulate(counts, at, elementwise("where", inside, one, one.dtype.type(0)))
+    if density:
+        total = call(np.sum, counts)
+        counts = elementwise("div", elementwise("div", counts, call(np.diff, edges)), total)
     return counts, edges
 
 

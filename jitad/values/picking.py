@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadIndexError, JitadTypeError
+from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import elementwise, fit, require_same, shape_of
+from jitad.values.broadcast import as_operand, elementwise, fit, require_same, shape_of
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
-from jitad.values.kind import fail, require
+from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, replaces, write_out
 from jitad.values.views import At, Entry, Range
 
 Shape = tuple[Int, ...]
@@ -225,13 +225,27 @@ def argwhere(a: Any) -> Any:
 
 @replaces(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    if mode != "raise" or out is not None:
-        raise fail(JitadTypeError, "mode= and out= of np.take are not supported here")
     a = handle_of(a)
     if axis is None:
         a, axis = call(np.ravel, a), 0
-    lead = (slice(None),) * axes_of(axis, a.ndim)[0]
-    return a[(*lead, indices)]
+    (axis,) = axes_of(axis, a.ndim)
+    found = a[(*(slice(None),) * axis, brought_in(indices, a.shape[axis], mode))]
+    return found if out is None else write_out(out, found)
+
+
+def brought_in(indices: Any, n: Int, mode: str) -> Any:
+    """Indices of an axis of extent n as `mode=` says: outside is an error, the end, or modulo n."""
+    if mode == "raise":
+        return indices
+    if mode not in ("wrap", "clip"):
+        raise fail(JitadValueError, f"mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
+    indices = as_operand(indices)
+    if type_of(indices).dtype[0] not in "iu":
+        raise fail(JitadIndexError, "arrays used as indices must be of integer type")
+    if mode == "wrap":
+        return elementwise("mod", indices, n)
+    low = elementwise("maximum", indices, 0)  # numpy.take counts no negative ones from the end
+    return elementwise("minimum", low, extents.sub(n, 1))
 
 
 def accumulate(a: ArrayHandle, indices: Any, value: Any) -> None:

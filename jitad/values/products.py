@@ -8,11 +8,12 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import dtype_of
-from jitad.values.array import ArrayHandle, lent, wrap
+from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import contents, elementwise, require_same, shape_of, shape_text
 from jitad.values.extents import add, largest, mul, smallest, sub
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
+from jitad.values.quick import lent
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces, write_out
 from jitad.values.shaping import handle, ravel, reshape

@@ -19,6 +19,7 @@ from jitad.values.broadcast import (
     cast,
     common_shape,
     elementwise,
+    require_same,
     shape_of,
 )
 from jitad.values.creation import array, filled, shape_tuple
@@ -27,7 +28,7 @@ from jitad.values.kind import fail
 from jitad.values.number import Number, bind
 from jitad.values.products import diag
 from jitad.values.reductions import axes_of
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, replaces, write_out
 from jitad.values.shaping import (
     broadcast_to,
     concatenate,
@@ -178,21 +179,20 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ArrayHandle, ...]
 
 @replaces(np.insert)
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
-    """At one place, a row of values or several."""
+    """At one place, a row of values or several; or at several known places, one at each."""
     arr = handle(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     (axis,) = axes_of(axis, arr.ndim)
-    n = arr.shape[axis]
-    if shape_of(as_operand(obj)) or isinstance(obj, slice):
-        raise fail(JitadTypeError, "np.insert at several places is not supported here",
-                   "Insert one after the other, or use np.concatenate.")  # fmt: skip
+    values = cast_to(handle(values), arr.dtype)
+    if isinstance(obj, slice) or shape_of(as_operand(obj)):
+        return _inserted(arr, obj, values, axis)
     from jitad.values.indexing import position
 
+    n = arr.shape[axis]
     at = position(obj, extents.add(n, 1), axis)
     if not isinstance(obj, Number) and obj < 0:
         at = extents.sub(at, 1)  # counted from the end of the array as it was
-    values = cast_to(handle(values), arr.dtype)
     if values.ndim <= 1 and not values.ndim:
         values = reshape(values, (1,) * arr.ndim)
     elif values.ndim < arr.ndim:
@@ -203,6 +203,19 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     parts = [arr[along(axis, slice(0, at))], broadcast_to(values, tuple(shape)),
              arr[along(axis, slice(at, None))]]  # fmt: skip
     return concatenate(parts, axis)
+
+
+def _inserted(arr: ArrayHandle, obj: Any, values: ArrayHandle, axis: int) -> Any:
+    """At several known places: all rows taken from those of the array and those inserted."""
+    n = arr._static(arr.shape[axis], "the length of what is inserted into")
+    places = obj.peek() if isinstance(obj, ArrayHandle) else obj
+    if isinstance(places, Number):
+        raise fail(JitadTypeError, "np.insert at traced places is not supported",
+                   "Insert at one place, or use np.concatenate.")  # fmt: skip
+    count = len(np.insert(np.arange(n), places, 0)) - n
+    which = np.insert(np.arange(n), places, n + np.arange(count))  # NumPy's own order
+    shape = tuple(count if k == axis else m for k, m in enumerate(arr.shape))
+    return concatenate([arr, broadcast_to(values, shape)], axis)[along(axis, which)]
 
 
 def cast_to(a: ArrayHandle, dtype: Any) -> ArrayHandle:
@@ -253,17 +266,22 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 @replaces(np.fill_diagonal, plain=False)
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
+    """Every (n + 1)-th element of a matrix of n columns; it wraps where there are more rows."""
     a = handle(a)
-    if a.ndim != 2 or wrap:
-        raise fail(JitadTypeError, "np.fill_diagonal is supported for matrices, without wrap=")
-    n, m = a.shape
-    at = call(np.arange, extents.smallest(n, m))
-    val = handle(val)
-    if val.ndim:
-        val = resize(val, at.shape)
-        a[at, at] = val
+    if a.ndim < 2:
+        raise fail(JitadValueError, "array must be at least 2-d")
+    if a.ndim == 2:
+        step = extents.add(a.shape[1], 1)
     else:
-        a[at, at] = val[()]
+        for n in a.shape[1:]:
+            require_same(n, a.shape[0], lambda: "All dimensions of input must be of equal length")
+        step = extents.as_int(sum(a.shape[0] ** k for k in range(a.ndim)))
+    flat = a.flattened()
+    end = flat.shape[0] if wrap or a.ndim > 2 else extents.smallest(
+        flat.shape[0], extents.mul(a.shape[1], a.shape[1]))  # fmt: skip
+    at = call(np.arange, 0, end, step)
+    val = handle(val)
+    flat[at] = resize(val, at.shape) if val.ndim else val[()]
 
 
 # -- choosing -------------------------------------------------------------------------------------
@@ -328,13 +346,19 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
 
 @replaces(np.put, plain=False)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
-    if mode != "raise":
-        raise fail(JitadTypeError, "mode= of np.put is not supported here")
-    a, ind = handle(a), ravel(ind)
-    flat = ravel(a) if a.contiguous else array(a).reshape(-1)
-    flat[ind] = resize(cast_to(handle(v), a.dtype), ind.shape)
-    if not a.contiguous:
-        a[...] = reshape(flat, a.shape)
+    """The values again and again, until each index has one."""
+    from jitad.values.picking import brought_in
+
+    flat, ind = handle(a).flattened(), ravel(ind)
+    flat[brought_in(ind, flat.shape[0], mode)] = resize(cast_to(handle(v), flat.dtype), ind.shape)
+
+
+@replaces(np.place, plain=False)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """The values again and again, in the places where the mask is true."""
+    flat = handle(arr).flattened()
+    (places,) = call(np.nonzero, ravel(mask))
+    flat[places] = resize(cast_to(handle(vals), flat.dtype), places.shape)
 
 
 @replaces(np.putmask, plain=False)
@@ -367,20 +391,19 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
 @replaces(np.choose)
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """Which of the choices each element of `a` names."""
-    from jitad.values.picking import in_range
+    from jitad.values.picking import brought_in, in_range
 
-    if mode != "raise":
-        raise fail(JitadTypeError, "mode= of np.choose is not supported here")
     options = list(choices)
-    at = in_range(handle(a), len(options), negative=False)
+    at = handle(brought_in(handle(a), len(options), mode))
+    if mode == "raise":
+        at = in_range(at, len(options), negative=False)
     result = options[-1]
     for k in range(len(options) - 2, -1, -1):
         result = elementwise("where", elementwise("eq", at, k), options[k], result)
     if len(options) == 1:
         result = elementwise("where", elementwise("eq", at, 0), result, result)
     if out is not None:
-        out[...] = result
-        return out
+        return write_out(out, result)
     return result
 
 
@@ -398,6 +421,21 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     for c, v in zip(conditions, values, strict=False):
         out = elementwise("where", c, v, out)
     return cast_to(handle(out), x.dtype)
+
+
+@replaces(np.apply_over_axes)
+def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    """One axis after the other, each kept with extent 1."""
+    a = handle(a)
+    given = axes if isinstance(axes, (tuple, list, np.ndarray)) else (axes,)
+    ndim = a.ndim
+    for k in given:
+        (axis,) = axes_of(int(k), ndim)
+        found = handle(func(a, axis))
+        a = found if found.ndim == ndim else call(np.expand_dims, found, axis)
+        if a.ndim != ndim:
+            raise fail(JitadValueError, "function is not returning an array of the correct shape")
+    return a
 
 
 @replaces(np.apply_along_axis)

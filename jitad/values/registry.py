@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -21,14 +22,16 @@ from jitad.structures import traced_complex
 from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 
-# Methods of these modules' objects have replacements in a file that is slow to import.
-_SLOW = dict.fromkeys(
-    ("scipy.stats._continuous_distns", "scipy.stats._discrete_distns", "scipy.stats._multivariate"),
-    "jitad.values.distributions",
-)
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
 # function is looked for that is not there, and the user has imported these.
-_later = {"scipy.special": "jitad.values.special", "scipy.linalg": "jitad.values.scipy_linalg"}
+_later = {
+    "scipy.special": "jitad.values.special",
+    "scipy.linalg": "jitad.values.scipy_linalg",
+    "scipy.stats": "jitad.values.distributions",
+    "scipy.signal": "jitad.values.filters",
+    "scipy.fft": "jitad.values.scipy_fft",
+    "scipy.integrate": "jitad.values.quadrature",
+}
 _replacements: dict[Any, Callable[..., Any]] = {}
 
 
@@ -38,13 +41,12 @@ def implementation(original: Any) -> Callable[..., Any] | None:
         found = _replacements.get(original)
     except TypeError:  # an unhashable callable
         return None
-    if found is None and _later and _enter_later():
+    if found is not None:
+        return found
+    if _later and _enter_later():
         return implementation(original)
     owner = getattr(original, "__self__", None)
-    if found is None and owner is not None and type(owner).__module__ in _SLOW:
-        importlib.import_module(_SLOW[type(owner).__module__])  # enters them
-        return _replacements.get(original)
-    if found is None and isinstance(owner, np.ufunc) and _of_ufuncs:
+    if isinstance(owner, np.ufunc) and _of_ufuncs:
         return _with_plain_case(original, _of_ufuncs[0](owner, original.__name__))
     return found
 
@@ -79,7 +81,39 @@ def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any
     return enter
 
 
+def _naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; arguments that the original takes and it does not are refused by name."""
+    takes = inspect.signature(function)
+
+    @functools.wraps(function)
+    def naming(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if isinstance(error, JitadTypeError):
+                raise
+            unknown = [k for k in kwargs if not _binds(takes, args, {k: None}, partial=True)]
+            if not unknown and _binds(takes, args, kwargs):
+                raise  # another call's matter
+            name = getattr(original, "__name__", repr(original))
+            what = f"{unknown[0]}= of {name}" if unknown else f"this form of {name}"
+            raise fail(JitadTypeError, f"{what} is not supported on traced or differentiated "
+                       "values", f"Here it is {name}{takes}.") from None  # fmt: skip
+
+    return naming
+
+
+def _binds(takes: inspect.Signature, args: Any, kwargs: Any, partial: bool = False) -> bool:
+    try:
+        takes.bind_partial(**kwargs) if partial else takes.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
 def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    function = _naming(original, function)
+
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if any_traced(args) or any_traced(kwargs.values()):
@@ -92,6 +126,8 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
 
 
 def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    function = _naming(original, function)
+
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if any_complex(args) or (kwargs and any_complex(kwargs.values())):

@@ -13,16 +13,15 @@ import scipy.linalg as sl
 
 from jitad.errors import JitadLinAlgError, JitadTypeError
 from jitad.tape.build import Leaf
-from jitad.values import extents
+from jitad.values import complex_scipy, extents  # noqa: F401  the same of complex matrices
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, require_same
-from jitad.values.complex_arrays import inverse_of, solver
 from jitad.values.creation import filled
 from jitad.values.eigen import decomposed
 from jitad.values.kind import fail, require
 from jitad.values.linalg import cholesky_of, floats, matrix, stacked
 from jitad.values.number import Number, bind
-from jitad.values.registry import call, of_complex, replaces
+from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle, ravel, reshape
 
 _QUIET = {"overwrite_a", "overwrite_b", "check_finite", "overwrite_ab", "overwrite_x"}
@@ -302,22 +301,75 @@ def hankel(c: Any, r: Any = None) -> Any:
     return values[elementwise("add", i.with_axes((1,)), j)]
 
 
+@replaces(sl.solve_toeplitz)
+def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
+    """As any system: the matrix is written out."""
+    columns = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    return call(np.linalg.solve, toeplitz(*columns), b)
+
+
+@replaces(sl.matmul_toeplitz)
+def matmul_toeplitz(c_or_cr: Any, x: Any, check_finite: bool = False,
+                    workers: Any = None) -> Any:  # fmt: skip
+    columns = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    return call(np.matmul, toeplitz(*columns), x)
+
+
+@replaces(sl.pinvh)
+def pinvh(a: Any, atol: Any = None, rtol: Any = None, lower: bool = True,
+          return_rank: bool = False, check_finite: bool = True) -> Any:  # fmt: skip
+    _refuse("pinvh", {"atol": atol, "return_rank": return_rank}, atol=None, return_rank=False)
+    (a,) = floats(a)
+    return call(np.linalg.pinv, _mirrored(a, lower), rtol=rtol)
+
+
+@replaces(sl.khatri_rao)
+def khatri_rao(a: Any, b: Any) -> Any:
+    """Column by column the Kronecker product."""
+    a, b = handle(a), handle(b)
+    wide = elementwise("mul", a.with_axes((1,)), b.with_axes((0,)))
+    return reshape(wide, (extents.mul(a.shape[0], b.shape[0]), a.shape[1]))
+
+
+# -- functions of matrices, by exponentials -------------------------------------------------------
+
+
+def _turned(a: Any) -> Any:
+    """exp(i a), whose parts are the cosine and the sine of a."""
+    (a,) = floats(a)
+    return call(sl.expm, call(np.multiply, a, 1j))
+
+
+def _halves(a: Any) -> tuple[Any, Any]:
+    (a,) = floats(a)
+    up, down = call(sl.expm, a), call(sl.expm, call(np.negative, a))
+    cosh = elementwise("mul", elementwise("add", up, down), 0.5)
+    return cosh, elementwise("mul", elementwise("sub", up, down), 0.5)
+
+
+replaces(sl.cosm)(lambda A: _turned(A).real)
+replaces(sl.sinm)(lambda A: _turned(A).imag)
+replaces(sl.tanm)(lambda A: call(np.linalg.solve, _turned(A).real, _turned(A).imag))
+replaces(sl.coshm)(lambda A: _halves(A)[0])
+replaces(sl.sinhm)(lambda A: _halves(A)[1])
+replaces(sl.tanhm)(lambda A: call(np.linalg.solve, *_halves(A)))
+
+
+# -- eigenvalues ----------------------------------------------------------------------------------
+
+
 @replaces(sl.eig)
-def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True, **_: Any) -> Any:
+def scipy_eig(a: Any, b: Any = None, left: bool = False, right: bool = True,
+              overwrite_a: bool = False, overwrite_b: bool = False,
+              check_finite: bool = True) -> Any:  # fmt: skip
     if b is not None or left:
         raise fail(JitadTypeError, "b= and left= of scipy.linalg.eig are not supported here")
     return tuple(decomposed(a, True)) if right else decomposed(a, False)[0]
 
 
 @replaces(sl.eigvals)
-def scipy_eigvals(a: Any, b: Any = None, **_: Any) -> Any:
+def scipy_eigvals(a: Any, b: Any = None, overwrite_a: bool = False,
+                  check_finite: bool = True) -> Any:  # fmt: skip
     if b is not None:
         raise fail(JitadTypeError, "b= of scipy.linalg.eigvals is not supported here")
     return decomposed(a, False)[0]
-
-
-# -- complex matrices -----------------------------------------------------------------------------
-
-of_complex(sl.solve)(solver(sl.solve))
-for _f in (sl.inv, sl.pinv, sl.expm):
-    of_complex(_f)(inverse_of(_f))

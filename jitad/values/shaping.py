@@ -61,8 +61,7 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None
     items = wanted if isinstance(wanted, (tuple, list)) else (wanted,)
     if order == "F":
         return transpose(reshape(transpose(a), tuple(reversed(items))))
-    if order not in ("C", "A", "K"):
-        raise fail(JitadValueError, f"order must be one of 'C', 'F', 'A', or 'K', not {order!r}")
+    _refuse_layout(order, a)
     dims = [as_int(n, "an extent") for n in items]
     total = size(a)
     holes = [k for k, n in enumerate(dims) if not isinstance(n, Number) and n == -1]
@@ -76,6 +75,18 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None
         require(_equal(extents.product(dims), total), JitadValueError, "cannot reshape array of "
                 f"shape {shape_text(a.shape)} into shape {shape_text(tuple(items))}")  # fmt: skip
     return a.reshaped(tuple(dims))
+
+
+def _refuse_layout(order: str, a: ArrayHandle) -> None:
+    """Orders 'A' and 'K' are of memory: known of plain arrays, where they may mean C."""
+    if order == "C" or (order in ("A", "K") and a.ndim < 2):
+        return
+    if order not in ("A", "K"):
+        raise fail(JitadValueError, f"order must be one of 'C', 'F', 'A', or 'K', not {order!r}")
+    plain = a.peek() if a.concrete else None
+    if not isinstance(plain, np.ndarray) or not plain.flags.c_contiguous:
+        raise fail(JitadTypeError, f"order={order!r} goes by where the elements lie in memory, "
+                   "which is not known here", "Name the order: 'C' or 'F'.")  # fmt: skip
 
 
 def _quotient(factors: list[Int], divisors: list[Int]) -> Int:
@@ -102,6 +113,8 @@ def ravel(a: Any, order: str = "C") -> ArrayHandle:
     a = handle(a)
     if order == "F":
         a = transpose(a)
+    else:
+        _refuse_layout(order, a)
     if a.ndim == 1:
         return a[:] if a.contiguous else array(a)
     return reshape(a, -1)
@@ -173,15 +186,15 @@ def expand_dims(a: Any, axis: Any) -> ArrayHandle:
 
 
 @replaces(np.atleast_1d, plain=False)
-def atleast_1d(a: Any) -> ArrayHandle:
-    a = handle(a)
-    return a if a.ndim else reshape(a, (1,))
+def atleast_1d(*arrays: Any) -> Any:
+    out = [a if a.ndim else reshape(a, (1,)) for a in map(handle, arrays)]
+    return out[0] if len(out) == 1 else tuple(out)
 
 
 @replaces(np.atleast_2d, plain=False)
-def atleast_2d(a: Any) -> ArrayHandle:
-    a = atleast_1d(a)
-    return a if a.ndim > 1 else a.with_axes((0,))
+def atleast_2d(*arrays: Any) -> Any:
+    out = [a if a.ndim > 1 else a.with_axes((0,)) for a in map(atleast_1d, arrays)]
+    return out[0] if len(out) == 1 else tuple(out)
 
 
 @replaces(np.flip, plain=False)
@@ -352,17 +365,20 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
 
 
 @replaces(np.meshgrid)
-def meshgrid(*arrays: Any, indexing: str = "xy", **other: Any) -> Any:
-    if other:
-        raise fail(JitadTypeError, "sparse= and copy= of np.meshgrid are not supported here")
+def meshgrid(*arrays: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
+    """Each array along an axis of its own; copies of the whole grid unless they are sparse."""
     parts = [ravel(a) for a in arrays]
     shape = [p.shape[0] for p in parts]
     place = list(range(len(parts)))
     if indexing == "xy" and len(parts) > 1:
         place[0], place[1] = 1, 0
     dims = tuple(shape[k] for k in place)
-    return [ArrayHandle(bind("broadcast", p.content, *dims, axes=(place.index(k),)))
-            for k, p in enumerate(parts)]  # fmt: skip
+    if sparse:
+        others = [tuple(j for j in range(len(parts)) if j != own) for own in place]
+        every = [p.with_axes(axes) for p, axes in zip(parts, others, strict=True)]
+        return tuple(array(e) for e in every) if copy else tuple(every)
+    return tuple(ArrayHandle(bind("broadcast", p.content, *dims, axes=(place.index(k),)))
+                 for k, p in enumerate(parts))  # fmt: skip
 
 
 def _triangle(original: Any, wins: str) -> None:

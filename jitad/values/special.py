@@ -134,6 +134,13 @@ def _exprel(x: Any) -> Any:
     return where(small, near, div(elementwise("expm1", outside), outside))
 
 
+def _student(df: Any, x: Any) -> Any:
+    """Student's distribution, by the incomplete beta function, where nothing cancels."""
+    squares = mul(x, x)
+    tail = mul(0.5, elementwise("betainc", mul(0.5, df), 0.5, div(df, add(df, squares))))
+    return where(elementwise("gt", x, 0.0), sub(1.0, tail), tail)
+
+
 def _degrees(name: str) -> Any:
     return lambda x: elementwise(name, mul(x, math.pi / 180.0))
 
@@ -182,6 +189,9 @@ for _original, _compute in (
     (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
     (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, x))),
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, x))),
+    (sp.stdtr, _student),
+    (sp.kn, lambda n, x: elementwise("kv", n, x)),
+    (sp.yn, lambda n, x: elementwise("yv", n, x)),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
 
@@ -200,8 +210,8 @@ def multigammaln(a: Any, d: int) -> Any:
 
 
 @replaces(sp.factorial)
-def factorial(n: Any, exact: bool = False, **_: Any) -> Any:
-    if exact:
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    if exact or extend != "zero":
         raise fail(JitadTypeError, "factorial(exact=True) is of ints that are known",
                    "Pass exact=False.")  # fmt: skip
     return elementwise("gamma", add(n, 1.0))

@@ -127,7 +127,8 @@ _ignoring(np.nancumprod, np.cumprod, 1)
 
 def _there(a: Any, where: Any) -> Any:
     number = elementwise("logical_not", elementwise("isnan", a))
-    return number if where in (True, np._NoValue) else elementwise("logical_and", number, where)
+    every = where is True or where is np._NoValue
+    return number if every else elementwise("logical_and", number, where)
 
 
 def _moment(original: Any, of: Any) -> None:

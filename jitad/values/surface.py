@@ -58,6 +58,7 @@ class Surface:
     concrete: bool
     peek: Callable[[], Any]
     quickly: Callable[..., Any]
+    flattened: Callable[[], Any]
 
     __add__, __radd__, __iadd__ = _binary(np.add)
     __sub__, __rsub__, __isub__ = _binary(np.subtract)
@@ -120,6 +121,10 @@ class Surface:
         return call(np.transpose, self)
 
     @property
+    def mT(self) -> Any:
+        return call(np.matrix_transpose, self)
+
+    @property
     def real(self) -> Any:
         return call(np.real, self)
 
@@ -129,7 +134,11 @@ class Surface:
 
     @property
     def flat(self) -> Any:
-        return call(np.ravel, self)
+        return self.flattened()
+
+    @flat.setter
+    def flat(self, value: Any) -> None:
+        self[...] = call(np.resize, value, self.shape)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -251,6 +260,21 @@ class Surface:
     def copy(self, order: str = "C") -> Any:
         return call(np.copy, self)
 
+    def view(self, *kinds: Any) -> Any:
+        if kinds not in ((), (np.ndarray,), (self.dtype,)):
+            raise fail(JitadTypeError, "an array can't be seen as one of another dtype here",
+                       "Convert it with astype().")  # fmt: skip
+        return self[...]  # type: ignore[index]
+
+    def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
+        return call(np.compress, condition, self, axis=axis, out=out)
+
+    def choose(self, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        return call(np.choose, self, choices[0] if len(choices) == 1 else choices, out, mode)
+
+    def conj(self) -> Any:
+        return call(np.conj, self)
+
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self[...] = call(np.sort, self, *args, **kwargs)
 
@@ -297,8 +321,8 @@ def _method(function: Any) -> Callable[..., Any]:
 for _f in (
     np.sum, np.mean, np.max, np.min, np.prod, np.dot, np.ravel, np.swapaxes, np.squeeze, np.any,
     np.all, np.argmax, np.argmin, np.cumsum, np.std, np.var, np.clip, np.round, np.trace, np.take,
-    np.repeat, np.diagonal, np.conj, np.argsort, np.argpartition, np.cumprod, np.compress,
-    np.searchsorted, np.nonzero, np.choose, np.put, np.ptp,
+    np.repeat, np.diagonal, np.conj, np.argsort, np.argpartition, np.cumprod,
+    np.searchsorted, np.nonzero, np.put, np.ptp,
 ):  # fmt: skip
     setattr(Surface, _f.__name__, _method(_f))
 Surface.max, Surface.min = _method(np.max), _method(np.min)  # type: ignore[attr-defined]

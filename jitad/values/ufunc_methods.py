@@ -1,4 +1,4 @@
-"""What becomes of `np.add.outer`, `.reduce`, `.accumulate` and `.at`, for every ufunc?
+"""What becomes of `np.add.outer`, `.reduce`, `.reduceat`, `.accumulate` and `.at` of every ufunc?
 
 The reductions that have a name (`np.sum` of `np.add`) are those; the others of two operands are
 loops along the axis.
@@ -58,6 +58,8 @@ def _reduce(ufunc: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: An
         elif dtype is not None:
             others["dtype"] = dtype
         return call(named, array, axis=axis, out=out, keepdims=keepdims, **others)
+    if axis is None and handle(array).ndim == 1:
+        axis = 0
     if others or isinstance(axis, tuple) or axis is None:
         raise fail(JitadTypeError, f"np.{ufunc.__name__}.reduce is supported along one axis")
     row = row_of(ufunc)
@@ -112,7 +114,40 @@ def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     view.assign(reshape(wrap(done), view.shape))
 
 
+def _reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = None,
+              out: Any = None) -> Any:  # fmt: skip
+    """Each stretch from one index to before the next; where the next isn't larger, one element."""
+    a = handle(array)
+    a = a if dtype is None else a.astype(dtype)
+    if dtype is None and a.dtype.kind == "b" and ufunc in (np.add, np.multiply):
+        a = a.astype(int)
+    (axis,) = axes_of(axis, a.ndim)
+    moved = call(np.copy, moveaxis(a, axis, 0))
+    n, places = moved.shape[0], handle(indices)
+    starts = picking.in_range(places, n, False)
+    ends = call(np.concatenate, [places[1:], call(np.full, 1, n)])
+    content, first = moved.content, handle(starts).content
+    last, row = handle(ends).content, row_of(ufunc)
+    done = call(np.copy, moved[starts]).content  # the first of each
+
+    def fold_one(k: Int, done: Any) -> tuple[Any]:
+        begin = bind("cast", part(first, k), dtype="i8", py=True)
+        count = extents.sub(extents.sub(bind("cast", part(last, k), dtype="i8", py=True), begin), 1)
+
+        def step(j: Int, total: Any) -> tuple[Any]:
+            new = bind(row, total, part(content, extents.add(extents.add(begin, j), 1)))
+            return (new,)
+
+        (total,) = fold(count, (part(done, k),), step, content)
+        return (with_part(done, k, total),)
+
+    (done,) = fold(places.shape[0], (done,), fold_one, content, first, last)
+    found = moveaxis(wrap(done), 0, axis)
+    return found if out is None else registry.write_out(out, found)
+
+
 _METHODS: dict[str, Any] = {
     "outer": _outer, "reduce": _reduce, "accumulate": _accumulate, "at": _at,
+    "reduceat": _reduceat,
 }  # fmt: skip
 

@@ -17,10 +17,10 @@ from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.tape.types import promote
 from jitad.unloaded import loaded
-from jitad.values.array import quickly
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number
+from jitad.values.quick import quickly
 from jitad.values.registry import call, implementation, replaces, write_out
 
 
@@ -233,6 +233,16 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     near = elementwise("abs", sub(a, b))
     margin = add(atol, mul(rtol, elementwise("abs", b)))
     fine = elementwise("logical_and", elementwise("le", near, margin), elementwise("isfinite", b))
+    return elementwise("logical_or", fine, elementwise("eq", a, b))
+
+
+@replaces(math.isclose)
+def isclose_(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
+    near = elementwise("abs", sub(a, b))
+    largest = elementwise("maximum", elementwise("abs", a), elementwise("abs", b))
+    margin = elementwise("maximum", mul(rel_tol, largest), abs_tol)
+    fine = elementwise("logical_and", elementwise("le", near, margin),
+                       elementwise("isfinite", largest))  # fmt: skip
     return elementwise("logical_or", fine, elementwise("eq", a, b))
 
 

@@ -6,6 +6,8 @@ the index of one element:
 * `Window`: a slice of the parent (in the form of the `slice` primitive), whose remaining axes are
   then permuted and interleaved with new ones.  A basic index of a window is again a window.
 * `Reshaped`: the parent's elements in C order under other extents.
+
+A third, `Shown`, can only read.
 """
 
 from __future__ import annotations
@@ -215,7 +217,23 @@ class Reshaped:
         return (flat, *reversed(out)) if parent else ()
 
 
-View = Window | Reshaped
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """What a function makes of the parent's present content; it is not written to."""
+
+    shape: tuple[Int, ...]
+    make: Callable[[Any], Any]
+
+    traced = False
+
+    def equals(self, other: object) -> bool:
+        return self is other
+
+    def read(self, content: Any) -> Any:
+        return self.make(content)
+
+
+View = Window | Reshaped | Shown
 
 
 def all_of(shape: tuple[Int, ...]) -> Window:

@@ -269,7 +269,7 @@ def test_failing_trace_changes_nothing() -> None:
         del known["a"]
         if x > 0:
             counter(x)
-        return np.sum(np.union1d(x, np.array([x])))
+        return np.sum(np.histogram2d(x, np.array([x]))[0])
 
     for g in (jit(f), jit_grad(f)):
         for _ in range(2):

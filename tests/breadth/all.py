@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.breadth import (  # noqa: F401  modules add their cases
+    applied,
     arrays,
     basics,
     complexes,
@@ -10,6 +11,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     matrices,
     numbers,
     orders,
+    sampled,
     special,
     waves,
 )

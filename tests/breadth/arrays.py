@@ -171,3 +171,114 @@ add("numpy.reshape", lambda a: (a.reshape(2, 30, order="F"), a.reshape(-1, 6, or
 add("numpy.astype", lambda a: np.astype(a, np.float64) * 2.0, T3, narrow=False)
 add("numpy.array_equiv", lambda a: a * np.array_equiv(a, a[0]) + 1.0, T3, zero=True)
 add("numpy.lexsort", lambda a: a[0][np.lexsort((a[1], np.round(a[0])))], n(2, 6))
+
+# -- single bools, modes of index arrays, places given by several integers ------------------------
+
+add("array.index", lambda a: (a[True], a[:, np.True_, 1:], a[None, False], a[True, [0, 2]],
+                              a[a[0, 0] > -9.0]), M)
+
+
+def written_by_bools(a):
+    b = a * 1.0
+    b[True] += a[0]
+    b[False] = 5.0
+    b[a[0, 0] > 9.0] = 7.0
+    return b
+
+
+add("array.index", written_by_bools, M, native=True)
+for mode in ("wrap", "clip"):
+    add("numpy.take", lambda a, m=mode: (np.take(a, [7, -9, 1], mode=m), a.take(I, 1, mode=m)), M)
+    add("numpy.choose", lambda a, m=mode: np.choose(np.array([0, 5, 1, -1, 2]), [a, a**2], mode=m),
+        V)
+add("numpy.choose", lambda a: np.array([1, 0, 0, 1, 1]).choose(a, a * a), V)
+add("numpy.compress", lambda a: (a.compress([True, False, True]), a.compress([True, True], 0)), M)
+
+
+def put_in_modes(a):
+    b, c = a.copy(), a.T.copy().T
+    np.put(b, [20, -3], [1.0, a[0, 0] ** 2], mode="clip")
+    np.put(c, [20, -3], [1.0, a[0, 0] ** 2], mode="wrap")
+    np.put(c.T, [1, 2], a[1, 1] ** 2)
+    return b, c
+
+
+def placed(a):
+    b, c = a.copy(), a.copy()
+    np.place(b, a > 1.0, a[0, :3] ** 2)
+    np.place(c[:, ::2], a[:, ::2] > 1.0, [1.0, 2.0])
+    return b, c
+
+
+def through_flat(a):
+    b, c = a.copy(), a.copy()
+    b.flat[3] = a[0, 0] ** 2
+    b.T.flat[1::4] *= 3.0
+    c.flat = a[0] * a[1]
+    return b, c, a.T.flat[2], a.flat[::5]
+
+
+add("numpy.put", put_in_modes, M)
+add("numpy.place", placed, M, native=True)
+add("array.flat", through_flat, M, native=True)
+add("numpy.unravel_index", lambda a: a[np.unravel_index(np.argmax(a), a.shape)], M)
+add("numpy.ravel_multi_index",
+    lambda a: a.ravel()[np.ravel_multi_index((I[:3], np.array([0, 3, 1])), (3, 4))], M)
+add("numpy.tril_indices_from", lambda a: a[np.tril_indices_from(a, -1)], M)
+add("numpy.triu_indices_from", lambda a: a[np.triu_indices_from(a, 1)], M)
+add("array.enumerated", lambda a: sum(x * x * i[1] for i, x in np.ndenumerate(a)), M)
+add("numpy.fromiter", lambda a: np.fromiter((x * x for x in a), float), V, narrow=False)
+add("numpy.require", lambda a: np.require(a * 2.0, requirements="C"), V)
+add("numpy.asarray_chkfinite", lambda a: np.asarray_chkfinite(a) ** 2, V)
+add("numpy.result_type", lambda a: a * np.result_type(a, np.float32, 1.0).itemsize, V, narrow=False)
+
+# -- several things at once, other borders --------------------------------------------------------
+
+add("numpy.insert", lambda a: (np.insert(a, [1, 3], a[:2] ** 2), np.insert(a, slice(1, 3), 7.0)), V)
+add("numpy.insert", lambda a: np.insert(a, [1, 1, -1], a[:, :3], axis=1), M)
+add("numpy.atleast_2d", lambda a: np.atleast_2d(a, a[0]), V)
+add("numpy.atleast_1d", lambda a: np.atleast_1d(a[0], a), V)
+add("numpy.meshgrid", lambda a, b: (np.meshgrid(a, b, sparse=True), np.meshgrid(a, b, b[:2])),
+    V, V[:3])
+add("numpy.full_like", lambda a: np.full_like(a, a[0], shape=(2, 2)), V)
+add("numpy.linspace", lambda a: (np.linspace(a[0], a[1], 3), np.linspace(0.0, a[2], 4, axis=-1),
+                                 np.linspace(a[0], a[1], 3, False, True)), M)
+add("numpy.logspace", lambda a: np.logspace(0.0, a[0], 3, axis=1), M)
+add("numpy.geomspace", lambda a: np.geomspace(a[0], a[1], 3, axis=-1), M)
+for mode in ("linear_ramp", "maximum", "mean", "median", "minimum"):
+    add("numpy.pad", lambda a, m=mode: np.pad(a, ((1, 2), (2, 1)), m),
+        M + np.arange(12.0).reshape(3, 4)[:, ::-1], narrow=mode != "mean")
+for mode in ("reflect", "symmetric"):
+    add("numpy.pad", lambda a, m=mode: np.pad(a, 2, m, reflect_type="odd"), M)
+add("numpy.pad", lambda a: np.pad(a, 2, "linear_ramp", end_values=((1.0, a[0, 0]), (3.0, 0.5))), M,
+    narrow=False)
+add("numpy.pad", lambda a: np.pad(a, {-1: (0, 2)}, "mean", stat_length=2), M, narrow=False)
+
+
+def wide_diagonals(a):
+    b, c, d = np.vstack([a, a]) * 1.0, np.vstack([a, a]) * 1.0, np.ones((3, 3, 3)) * a[0, 0]
+    np.fill_diagonal(b, a[0, 0] ** 2, wrap=True)
+    np.fill_diagonal(c, a[:, 1])
+    np.fill_diagonal(d, a[1, 1])
+    return b, c, d
+
+
+add("numpy.fill_diagonal", wide_diagonals, M)
+add("array.joined", lambda a, b: (np.r_[a, 1.0, b[0], 0.5:2.5], np.c_[a, a**2], np.r_["0,2", a, a],
+                                  np.r_["1", b, b], np.r_["0,2,0", a, a]), V, M, native=True)
+add("array.grids", lambda a: (np.mgrid[0 : a[0, 0] : 3j, 0:4], np.ogrid[0:2, 0 : a[1, 1] : 3j][1],
+                              np.r_[a[0, 0] : 2.0 : 5j]), M, narrow=False)
+add("array.windows", lambda a: np.lib.stride_tricks.sliding_window_view(a, (2, 3)), M, native=True)
+
+
+def written_below_windows(a):
+    """A view of windows shows what is written to the array later."""
+    b = a * 1.0
+    w = np.lib.stride_tricks.sliding_window_view(b, 3, axis=1)
+    b[0, 1] = a[1, 1] ** 2
+    return w, w[0, 1, 0] * np.sum(w, axis=-1)
+
+
+add("array.windows", written_below_windows, M)
+add("array.transposed", lambda a: a.mT @ a.mT.mT + a.conj().view()[:, :4].conjugate(), n(2, 4, 4))
+add("array.index", lambda a: (a[0, 0][None], a[0, 0][..., None] * a[1, 1][()], a[1, 0][True]), M)

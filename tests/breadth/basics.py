@@ -88,10 +88,9 @@ add("numpy.full", lambda a: (np.full(3, a[0]), np.full((5, 2), a[:2])), V)
 add("numpy.full_like", lambda a: np.full_like(a, a[1]) * a, V)
 add("numpy.arange", lambda a: (np.arange(np.size(a)) * a, np.arange(1, 9, 2)[:3] * a[:3]), V,
     narrow=False)  # fmt: skip
-add("numpy.linspace", lambda a: (np.linspace(a[0], a[1], 7), np.linspace(0.0, a[0], 4, False)), V,
-    narrow=False)  # fmt: skip
-add("numpy.logspace", lambda a: np.logspace(a[0], a[1], 5, base=2.0), V, narrow=False)
-add("numpy.geomspace", lambda a: np.geomspace(a[0], a[1], 5), V, narrow=False)
+add("numpy.linspace", lambda a: (np.linspace(a[0], a[1], 7), np.linspace(0.0, a[0], 4, False)), V)
+add("numpy.logspace", lambda a: np.logspace(a[0], a[1], 5, base=2.0), V)
+add("numpy.geomspace", lambda a: np.geomspace(a[0], a[1], 5), V)
 add("numpy.eye", lambda a: np.eye(3, 4, 1) * a, M, narrow=False)
 add("numpy.identity", lambda a: np.identity(3) @ a, M, narrow=False)
 add("numpy.meshgrid", lambda a, b: np.meshgrid(a, b, indexing="ij"), V, W[:3])

@@ -155,3 +155,44 @@ def _accumulated(z, w):
     np.add.at(out, [0, 2, 2, 1], z * w)
     out[[1, 1]] += w[0]
     return out
+
+# -- matrices, order ------------------------------------------------------------------------------
+
+H = S @ S.conj().T
+add("numpy.linalg.det", lambda a: np.linalg.det(a), S, native=True)
+add("numpy.linalg.det", lambda a: np.linalg.det(a - a[0, 0] * np.eye(3)), S, narrow=False)
+add("scipy.linalg.det", lambda a: sl.det(a), S, narrow=False)
+add("numpy.linalg.slogdet", lambda a: tuple(np.linalg.slogdet(a)), S)
+add("numpy.linalg.cholesky", lambda a: np.linalg.cholesky(a), H, native=True)
+add("numpy.linalg.cholesky", lambda a: np.linalg.cholesky(a, upper=True), np.stack([H, H + 1.0]))
+add("scipy.linalg.cholesky", lambda a: sl.cholesky(a), H)
+add("numpy.linalg.eigh", lambda a: tuple(np.linalg.eigh(a)), H, native=True, narrow=False)
+add("numpy.linalg.eigvalsh", lambda a: np.linalg.eigvalsh(a, "U"), np.stack([H, H + 1.0]))
+add("numpy.linalg.svd", lambda a: np.linalg.svd(a, compute_uv=False), M, narrow=False)
+add("numpy.linalg.svdvals", lambda a: np.linalg.svdvals(a.T), M, narrow=False)
+add("scipy.linalg.svdvals", lambda a: sl.svdvals(a), S, narrow=False)
+add("scipy.linalg.eigvalsh", lambda a: sl.eigvalsh(a), H, narrow=False)
+add("numpy.linalg.cond", lambda a: (np.linalg.cond(a), np.linalg.cond(a, 1)), S, narrow=False)
+add("numpy.linalg.norm", lambda a: (np.linalg.norm(a, 2), np.linalg.norm(a, "nuc")), M,
+    narrow=False)
+add("numpy.linalg.lstsq", lambda a, b: np.linalg.lstsq(a, b), M.T.copy(), c(4), narrow=False)
+for flags in ({}, {"lower": True, "unit_diagonal": True}, {"trans": 2}):
+    add("scipy.linalg.solve_triangular", lambda a, b, f=flags: sl.solve_triangular(a, b, **f), S,
+        c(3))
+add("scipy.linalg.cho_solve", lambda a, b: sl.cho_solve(sl.cho_factor(a), b), H, c(3))
+add("scipy.linalg.cho_factor", lambda a: np.tril(sl.cho_factor(a, lower=True)[0]), H)
+add("numpy.sort", lambda z: (np.sort(z), np.sort(np.round(z.real) + 1j * z.imag, axis=0)), M,
+    rtol=1e-5)
+add("numpy.argsort", lambda z: z[np.argsort(z)], Z)
+add("numpy.sort_complex", lambda z: np.sort_complex(z), Z, narrow=False)
+add("numpy.polymul", lambda z, w: (np.polymul(z, w), np.polyadd(z, w[1:]), np.polyder(z)), Z, W)
+
+
+def through_flat(m):
+    w = m.copy()
+    w.flat[2] = m[0, 0] * m[1, 1]
+    w.T.flat[1::4] *= 2.0j
+    return w, w.mT, w.T.flat[3]
+
+
+add("array.flat", through_flat, M)

@@ -74,3 +74,46 @@ add("scipy.stats.multivariate_normal.logpdf",
     lambda x, m, c: st.multivariate_normal.logpdf(x, m, c @ c.T), n(3), n(3), C, narrow=False)
 add("scipy.stats.multivariate_normal.logpdf",
     lambda x, c: st.multivariate_normal.logpdf(x, cov=c @ c.T), n(4, 3), C, narrow=False)
+
+# -- what follows from the distribution function, other distributions -----------------------------
+
+for name, methods in {
+    "norm": "isf", "t": "logcdf logsf", "cauchy": "sf logcdf ppf isf",
+    "logistic": "logcdf logsf ppf", "laplace": "cdf sf logsf ppf", "uniform": "cdf sf ppf",
+    "expon": "logsf logcdf ppf", "gamma": "logcdf isf", "chi2": "sf ppf", "beta": "sf",
+    "lognorm": "cdf sf ppf", "halfnorm": "cdf sf ppf", "invgamma": "cdf sf",
+    "weibull_min": "logpdf pdf cdf sf logsf ppf", "pareto": "logpdf cdf sf ppf",
+    "gumbel_r": "logpdf cdf sf logcdf ppf", "gumbel_l": "logpdf cdf sf logsf ppf",
+    "rayleigh": "logpdf cdf sf ppf", "maxwell": "logpdf cdf", "halfcauchy": "logpdf cdf sf",
+    "f": "logpdf cdf", "skewnorm": "logpdf", "vonmises": "logpdf",
+}.items():  # fmt: skip
+    law = getattr(st, name)
+    shapes = {"t": (3.0,), "gamma": (2.0,), "chi2": (3.0,), "beta": (2.0, 1.5), "lognorm": (0.6,),
+              "invgamma": (2.0,), "weibull_min": (1.7,), "pareto": (1.5,), "f": (3.0, 5.0),
+              "skewnorm": (2.0,), "vonmises": (1.3,)}.get(name, ())  # fmt: skip
+    shift = {"pareto": 1.0}.get(name, 0.0)
+    for which in methods.split():
+        f = getattr(law, which)
+        if which in ("ppf", "isf"):
+            add(f"scipy.stats.{name}.{which}", lambda q, s, f=f, p=shapes: f(q, *p, 0.2, s), U, S,
+                narrow=False)  # fmt: skip
+        elif name in ("uniform", "beta"):
+            add(f"scipy.stats.{name}.{which}", lambda x, f=f, p=shapes: f(x, *p), U, narrow=False)
+        else:
+            add(f"scipy.stats.{name}.{which}",
+                lambda x, s, f=f, p=shapes, d=shift: f(s * (x + d), *p, 0.0, s), P, S,
+                narrow=False, rtol=1e-5)  # fmt: skip
+for name, at in (("weibull_min", 1.7), ("skewnorm", 2.0), ("vonmises", 1.3), ("f", 3.0)):
+    f = getattr(st, name).logpdf
+    rest = (4.0,) if name == "f" else ()
+    add(f"scipy.stats.{name}.logpdf", lambda c, f=f, r=rest: f(0.8, c, *r), at + 0.2 * n(3),
+        narrow=False)  # fmt: skip
+add("scipy.stats.multivariate_normal.pdf",
+    lambda x, c: st.multivariate_normal.pdf(x, cov=c @ c.T), n(3), C, narrow=False)
+add("scipy.stats.dirichlet.logpdf", lambda x, a: st.dirichlet.logpdf(np.append(x, 1.0 - sum(x)), a),
+    np.array([0.2, 0.3]), r(3), narrow=False)
+add("scipy.stats.multinomial.logpmf",
+    lambda p: st.multinomial.logpmf([1, 2, 2], 5, np.append(p, 1.0 - sum(p))), np.array([0.2, 0.3]),
+    narrow=False)  # fmt: skip
+add("law.frozen",
+    lambda x, m, s: (st.norm(m, s).logpdf(x), st.norm(m, scale=s).cdf(x)), X, M, S, narrow=False)

@@ -114,3 +114,12 @@ add("scipy.linalg.block_diag", lambda a, b: sl.block_diag(a, b, b[0]), A, B, nat
 add("scipy.linalg.toeplitz", lambda a, b: (sl.toeplitz(a), sl.toeplitz(a, b)), C, n(3))
 add("scipy.linalg.circulant", lambda a: sl.circulant(a), C)
 add("scipy.linalg.hankel", lambda a, b: (sl.hankel(a), sl.hankel(a, b)), C, n(3))
+add("scipy.linalg.solve_toeplitz",
+    lambda a, b: (sl.solve_toeplitz(a, b), sl.solve_toeplitz((a, 0.3 * b), b)),
+    np.array([4.0, 0.3, -0.5, 0.2]), C, narrow=False)
+add("scipy.linalg.matmul_toeplitz", lambda a, b: sl.matmul_toeplitz((C, a), b), n(4), B)
+add("scipy.linalg.pinvh", lambda a: sl.pinvh(a), S)
+add("scipy.linalg.khatri_rao", lambda a: sl.khatri_rao(a, a[:3] ** 2), A)
+for name in ("cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm"):
+    add(f"scipy.linalg.{name}", lambda a, f=getattr(sl, name): f(0.3 * a), A, narrow=False,
+        native=name == "cosm")  # fmt: skip

@@ -86,6 +86,10 @@ add("numpy.subtract", lambda a: (np.subtract.reduce(a, 1, keepdims=True)), M)
 add("numpy.maximum", lambda a: (np.maximum.accumulate(a), np.maximum.reduce(a, axis=1)), M)
 add("numpy.add", lambda a: (np.add.accumulate(a, axis=1)), M)
 add("numpy.hypot", lambda a: (np.hypot.reduce(a, axis=0), np.hypot.accumulate(a, 1)), M)
+for name in ("add", "multiply", "maximum", "hypot"):
+    f = getattr(np, name).reduceat
+    add(f"numpy.{name}", lambda a, f=f: (f(a, [0, 2, 1], axis=1), f(a, [1, 1, 2])), M,
+        native=name == "add")  # fmt: skip
 I = np.array([0, 2, 2, 4])
 
 

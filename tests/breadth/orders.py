@@ -53,3 +53,38 @@ add("numpy.interp", lambda x, xp, fp: np.interp(x, xp, fp), r(6), X, Y, native=T
 add("numpy.interp", lambda x, fp: np.interp(x[0], X, fp, left=-1.0), r(2), Y)
 add("numpy.interp", lambda x: np.interp(x, X, Y, left=-1.0, right=9.0), 3.0 * n(6))
 add("numpy.interp", lambda x: np.interp(x, X, Y, period=2.5), 3.0 * n(6), narrow=False)
+for method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "hazen", "weibull",
+               "interpolated_inverted_cdf", "median_unbiased", "normal_unbiased"):  # fmt: skip
+    add("numpy.quantile", lambda a, m=method: np.quantile(a, [0.0, 0.3, 0.5, 1.0], method=m), V)
+HOLES = np.zeros((4, 5), bool)
+HOLES[0, 1] = HOLES[2, 3] = HOLES[2, 0] = True
+
+
+def holed(a):
+    return np.where(HOLES, np.nan, a)
+
+
+add("numpy.nanpercentile", lambda a: np.nanpercentile(holed(a), [30.0, 80.0], axis=1), M,
+    narrow=False)  # fmt: skip
+add("numpy.nanquantile", lambda a: np.nanquantile(holed(a), 0.4, 1, method="hazen", keepdims=True),
+    M, narrow=False)  # fmt: skip
+add("numpy.nanmedian", lambda a: np.nanmedian(holed(a), axis=0), M)
+add("numpy.nanmean", lambda a: np.nanmean(holed(a), where=M > 0.0), M)
+add("numpy.histogram", lambda w: np.histogram(V, EDGES, weights=w**2, density=True), V,
+    narrow=False)  # fmt: skip
+add("numpy.histogram_bin_edges", lambda a: np.histogram_bin_edges(a, 4), V, narrow=False)
+add("numpy.histogram_bin_edges", lambda a: np.histogram_bin_edges(V, EDGES) * a[:4], V)
+
+# -- sets -----------------------------------------------------------------------------------------
+
+add("numpy.unique",
+    lambda a: np.unique(np.concatenate([a, a[:3]]), True, True, True), V, native=True)
+add("numpy.unique_all", lambda a: tuple(np.unique_all(np.concatenate([a, a[:3]]))), V)
+add("numpy.unique_counts", lambda a: tuple(np.unique_counts(a)), V)
+add("numpy.unique_inverse", lambda a: tuple(np.unique_inverse(a.reshape(2, 2, 5))), n(4, 5))
+add("numpy.unique_values", lambda a: np.sort(np.unique_values(np.concatenate([a, a]))), V)
+add("numpy.union1d", lambda a, b: np.union1d(a[:4], np.concatenate([a[2:], b])), V, n(2))
+add("numpy.intersect1d", lambda a: np.intersect1d(a[:5], a[3:]), V)
+add("numpy.setdiff1d", lambda a: np.setdiff1d(a[:5], a[3:]), V)
+add("numpy.setxor1d", lambda a: np.setxor1d(a[:5], a[3:]), V)
+add("numpy.trim_zeros", lambda a: np.trim_zeros(np.where(a > 0.2, a, 0.0)), V, native=True)

@@ -58,3 +58,16 @@ for name in ("binom", "beta", "poch"):  # where gamma functions are negative
         np.array([0.7, 2.6, 3.9, 0.45]))  # fmt: skip
 add("scipy.special.gammasgn", lambda a: sp.gammasgn(4.0 * a), M, zero=True)
 add("scipy.special.sinc", lambda a: sp.sinc(a), V)
+for name in ("ive", "kve", "hyp0f1"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: f(1.5, a), V, narrow=False, native=name == "kve")
+add("scipy.special.kn", lambda a: sp.kn(2, a), V, narrow=False)
+add("scipy.special.yn", lambda a: sp.yn(2, a), V, narrow=False)
+add("scipy.special.hyp1f1", lambda a: sp.hyp1f1(1.2, 2.3, a), V, narrow=False)
+add("scipy.special.hyp2f1", lambda a: sp.hyp2f1(1.2, 0.7, 2.3, a), U, narrow=False, native=True)
+add("scipy.special.erfi", lambda a: sp.erfi(a), V, narrow=False)
+add("scipy.special.betaincc", lambda a: sp.betaincc(2.0, 1.5, a), U, narrow=False)
+add("scipy.special.stdtr", lambda a: sp.stdtr(3.0, a - 0.8), V, narrow=False)
+for name in ("ellipkinc", "ellipeinc"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, m, f=f: f(0.7 * a, m), V, U, narrow=False, rtol=1e-5)

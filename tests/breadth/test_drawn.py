@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.signal
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +32,12 @@ ALONG: list[Callable[..., Any]] = [
     lambda a, axis: np.expand_dims(a, axis), lambda a, axis: np.swapaxes(a, axis, 0),
     lambda a, axis: np.fft.fft(a, axis=axis), lambda a, axis: np.fft.irfft(a, 4, axis=axis),
     lambda a, axis: np.trapezoid(a, axis=axis), lambda a, axis: np.append(a, a, axis),
+    lambda a, axis: np.quantile(a, 0.4, axis=axis, method="hazen"),
+    lambda a, axis: np.lib.stride_tricks.sliding_window_view(a, 2, axis),
+    lambda a, axis: np.maximum.reduceat(a, [0, 0], axis=axis),
+    lambda a, axis: scipy.signal.lfilter([1.0, 0.5], [1.0, 0.3], a, axis=axis) + 0.0 * a,
+    lambda a, axis: np.linspace(a, a * a, 3, axis=axis),
+    lambda a, axis: np.insert(a, [0], 1.0, axis),
 ]  # fmt: skip
 WHOLE: list[Callable[..., Any]] = [
     lambda a: np.exp(a) * a.T.T, lambda a: a.reshape(-1)[::-1], lambda a: np.ravel(a, order="F"),
@@ -39,10 +46,12 @@ WHOLE: list[Callable[..., Any]] = [
     lambda a: np.where(a.real > 0.0, a, 0.5), lambda a: np.atleast_2d(a) @ np.atleast_2d(a).T
     if a.ndim < 3 else a, lambda a: np.einsum("...->", a), lambda a: np.squeeze(a),
     lambda a: a[..., ::2] if a.ndim else a, lambda a: np.pad(a, 1), lambda a: np.tile(a, 2),
+    lambda a: a[True], lambda a: np.pad(a, 1, "edge") if a.size else a,
+    lambda a: np.atleast_1d(a).T.flat[:1],
     lambda a: _written(a), lambda a: np.abs(a) + a.real * a.imag, lambda a: np.tanh(a),
 ]  # fmt: skip
 COMPLEX_TOO = {np.sum, np.mean, np.prod, np.std, np.var, np.linalg.norm, np.cumsum, np.cumprod,
-               np.diff, np.flip, np.any, np.count_nonzero, *ALONG[6:], *WHOLE}  # fmt: skip
+               np.diff, np.flip, np.any, np.count_nonzero, *ALONG[6:18], *WHOLE}  # fmt: skip
 
 
 def _written(a: Any) -> Any:

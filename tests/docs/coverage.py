@@ -14,7 +14,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import scipy.fft
+import scipy.integrate
 import scipy.linalg
+import scipy.signal
 import scipy.special
 
 from jitad.values.functions import implementation
@@ -24,7 +27,8 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "coverage.md"
 
 MODULES: dict[str, ModuleType] = {
     "numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft,
-    "scipy.linalg": scipy.linalg, "scipy.special": scipy.special,
+    "scipy.linalg": scipy.linalg, "scipy.special": scipy.special, "scipy.fft": scipy.fft,
+    "scipy.integrate": scipy.integrate, "scipy.signal": scipy.signal,
 }  # fmt: skip
 
 # Functions that take no array of numbers, or act on the world: nothing to differentiate.
@@ -33,14 +37,13 @@ UNCONCERNED = {
         array2string array_repr array_str base_repr binary_repr broadcast_shapes busday_count
         busday_offset can_cast common_type datetime_as_string datetime_data diag_indices
         diag_indices_from einsum_path format_float_positional format_float_scientific from_dlpack
-        frombuffer fromfile fromiter frompyfunc fromregex fromstring genfromtxt get_include
+        frombuffer fromfile frompyfunc fromregex fromstring genfromtxt get_include
         get_printoptions getbufsize geterr geterrcall info is_busday isdtype isfortran isnat
         isscalar issubdtype iterable load loadtxt may_share_memory min_scalar_type mintypecode
-        nested_iters printoptions promote_types require result_type save savetxt savez
+        nested_iters printoptions promote_types save savetxt savez
         savez_compressed set_printoptions setbufsize seterr seterrcall shares_memory show_config
-        show_runtime test typename mask_indices tril_indices tril_indices_from triu_indices
-        triu_indices_from bartlett blackman hamming hanning kaiser iscomplexobj asmatrix bmat
-        asarray_chkfinite""",
+        show_runtime test typename mask_indices tril_indices triu_indices
+        bartlett blackman hamming hanning kaiser iscomplexobj asmatrix bmat""",
     "numpy.fft": "",
     "scipy.linalg": """
         bandwidth clarkson_woodruff_transform dft fiedler fiedler_companion find_best_blas_type
@@ -51,25 +54,24 @@ UNCONCERNED = {
 # Functions of numpy that give indices, truth values or extents; tests use them to choose.
 ANSWERS = set("""
     argpartition argsort array_equal bitwise_left_shift bitwise_right_shift digitize isin
-    left_shift ndim nonzero right_shift searchsorted shape size""".split())
+    left_shift ndim nonzero ravel_multi_index result_type right_shift searchsorted shape size
+    tril_indices_from triu_indices_from unravel_index""".split())
 
 # why a function is refused -> which
 REASONS: dict[str, dict[str, str]] = {
     "complex numbers are not supported in it": {
-        "numpy": "real_if_close sort_complex",
+        "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
         "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp wofz lambertw
             sph_harm_y sph_harm_y_all""",
     },
     "how many results there are depends on the values": {
-        "numpy": """intersect1d setdiff1d setxor1d trim_zeros union1d unique_all unique_counts
-            unique_inverse unique_values polydiv""",
+        "numpy": "polydiv",
         "scipy.linalg": "null_space orth",
     },
     "of integers, or of bits": {
-        "numpy": """bitwise_count gcd lcm packbits unpackbits ravel_multi_index unravel_index
-            frexp nextafter spacing""",
+        "numpy": """bitwise_count gcd lcm packbits unpackbits frexp nextafter spacing""",
     },
 }
 OTHERWISE = "nobody has entered it yet"
@@ -111,13 +113,16 @@ and as the tape that is compiled, a sample of them as machine code.
 *Derivative zero* means zero wherever there is one; indices, counts and truth values are among them.
 What is refused raises a `JitadError` that names your line, and is fine where no traced value
 reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.outer`, `.reduce`,
-`.accumulate`, `.at` of ufuncs are those of the functions.
+`.reduceat`, `.accumulate`, `.at` of ufuncs are those of the functions. So are `np.r_`, `np.c_`,
+`np.mgrid`, `np.ogrid`, `np.ndenumerate`, `np.vectorize` (a batch over the elements),
+`sliding_window_view`, `a.flat`, single bools as indices, and `norm(m, s).logpdf(x)`.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign` and the 2-norm have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
 piece after a knot; `cholesky`, `eigh` depend on the triangle that they read, and on nothing else;
 `pinv`, `lstsq` are differentiated at constant rank; eigenvectors of `eig` have length one and are
-real where they are largest. Eigenvectors and singular vectors have no
+real where they are largest, those of `eigh` of a complex matrix have a real first element.
+Eigenvectors and singular vectors have no
 derivative where two values coincide: it is `nan` there (their values have one, if they are simple).
 
 ## Complex numbers
@@ -125,9 +130,10 @@ derivative where two values coincide: it is `nan` there (their values have one, 
 Complex numbers and arrays (complex128, complex64) are arguments, results, data and whatever comes
 between, in arithmetic, powers, comparisons by `==`, `abs`, `np.angle`, `real`, `imag`, `conj`,
 exponentials, logarithms, roots, trigonometric and hyperbolic functions and their inverses,
-functions of `cmath`, sums, products, means, matrix products, `solve`, `inv`, `expm`, transforms,
-everything that rearranges arrays, indexing and writing, through `.real` and `.imag` as well.  What
-has no meaning for them, or nobody has entered, is refused.
+functions of `cmath`, sums, products, means, matrix products, `solve`, `inv`, `det`, `slogdet`,
+`cholesky`, `eigh`, singular values, `expm`, transforms, sorting, everything that rearranges arrays,
+indexing and writing, through `.real` and `.imag` as well.  What has no meaning for them, or nobody
+has entered, is refused.
 
 The gradient of a real function of z = x + iy is df/dx - i df/dy, as in JAX: to descend, step along
 its conjugate.  Sensitivities are of the same kind, tangents are plain: f changes by the real part

@@ -129,7 +129,7 @@ class Statements(Expressions):
             "assign": 5, "augment": 3, "store": 4, "store augmented": 3, "array": 3, "slice": 3,
             "int": 2, "swap": 2, "swap elements": 2, "view": 2, "bool": 1, "tuple": 1, "list": 3,
             "dict": 1, "closure": 1, "out": 1, "alias": 1, "recursion": 2, "optional": 2,
-            "mask": 2, "picked": 2, "turned": 1,
+            "mask": 2, "picked": 2, "turned": 1, "rows": 3, "flattened": 2, "rearranged": 2,
         }  # fmt: skip
         nested = {"if": 5, "for": 6, "while": 3, "branch value": 2}
         jumps = {"break": 2, "continue": 2} if self.loops else {}
@@ -317,6 +317,78 @@ class Statements(Expressions):
                 self.say(f"{name}[...] = np.cos({name}[:, ::-1] + {name}[:, :1])")
             case _:
                 self.say(f"{name}[:, None, 0] = 0.5 * np.sin({name}.sum(axis=1, keepdims=True))")
+
+    def do_rows(self) -> None:
+        """Parts of rows and columns whose bounds are computed; views of such parts."""
+        matrices, vectors = self.scope.matrices(), sorted(self.scope.vectors())
+        if not matrices or not vectors:
+            return
+        self.use("computed bounds")
+        name = self.c.pick(matrices)
+        row, column = self.index(MATRIX[0]), self.index(MATRIX[1])
+        bound = f"{self.int()} % {MATRIX[1] + 1}"
+        match self.c.below(6):
+            case 0:
+                self.say(f"{name}[{row}, : {bound}] *= {self.c.pick(['0.5', '-0.7'])}")
+            case 1:
+                self.say(f"{name}[:, {column}] += 0.2 * {name}[::-1, {self.index(MATRIX[1])}]")
+            case 2:
+                part = self.new("r")
+                self.say(f"{part} = {name}[{row}][{bound} :]")
+                self.say(f"{part} += 0.1 * np.sin({part})")
+            case 3:
+                first, second = self.index(MATRIX[0]), self.index(MATRIX[0])
+                self.say(f"{name}[[{first}, {second}]] = 0.8 * {name}[[{second}, {first}]]")
+            case 4:
+                v = self.c.pick(vectors)
+                self.assigned(f"np.sum({v}[{self.int()} % {self.scope.vectors()[v]} :]) * 0.2")
+            case _:
+                self.say(f"{name}[{row}, 1:] = np.cos({name}[{row}, :-1]) + {name}[{row}, 1:]")
+
+    def do_flattened(self) -> None:
+        """A matrix as a vector: a view of another shape, written through."""
+        matrices = self.scope.matrices()
+        if not matrices:
+            return
+        self.use("reshaped view")
+        name, size = self.c.pick(matrices), MATRIX[0] * MATRIX[1]
+        at = self.index(size)
+        match self.c.below(5):
+            case 0:
+                self.say(f"{name}.flat[{at}] = {self.bounded(1)}")
+            case 1:
+                self.say(f"{name}.T.flat[{self.span(size, 3)}] *= 0.5")
+            case 2:
+                flat = self.new("f")
+                self.say(f"{flat} = {name}.reshape(-1)")
+                self.scope.arrays[flat] = (size,)
+            case 3:
+                pairs = self.new("f")
+                self.say(f"{pairs} = {name}.reshape({MATRIX[1]}, {MATRIX[0]}).T")
+                self.scope.arrays[pairs] = MATRIX
+            case _:
+                self.say(f"np.put({name}, [{at}, {self.index(size)}], {self.bounded(1)})")
+
+    def do_rearranged(self) -> None:
+        """A vector made from another one by a function of whole arrays."""
+        vectors = sorted(v for v, n in self.scope.vectors().items() if n == VECTOR)
+        if not vectors:
+            return
+        self.use("rearranged array")
+        v, w, name = self.c.pick(vectors), self.c.pick(vectors), self.new("z")
+        number = self.bounded(1)
+        text = self.c.pick([
+            f"np.sort({v})", f"0.25 * np.cumsum({v})", f"np.roll({v}, {self.int()})",
+            f"0.5 * np.diff({v}, prepend={number})", f"np.concatenate([{v}[2:], {w}[:2]])",
+            f"np.take({v}, [{self.int()}, {self.int()}, 0, 1], mode='wrap')",
+            f"0.2 * np.convolve({v}, {w}[:3], 'same')", f"np.pad({v}[1:-1], 1, mode='edge')",
+            f"np.r_[{number}, {v}[1:3], 0.5]", f"np.clip({v}, -1.0, {w})",
+            f"np.where({v} > {w}, {v}[::-1], 0.3)", f"0.2 * np.outer({v}, {w})[:, {self.index(4)}]",
+            f"0.5 * np.maximum.accumulate({v})", f"np.median(np.stack([{v}, {w}, {v}]), axis=0)",
+            f"0.2 * np.einsum('i,j->j', {v}, {w})", f"np.minimum({v}, np.max({w}))",
+        ])  # fmt: skip
+        self.say(f"{name} = {text}")
+        self.scope.arrays[name] = (VECTOR,)
 
     def do_view(self) -> None:
         self.use("view")

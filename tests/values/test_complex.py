@@ -229,13 +229,15 @@ REFUSED = [
     (lambda z: float(z), "not supported on complex|can't become a float"),
     (lambda z: np.floor(z), "not supported on complex"),
     (lambda z: math.sin(z), "not supported on complex|can't become a float"),
-    (lambda z: np.sort(np.array([z, 1j])), "not supported on complex"),
+    (lambda z: np.max(np.array([z, 1j])), "not supported on complex"),
     (lambda z: np.full(2, z, dtype=float), "complex"),
     (lambda z: np.zeros(2).__setitem__(0, z), "can't be stored in an array of float64"),
     (lambda z: np.copyto(np.zeros(2), z * np.ones(2)), "can't be stored"),
     (lambda z: np.add(np.ones(2), z, out=np.zeros(2)), "cast"),
     (lambda z: (z * np.ones(2)).astype(float), "discards"),
-    (lambda z: np.linalg.norm(z * np.eye(2), 2), "not supported"),
+    (lambda z: np.linalg.qr(z * np.eye(2))[0], "not supported"),
+    (lambda z: np.linalg.svd(z * np.eye(2))[0], "phases"),
+    (lambda z: np.linalg.eigh(z * np.eye(2), "U")[1], "lower triangle"),
     (lambda z: np.sum(np.ones(2), axis=z), "complex"),
 ]
 

@@ -94,7 +94,6 @@ def test_one_check_covers_repeated_loads():
 BAD = [
     (lambda np, a: a[1.5], JitadIndexError, "must be an integer"),
     (lambda np, a: a["x"], JitadIndexError, "must be an integer"),
-    (lambda np, a: a[True], JitadIndexError, "bool"),
     (lambda np, a: a[0, 0, 0], JitadIndexError, "too many indices"),
     (lambda np, a: a[..., 0, ...], JitadIndexError, "single ellipsis"),
     (lambda np, a: a[::0], JitadValueError, "step cannot be zero"),

@@ -1,0 +1,43 @@
+"""The kernels as users of other libraries would write them, and their gradients there.
+
+A program has the arguments of the kernel's objective. `shared` has those that read alike for all
+three libraries; `in_jax`, `in_torch` and `in_autograd` have the others. Nothing here is imported
+before it is asked for: the libraries are an extra (``pip install -e .[peers]``).
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from kernels import Kernel
+
+NAMES = ("jax", "torch", "autograd")
+
+# Where a peer's program is another algorithm than the kernel, as its users would choose.
+OTHERWISE = {
+    "cholesky": "LAPACK's Cholesky decomposition and triangular solve",
+    "lu": "LAPACK's solve",
+    "trisolve": "LAPACK's triangular solve",
+    "gramschmidt": "LAPACK's QR decomposition (autograd: columns in a list)",
+    "covariance": "one product of matrices",
+    "conv2d": "the library's convolution (autograd: products of slices)",
+    "lenet": "the library's convolution and pooling (autograd: products of slices)",
+    "newton_sqrt": "all elements together until the last has converged (JAX: twenty times)",
+    "nbody": "all pairs by broadcasting",
+    "spmv": "a sum over segments (autograd: row by row)",
+}
+
+
+def value_and_gradient(peer: str, kernel: Kernel, arguments: tuple[Any, ...]) -> Callable[[], Any]:
+    """A function without arguments that gives value and gradients, as arrays of the peer.
+
+    The arguments are converted here, once; the function waits until its results are there.
+    Raises NotImplementedError, with the reason, where the peer has no program for the kernel.
+    """
+    module = import_module(f"benchmarks.peers.in_{peer}")
+    program = module.PROGRAMS.get(kernel.name)
+    if program is None:
+        raise NotImplementedError(module.MISSING[kernel.name])
+    argnums = kernel.argnums if isinstance(kernel.argnums, tuple) else (kernel.argnums,)
+    made: Callable[[], Any] = module.value_and_gradient(program, argnums, arguments)
+    return made

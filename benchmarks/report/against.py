@@ -1,0 +1,111 @@
+"""How does jitad compare with JAX, PyTorch and HIPS autograd?  See `--peers` of the report.
+
+A line for each kernel and size: the time of jitad's value and gradient, and its ratio to each
+peer's, all taken in turns in one process; then the seconds of the first call, jitad's and JAX's.
+What is no program of a peer, fails or takes too long there is named after the table.
+"""
+
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import timing
+from benchmarks.peers import NAMES, OTHERWISE
+from benchmarks.report.cell import geometric_mean, series
+from benchmarks.report.children import Failed, measure
+from benchmarks.report.table import plain, quartiles, seconds
+
+WIDTHS = (14, 7, 9, 24, 24, 24, 9, 9)
+HEAD = (
+    ("", "", "jitad", *("jitad" for _ in NAMES), "first", "first"),
+    ("kernel", "size", "gradient", *(f"/ {peer}" for peer in NAMES), "jitad", "jax"),
+)
+EXPLAINED = """\
+Value and gradient in double precision, all on one thread: jitad from the plain function, JAX under
+jit, PyTorch and autograd eagerly. Below 1, jitad is faster. Ratios: the median of those within each
+round, then quartiles. first: seconds of a first call, compiled from nothing."""
+
+
+def run(kernels: Sequence[str], sizes: Sequence[str], rounds: int, out: Path) -> int:
+    """Print the table, write its figures to `out`; how many cells could not be measured."""
+    print("\n".join([*map(aligned, HEAD), "-" * len(aligned(HEAD[0]))]), flush=True)
+    cells: list[dict[str, Any]] = []
+    for kernel in kernels:
+        for size in sizes:
+            cell = fill(kernel, size, rounds)
+            cells.append(cell)
+            print(aligned(row(cell)), flush=True)
+    print("\n".join([*means(cells, sizes), "", EXPLAINED, "", *notes(cells)]))
+    out.write_text(json.dumps(cells, indent=1))
+    return sum("failed" in cell for cell in cells)
+
+
+def fill(kernel: str, size: str, rounds: int) -> dict[str, Any]:
+    cell: dict[str, Any] = {"kernel": kernel, "size": size, "ratios": {}, "missing": {}}
+    with tempfile.TemporaryDirectory(prefix="jitad-report-") as folder:
+        found = None
+        for chosen in (NAMES, NAMES[:1]):  # what runs in no code of Python can't be interrupted
+            try:
+                found = measure("against", kernel, size, str(rounds), "20", ",".join(chosen),
+                                cache=Path(folder), seconds=120.0)  # fmt: skip
+                break
+            except Failed as failure:
+                cell["missing"].update(dict.fromkeys(NAMES[len(chosen) % len(NAMES) :],
+                                                     str(failure)))  # fmt: skip
+                cell["failed"] = str(failure)
+    if found is None:
+        return cell
+    cell.pop("failed", None)
+    times = series(found)
+    cell["gradient"] = float(np.median(times["jitad"]))
+    cell["firsts"] = found["firsts"]
+    cell["missing"] = {p: why for p, why in cell["missing"].items() if p not in times}
+    cell["missing"] |= found["missing"]
+    for peer in NAMES:
+        if peer in times:
+            q = timing.ratio(times["jitad"], times[peer])
+            cell["ratios"][peer] = [q.low, q.median, q.high]
+    return cell
+
+
+def row(cell: dict[str, Any]) -> list[str]:
+    if "failed" in cell:
+        return [cell["kernel"], cell["size"], "FAILED", *("" for _ in HEAD[0][3:])]
+    ratios = [cell["ratios"].get(peer) for peer in NAMES]
+    return [
+        cell["kernel"], cell["size"], seconds(cell["gradient"]),
+        *(quartiles(timing.Quartiles(*q)) if q else "-" for q in ratios),
+        seconds(cell["firsts"]["jitad"]), seconds(cell["firsts"].get("jax")),
+    ]  # fmt: skip
+
+
+def means(cells: Sequence[dict[str, Any]], sizes: Sequence[str]) -> list[str]:
+    lines = []
+    for size in [*sizes, "all"]:
+        chosen = [c for c in cells if size in ("all", c["size"])]
+        found = []
+        for peer in NAMES:
+            ratios = [c["ratios"][peer][1] for c in chosen if peer in c["ratios"]]
+            mean = geometric_mean(ratios)
+            behind = sum(r > 1.0 for r in ratios)
+            found.append("-" if mean is None else f"{plain(mean)} ({behind} of {len(ratios)} > 1)")
+        lines.append(aligned(["geom. mean", size, "", *found, "", ""]))
+    return lines
+
+
+def notes(cells: Sequence[dict[str, Any]]) -> list[str]:
+    kernels = {c["kernel"] for c in cells}
+    lines = [f"{k}: the peers use {what}" for k, what in OTHERWISE.items() if k in kernels]
+    for c in cells:
+        lines += [f"{c['kernel']} {c['size']}, {peer}: {why}" for peer, why in c["missing"].items()]
+        lines += [f"{c['kernel']} {c['size']}: {c['failed']}"] if "failed" in c else []
+    return lines
+
+
+def aligned(cells: Sequence[str]) -> str:
+    left = "".join(cell.ljust(width) for cell, width in zip(cells[:2], WIDTHS[:2], strict=True))
+    return left + "".join(cell.rjust(w + 1) for cell, w in zip(cells[2:], WIDTHS[2:], strict=True))

@@ -1,0 +1,57 @@
+"""Uses of scipy.integrate, scipy.signal and scipy.fft on samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.fft
+import scipy.integrate as si
+import scipy.signal as ss
+
+from tests.breadth.case import add, draws
+
+r, n = draws(41)
+
+V, W, M, K = n(6), r(6), n(4, 5), n(2, 3)
+Z = n(6) + 1j * n(6)
+
+add("scipy.integrate.trapezoid", lambda y, x: (si.trapezoid(y, np.cumsum(x)), si.trapezoid(y)),
+    V, W)
+add("scipy.integrate.cumulative_trapezoid",
+    lambda y, x: (si.cumulative_trapezoid(y, np.cumsum(x), initial=0),
+                  si.cumulative_trapezoid(y, dx=0.5)), V, W, native=True)
+add("scipy.integrate.cumulative_trapezoid", lambda y: si.cumulative_trapezoid(y, axis=0), M)
+add("scipy.integrate.simpson", lambda y, x: (si.simpson(y, x=np.cumsum(x)), si.simpson(y, dx=0.5),
+                                             si.simpson(y[1:], x=np.cumsum(x[1:]))), V, W,
+    narrow=False)
+add("scipy.integrate.simpson", lambda y: si.simpson(y, axis=0), M, narrow=False)
+
+for mode in ("full", "same", "valid"):
+    add("scipy.signal.convolve",
+        lambda a, b, m=mode: (ss.convolve(a, b[:3], m), ss.convolve(b[:2], a, m)), V, W,
+        narrow=False)
+    add("scipy.signal.convolve2d", lambda a, b, m=mode: ss.convolve2d(a, b, m), M, K,
+        native=mode == "same", narrow=False)
+    add("scipy.signal.correlate", lambda a, b, m=mode: ss.correlate(a, b[:3], m), V, W,
+        narrow=False)
+add("scipy.signal.fftconvolve", lambda a, b: ss.fftconvolve(a, b, "same"), M, K, narrow=False)
+add("scipy.signal.correlate2d", lambda a, b: ss.correlate2d(a, b, "valid"), M, K, narrow=False)
+add("scipy.signal.lfilter", lambda b, x: ss.lfilter(b[:3], [2.0, -0.3, 0.4], x), V, W, native=True,
+    narrow=False)
+add("scipy.signal.lfilter", lambda a, x: ss.lfilter([1.0, 0.5], 1.0 + a[:3] ** 2, x, axis=0),
+    0.3 * V, M, narrow=False)
+add("scipy.signal.lfilter", lambda x, z: ss.lfilter([1.0, 0.5], [1.0, -0.4], x, zi=z[:1]), V, W,
+    narrow=False)
+
+WIDE = np.stack([Z, Z[::-1] ** 2])
+for name in """fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn
+               fftshift ifftshift""".split():  # fmt: skip
+    f = getattr(scipy.fft, name)
+    how = {} if "shift" in name else {"norm": "ortho"}
+    real = name.startswith(("rfft", "ihfft"))
+    add(f"scipy.fft.{name}", lambda z, f=f, how=how: f(z, **how), WIDE.real if real else WIDE,
+        order=1, narrow=False)  # fmt: skip
+for name in ("fftfreq", "rfftfreq"):
+    f = getattr(scipy.fft, name)
+    add(f"scipy.fft.{name}", lambda x, f=f: f(len(x), 0.5)[:3] * x[:3], V, narrow=False)
+add("scipy.fft.dct", lambda x: (scipy.fft.dct(x), scipy.fft.dct(x, axis=0, norm="ortho")), M,
+    narrow=False)  # fmt: skip
