@@ -65,7 +65,6 @@ LONG = {
     "tests/properties/generate.py": "one method for every statement that programs have",
     "tests/sweeps/random_tapes.py": "one function for every equation that tapes have",
     "tests/trace/test_arrays_and_objects.py": "one short program after the other",
-    "tests/trace/test_protocols.py": "one short program after the other",
     "tests/users/pythonic.py": "a catalogue: one program after the other",
 }
 

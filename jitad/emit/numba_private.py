@@ -705,13 +705,14 @@ class _Direct(callwrapper.PyCallWrapper):
         api, b = self.api, self.builder
         if isinstance(t, types.BaseTuple):
             out = api.tuple_new(t.count)
-            outs = iter(self.outs)
-            for k, part in enumerate(t):  # a kernel's results; there are no tuples in them
+            outs = iter(self.outs if t is self.fndesc.restype else ())
+            for k, part in enumerate(t):
                 own = b.extract_value(value, k)
-                if not _is_plain(part):
+                target = next(outs, None) if _is_plain(part) else None
+                if target is None:
                     api.tuple_setitem(out, k, self.boxed(part, own))
                     continue
-                _, thing, _ = next(outs)
+                _, thing, _ = target
                 with b.if_else(b.load(self.copied)) as (given, new):
                     with given:
                         theirs = b.load(thing)
