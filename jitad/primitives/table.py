@@ -94,11 +94,17 @@ SMALL_POWERS = frozenset(k / 2 for k in range(-8, 9))
 
 
 def costly(e: Equation) -> bool:
-    """Does it take longer to compute this again than to store the result and load it?"""
-    if e.op == "sqrt" or (
-        e.op == "pow" and isinstance(e.ins[1], Lit) and float(e.ins[1].value) in SMALL_POWERS
-    ):
-        return False
+    """Does it take longer to compute this again than to store the result and load it?
+
+    A root of all elements of an array does not: it waits for memory, not for the root.  What a
+    loop does with one number often waits for just that.
+    """
+    power = None
+    if e.op == "pow" and isinstance(e.ins[1], Lit) and float(e.ins[1].value) in SMALL_POWERS:
+        power = float(e.ins[1].value)
+    if e.op == "sqrt" or power is not None:
+        whole = power is not None and power.is_integer()
+        return not (whole or isinstance(e.outs[0].type, Array))
     return TABLE[e.op].dear
 
 

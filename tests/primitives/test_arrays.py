@@ -72,7 +72,7 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         ((r(2, 3), r(3, 4)), {}),
     ],
 }
-NO_DERIVATIVE = {"dim", "iota", "check", "print", "positions"}
+NO_DERIVATIVE = {"blank", "dim", "iota", "check", "print", "positions"}
 # Calls on whole arrays: tested in tests/breadth by way of the functions that use them.
 WHOLE = {name for name, row in TABLE.items() if row.emit and not row.elementwise}
 # tested with the sweeps, and in tests/custom
