@@ -24,7 +24,7 @@ def read_late(b, x):
     """In a loop, the rest is set to zero before the part is used."""
     def body(i, u, total):
         part, u = inner(u), cleared(u)
-        total = total + o.sum(part * part, axes=(0,))
+        total = total + o.sum(part * part, axes=(0,)) * o.load(part, 2)
         return [u + o.sum(u, axes=(0,)) * 2.0, total]
 
     return tuple(for_(b, 0, 1, 3, [x, 0.0], body))

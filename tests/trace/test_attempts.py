@@ -332,11 +332,11 @@ def test_what_nobody_catches_is_raised():
 def test_what_jitad_refuses_is_not_caught():
     def f(x):
         try:
-            return np.union1d(x, x).sum()
+            return np.polydiv(x, x)[0].sum()
         except Exception:
             return x.sum()
 
-    with pytest.raises(JitadError, match="union1d is not supported"):
+    with pytest.raises(JitadError, match="polydiv is not supported"):
         on_tape(f, np.ones(2))
 
 
