@@ -127,9 +127,13 @@ def _flat(kinds: Any) -> tuple[type, ...]:
 
 
 def held(attempt: Any) -> dict[str, Any]:
-    """The variables of the function around an attempt, as they are now."""
-    variables = dict(attempt.frame.f_locals)
-    return dict.fromkeys(attempt.site.names, UNSET) | variables
+    """The variables that an attempt hands on, as they are now.
+
+    Others are not read where an exception is raised.  The frame may still have them from an
+    earlier iteration that is written out, with values of a block that is closed.
+    """
+    variables = attempt.frame.f_locals
+    return {n: variables.get(n, UNSET) for n in attempt.site.names}
 
 
 def user_frame() -> FrameType | None:
@@ -274,8 +278,7 @@ def settled(
 def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:
     """The variables of a block in which an exception was raised that is caught further out."""
     attempt = trace.attempts[-1]
-    here: Any = user_frame()
-    variables = dict(here.f_locals) if here is attempt.frame else {}
+    variables = held(attempt) if user_frame() is attempt.frame else {}
     return tuple(variables.get(n, _unknown(n)) for n in names)
 
 
@@ -288,7 +291,7 @@ def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tu
     attempt = trace.attempts[-1]
     now = held(attempt)
     if attempt.frame is user_frame():
-        now.update((n, v) for n, v in zip(site.names, values, strict=True))
+        now.update((n, v) for n, v in zip(site.names, values, strict=True) if n in now)
     detour(trace, bind("logical_not", raised.flag), raised.value, now)
     return tuple(
         surely(v) if n in site.bound else v for n, v in zip(site.names, values, strict=True)

@@ -257,6 +257,39 @@ def two_in_a_row(x, y):
     return s
 
 
+def temporaries_of_an_iteration_written_out(x, y):
+    s = y
+    for e in (x, y, x * y):
+        try:
+            s += math.sqrt(4.0 + e)
+            if e < 1.0:
+                small = math.sqrt(e + 2.0)
+            else:
+                small = e * y
+            if small < x:
+                raise KeyError
+            s += small
+        except (ValueError, KeyError):
+            s *= 0.5 * e
+    return s
+
+
+def temporaries_of_a_handler_written_out(x, y):
+    s = x
+    for e in (x, y, x - y):
+        if e > x * y:
+            try:
+                if e > 0.5 * y:
+                    raise ValueError
+                part = e * x
+                if part > 0.7:
+                    raise ValueError
+            except ValueError:
+                part = 0.3 * x
+            s += part * e
+    return s
+
+
 class Counter:
     def __init__(self):
         self.left = 0.0
