@@ -147,7 +147,7 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
     if isinstance(f, Shown):
         return ("shown", *(signature(p, numbers) for p in (f.parent, *f.numbers)))
     if isinstance(f, OneOf):
-        return ("one of", tuple(f.keys), *(signature(p, numbers) for p in f.parts))
+        return ("one of", *selected.lasting(f), *(signature(p, numbers) for p in f.parts))
     return (type(f.of.value), *(signature(p, numbers) for p in f.parts))
 
 

@@ -18,7 +18,7 @@ from jitad.errors import JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
-from jitad.trace.forms import Form, OneOf, Shown
+from jitad.trace.forms import Form, Keep, OneOf, Record, Shown
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.unset import Among, Perhaps
 from jitad.values import chosen, extents
@@ -76,6 +76,18 @@ def key(s: Snapshot) -> Any:
         case Arr(value=v) | Rec(value=v) | Obj(v):
             return id(v)
     return id(s)
+
+
+def lasting(f: OneOf) -> Iterator[Any]:
+    """The keys, the same in each pass through a loop, which raises its exceptions anew."""
+    for k, part in zip(f.keys, f.parts, strict=True):
+        match part:
+            case Keep(Obj(BaseException() as e)):
+                yield (type(e), repr(e.args), repr(vars(e)))
+            case Record(Rec(BaseException() as e, keys)):
+                yield (type(e), keys)
+            case _:
+                yield k
 
 
 def _and(a: Any, b: Any) -> Any:

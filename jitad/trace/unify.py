@@ -118,16 +118,23 @@ class Unifier:
             return out
 
     def one_of(self, a: Snapshot, b: Snapshot) -> Form:
-        def wider(f: Form, s: Snapshot) -> Form:
-            assert isinstance(f, Number) and isinstance(s, Num)
-            return Number(join_types(f.type, _scalar(s.value)))
+        return selected.unified(a, b, self.of_one_path, _wider)
 
-        return selected.unified(a, b, self.of_one_path, wider)
+    def one_of_these(self, s: Snapshot, side: int | None = None) -> Form:
+        """The form of several things of one path, if the other does not have them."""
+        return selected.unified(s, s, lambda t, _: self.of_one_path(t, side), _wider)
 
-    def of_one_path(self, s: Snapshot, side: int) -> Form:
-        """The form of one of several things: what was there before is what it is."""
+    def of_one_path(self, s: Snapshot, side: int | None) -> Form:
+        """The form of one of several things: what was there before is what it is.
+
+        `side` is None where the other path does not have it, whichever that is.
+        """
         assert self.paths is not None
         made: dict[int, Form] = {}
+        there, sides = self.paths.made, (0, 1) if side is None else (side,)
+
+        def is_made(s: Snapshot) -> bool:
+            return any(there(s, k) for k in sides)
 
         def form(s: Snapshot) -> Form:
             if id(s) in made:
@@ -135,19 +142,19 @@ class Unifier:
             match s:
                 case Num(x) if not isinstance(_scalar(x), Array):
                     return Number(_scalar(x))
-                case Arr(h) if self.paths.made(s, side):  # type: ignore[union-attr]
+                case Arr(h) if is_made(s):
                     if s.parent is None:
                         out: Form = Handle(h.type, (), (h,))
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
-                case Rec(value) if isinstance(value, tuple) or self.paths.made(s, side):  # type: ignore[union-attr]
+                case Rec(value) if isinstance(value, tuple) or is_made(s):
                     made[id(s)] = out = Record(s, ())
                     out.parts = tuple(map(form, s.parts))
                 case Per(_, part, name, none) if part is not None:
                     out = Maybe(form(part), name, none)
                 case Sel():
-                    return self.one_of(s, s)
+                    return self.one_of_these(s, side)
                 case _:
                     return Keep(s)
             made[id(s)] = out
@@ -280,8 +287,13 @@ class Unifier:
             case Sel():
                 if self.paths is None:
                     raise Mismatch(describe(s))
-                return self.one_of(s, s)
+                return self.one_of_these(s)
         return Keep(s)
+
+
+def _wider(f: Form, s: Snapshot) -> Form:
+    assert isinstance(f, Number) and isinstance(s, Num)
+    return Number(join_types(f.type, _scalar(s.value)))
 
 
 class Paths:

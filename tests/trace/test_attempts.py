@@ -290,6 +290,34 @@ def temporaries_of_a_handler_written_out(x, y):
     return s
 
 
+def one_of_two_in_a_while(x, y):
+    k, s = 0, y
+    try:
+        while k < 6 and math.sqrt(s + 0.5) < 3.0 * x + 2.0:
+            k += 1
+            s += math.sqrt(2.2 - k * x) - 0.3 * y
+    except ValueError:
+        s = x * s
+    return s * k
+
+
+def one_of_two_that_carry_values(x, y):
+    k, s = 0, y
+    try:
+        while s < 4.0:
+            k += 1
+            if s > 2.0 * x:
+                raise TooLarge(s * x, k)
+            if k > 3:
+                raise KeyError(k, s * y)
+            s = s * 1.3 + 0.1 * x
+    except TooLarge as e:
+        s = e.value * e.place
+    except KeyError as e:
+        s = e.args[1] * e.args[0] * x
+    return s
+
+
 class Counter:
     def __init__(self):
         self.left = 0.0
