@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from jitad.api import jvp
-from jitad.errors import JitadValueError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.linear import add, scale
 from jitad.trace import hooks
 from jitad.where import caller
@@ -38,6 +38,7 @@ def jet(
 
     Raises
     ------
+    JitadTypeError : primals or series that are no tuples.
     JitadValueError : series that differ in length, or are not as many as the primals.
 
     Source: Griewank & Walther, *Evaluating Derivatives*, ch. 13; here by n nested sweeps of forward
@@ -48,6 +49,11 @@ def jet(
     >>> jet(math.exp, (0.0,), ([2.0, 0.0, 0.0],))
     (1.0, [2.0, 4.0, 8.0])
     """
+    if not (isinstance(primals, (tuple, list)) and isinstance(series, (tuple, list))):
+        raise JitadTypeError(
+            f"jet: primals are a {type(primals).__name__}, series a {type(series).__name__}",
+            caller(), "Give tuples: jet(f, (x,), ([x1, x2],)).",
+        )  # fmt: skip
     if len(series) != len(primals) or len({len(s) for s in series}) > 1:
         raise JitadValueError(
             f"jet: {len(primals)} primals with series of lengths {[len(s) for s in series]}",

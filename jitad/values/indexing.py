@@ -105,7 +105,8 @@ def bools_as_masks(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             new.append(item)
             mask.append(slice(None) if item is None else item)
             continue
-        item = call(np.array, item) if isinstance(item, list) and item else item
+        many = isinstance(item, (list, tuple, range)) and len(item) > 0
+        item = call(np.array, list(item)) if many else item
         over = getattr(item, "dtype", np.dtype(int)).kind == "b"
         new += [slice(None)] * (item.ndim if over else 1)
         mask.append(item)
@@ -113,7 +114,8 @@ def bools_as_masks(index: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 
 def _array_or_item(item: Any) -> Any:
-    if isinstance(item, list):
+    if isinstance(item, (list, tuple, range)):  # a tuple within the subscript's own
+        item = list(item)
         item = call(np.array, item) if item else np.array(item, dtype=np.intp)
     dtype = getattr(item, "dtype", None)
     ndim = getattr(item, "ndim", 0)

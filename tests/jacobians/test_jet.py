@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, jet
-from jitad.errors import JitadValueError
+from jitad.errors import JitadTypeError, JitadValueError
 from tests.engines import ENGINES
 
 Run = Callable[..., Any]
@@ -78,3 +78,8 @@ def test_inside_a_gradient(run: Run) -> None:
 def test_lengths_must_agree() -> None:
     with pytest.raises(JitadValueError, match="lengths"):
         jet(lambda x, y: x * y, (1.0, 2.0), ([1.0], [1.0, 0.0]))
+
+
+def test_primals_and_series_are_tuples() -> None:
+    with pytest.raises(JitadTypeError, match="primals are a float, series a int"):
+        jet(np.sin, 0.3, 3)  # type: ignore[arg-type]

@@ -87,6 +87,15 @@ def test_position_is_the_users(tmp_path):
             a["x"] if False else a[1:2:i]
 
 
+@pytest.mark.parametrize("way", ["handles", "tape"])
+@pytest.mark.parametrize(
+    "index", [[2, 0], (range(3), range(3)), ((0, 2), (1, 1)), (slice(1, 3), (3, 0)), (range(0),)]
+)
+def test_sequences_pick_as_arrays_do(way, index):
+    """Lists, and within a subscript's tuple tuples and ranges."""
+    ways.assert_same(ways.WAYS[way](lambda np, a: a[index], A), [A[index]])
+
+
 def test_one_check_covers_repeated_loads():
     assert checks(lambda np, a, i: a[i] + a[i] * a[i], V, 1) == checks(lambda np, a, i: a[i], V, 1)
 
