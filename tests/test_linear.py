@@ -8,38 +8,15 @@ check) is looked at apart.
 
 from __future__ import annotations
 
-import linecache
-import random
 import sys
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
+from benchmarks.bench_compile import straight_line
 from jitad import jit_grad
 from jitad.emit import numba_private
-
-
-def straight_line(lines: int, arrays: bool) -> Callable[..., Any]:
-    """A function of so many lines: sums, products, quotients (which are checked), elements."""
-    draw = random.Random(lines)
-    names, body = ["x", "y"], ["    a = np.zeros(8)"] if arrays else []
-    for k in range(lines):
-        p, q = draw.choice(names[-6:]), draw.choice(names[-6:])
-        forms = [f"{p} * {q} + 0.5", f"math.sin({p}) - {q}", f"{p} / (1.5 + {q} * {q})",
-                 f"({p} + {q}) * 0.25 - 0.125 * {p}"]  # fmt: skip
-        if arrays:
-            body.append(f"    a[{k % 8}] = {p} * {q}")
-            forms.append(f"a[{draw.randrange(8)}] * {p}")
-        body.append(f"    v{k} = {draw.choice(forms)}")
-        names.append(f"v{k}")
-    text = "\n".join(["def f(x, y):", *body, f"    return {' + '.join(names[-6:])}"]) + "\n"
-    file = f"<straight {lines} {arrays}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    space = {"np": np, "math": __import__("math")}
-    exec(compile(text, file, "exec"), space)
-    return space["f"]
 
 
 def calls_of(run: Callable[[], object]) -> int:

@@ -8,12 +8,8 @@ log, erf and tanh run in lanes, too (glibc's libmvec), which plain Numba cannot.
 """
 
 import ctypes
-import hashlib
-import os
 import platform
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -23,10 +19,10 @@ import numpy as np
 from numba.extending import get_cython_function_address
 from numpy.typing import NDArray
 
+from benchmarks.built import built
 from kernels import load
 
 HERE = Path(__file__).parent
-CACHE = HERE.parent / "out"
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fno-math-errno", "-std=gnu11")
 VECTOR_MATH = ("-DVECTOR_MATH",)
 
@@ -49,27 +45,9 @@ def library(name: str, vector_math: bool = False) -> ctypes.CDLL:
     gcc = compiler()
     if gcc is None:
         raise RuntimeError(f"no gcc on the path, so the C gradient {name!r} cannot be compiled")
-    source = HERE / f"{name}.c"
     flags = (*FLAGS, *VECTOR_MATH) if vector_math else FLAGS
     libraries = ("-lmvec", "-lm") if vector_math else ("-lm",)
-    # `native` means another processor on another machine, and the cache may travel.
-    target = subprocess.run(
-        [gcc, "-Q", "--help=target", "-march=native"], capture_output=True, check=True
-    ).stdout
-    content = source.read_bytes() + (HERE / "kernel.h").read_bytes() + target
-    key = hashlib.sha256(content + repr((gcc, flags)).encode()).hexdigest()[:16]
-    CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"{name}-{key}.so"
-    if not path.exists():
-        # Under another name first: a second process must never load half a file.
-        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            built = Path(folder) / path.name
-            subprocess.run(
-                [gcc, *flags, "-shared", "-fPIC", str(source), "-o", str(built), *libraries],
-                check=True,
-            )
-            os.replace(built, path)
-    loaded = ctypes.CDLL(str(path))
+    loaded = built(gcc, HERE / f"{name}.c", name, [HERE / "kernel.h"], flags, libraries)
     loaded.gradient.restype = ctypes.c_double
     loaded.time_gradient.restype = ctypes.c_double
     if hasattr(loaded, "dgemm"):

@@ -13,8 +13,8 @@ import pytest
 
 import jitad
 from jitad.errors import JitadError
-from tests.engines import natively, on_tape
-from tests.truth import differences
+from tests.engines import on_tape
+from tests.trace import two_numbers
 
 
 class Box:
@@ -288,29 +288,12 @@ POINTS = [(1.3, 0.4), (0.6, 1.7), (-0.5, 0.2)]
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_values_and_derivatives(f):
-    gradient = jitad.grad(f, argnums=(0, 1))
-
-    def along(x, y):
-        return jitad.jvp(f, (x, y), (0.6, -1.1))[1]
-
-    for point in POINTS:
-        want, error = differences(f, point, (0, 1), [0.6, -1.1], 0.003)
-        near = 1e-6 * max(abs(want), 1.0) + 10.0 * error
-        assert math.isclose(on_tape(f, *point), f(*point), rel_tol=1e-13)
-        for way in (lambda g, *a: g(*a), on_tape):
-            assert abs(np.dot(way(gradient, *point), [0.6, -1.1]) - want) <= near
-        assert abs(on_tape(along, *point) - want) <= near
+    two_numbers.check(f, POINTS, 0.003)
 
 
 @pytest.mark.parametrize("f", PROGRAMS[::4], ids=lambda f: f.__name__)
 def test_natively_to_second_order(f):
-    def twice(x, y):
-        return jitad.grad(lambda s: jitad.grad(f)(s, y) * s)(x)
-
-    for point in POINTS[:2]:
-        assert math.isclose(natively(f, *point), f(*point), rel_tol=1e-12)
-        want = twice(*point)
-        assert math.isclose(natively(twice, *point), want, rel_tol=1e-9, abs_tol=1e-9)
+    two_numbers.check_natively(f, POINTS[:2])
 
 
 def test_results_are_what_was_chosen():

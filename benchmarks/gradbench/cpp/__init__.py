@@ -4,11 +4,7 @@ The flags are GradBench's own: `-O3 -march=native`, no `-ffast-math`.
 """
 
 import ctypes
-import hashlib
-import os
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.built import built
+
 HERE = Path(__file__).parent
-CACHE = HERE.parents[1] / "out"
 FLAGS = ("-O3", "-march=native", "-std=c++17")
 
 
@@ -32,23 +29,8 @@ def library(name: str) -> ctypes.CDLL:
     gcc = compiler()
     if gcc is None:
         raise RuntimeError(f"no g++ on the path, so {name}.cpp cannot be compiled")
-    target = subprocess.run(
-        [gcc, "-Q", "--help=target", "-march=native"], capture_output=True, check=True
-    ).stdout
-    sources = (HERE / f"{name}.cpp", *sorted(HERE.glob("*.hpp")))
-    content = b"".join(source.read_bytes() for source in sources) + target
-    key = hashlib.sha256(content + repr((gcc, FLAGS)).encode()).hexdigest()[:16]
-    CACHE.mkdir(exist_ok=True)
-    path = CACHE / f"gradbench-{name}-{key}.so"
-    if not path.exists():
-        # Under another name first: a second process must never load half a file.
-        with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            built = Path(folder) / path.name
-            subprocess.run(
-                [gcc, *FLAGS, "-shared", "-fPIC", str(sources[0]), "-o", str(built)], check=True
-            )
-            os.replace(built, path)
-    loaded = ctypes.CDLL(str(path))
+    headers = sorted(HERE.glob("*.hpp"))
+    loaded = built(gcc, HERE / f"{name}.cpp", f"gradbench-{name}", headers, FLAGS)
     loaded.time_derivative.restype = ctypes.c_double
     return loaded
 
