@@ -44,7 +44,7 @@ from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import is_among, spread
-from jitad.trace.unset import Among
+from jitad.trace.unset import Among, Perhaps
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
@@ -69,6 +69,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if trace is not None:
         if type(f) is Among:
             return spread(lambda g: call(g, *args, **kwargs), f)
+        f = present(f) if type(f) is Perhaps else f
         if is_among((*args, *kwargs.values())) and not _is_users(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         from jitad.trace import listcalls  # which calls through this hook

@@ -51,6 +51,7 @@ from jitad.trace.places import (
     mapping,
     note_cell,
     note_global,
+    own,
     pick_locals,
     set_attr,
     set_item,
@@ -79,9 +80,9 @@ HERE.update(STAND_INS)  # which call, too
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "choose", "compared",
     "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob", "if_",
-    "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "pick_locals",
-    "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item", "starred",
-    "surely", "text", "thrown", "unpack", "while_",
+    "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
+    "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
+    "starred", "surely", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import defaultdict
-from types import BuiltinMethodType, CellType, ModuleType
+from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ def free(value: Any, thunk: Any, whole: bool = True) -> Any:
         return outside.met(value)
     cell = thunk.__closure__[0]
     path = trace.captures.path_of(cell)
-    if path is not None and not trace.journal.touched(cell, "cell"):
+    if path is not None and not trace.journal.touched(cell, ("cell", *thunk.__code__.co_freevars)):
         return trace.captures.read(path, value, whole)
     return local(value)
 
@@ -105,7 +105,18 @@ def note_global(name: str) -> None:
     _note_place(module, name, read, assign, ("global", name))
 
 
-def note_cell(cell: CellType) -> None:
+def own(variables: FunctionType) -> None:
+    """A call begins, whose variables these are: they stay in these cells, whoever reads them."""
+    trace = current()
+    if trace is not None:
+        for cell in variables.__closure__ or ():
+            trace.journal.made(cell)
+
+
+def note_cell(variable: FunctionType) -> None:
+    """A variable in a cell is about to be written."""
+    (cell,), (name,) = variable.__closure__ or (), variable.__code__.co_freevars
+
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -125,7 +136,7 @@ def note_cell(cell: CellType) -> None:
         else:
             cell.cell_contents = value
 
-    _note_place(cell, "cell", read, assign, None)
+    _note_place(cell, ("cell", name), read, assign, None)
 
 
 def _note_place(
