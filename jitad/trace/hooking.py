@@ -335,6 +335,11 @@ class Hooking(Expressions):
         text = [_later(self.visit(s.msg))] if s.msg else []
         return ast.Expr(_hook("assert_", self.visit(s.test), *text))
 
+    def visit_Raise(self, s: ast.Raise) -> ast.stmt:
+        s.exc = self.visit(s.exc) if s.exc else None
+        s.cause = _hook("cause", self.visit(s.cause)) if s.cause else None
+        return s
+
     def visit_Expr(self, s: ast.Expr) -> ast.stmt:
         match s.value:
             case ast.Call(func=ast.Attribute(value=owner, attr="append"),

@@ -30,9 +30,9 @@ from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
-from jitad.trace.selected import among_parts, is_among, spread
+from jitad.trace.selected import among_parts, asked, spread
 from jitad.trace.stretch import stretched
-from jitad.trace.unset import UNSET, Among, Perhaps
+from jitad.trace.unset import UNSET, Perhaps, is_among, is_optional
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
@@ -164,7 +164,7 @@ def _note_place(
 def append(target: Any, item: Any) -> None:
     """target.append(item): of a list from outside that is never looked into, only this is known."""
     trace = current()
-    if type(target) is Among:
+    if is_among((target,)):
         spread(lambda t: append(t, item), target)
         return
     if trace is None or type(target) is not list:
@@ -195,9 +195,11 @@ METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` 
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
-    if type(owner) is Among:
+    if is_among((owner,)):
         return spread(get_attr, owner, name, whole)
-    owner = present(owner)
+    if is_optional(owner) and hasattr(None, name):
+        return asked(get_attr, owner, name, whole)
+    owner = present(owner, JitadAttributeError)
     if isinstance(owner, (Number, ArrayHandle, Complex)):
         if trace is not None:
             trace.step(sys._getframe(1))
@@ -241,7 +243,7 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:
-    if type(owner) is Among:
+    if is_among((owner,)):
         spread(lambda o: set_attr(value, o, name), owner)
         return
     owner = present(owner)
@@ -260,7 +262,7 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
 
 
 def del_attr(owner: Any, name: str) -> None:
-    if type(owner) is Among:
+    if is_among((owner,)):
         spread(del_attr, owner, name)
         return
     _note_attr(owner, name)
