@@ -236,7 +236,7 @@ class Rolled:
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
         apart = self.site.pos in self.trace.insight.apart
-        unifier = Unifier(self._room, Paths(apart, self._made, self._selects))
+        unifier = Unifier(self._room, Paths(apart, self._made, self._selects, self._outside))
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
