@@ -220,7 +220,8 @@ _PYTHON: dict[Any, Callable[..., Any]] = {
     itertools.combinations: _combinations,
 }  # fmt: skip
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain, np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
+    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain,
+    np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
     np.array: _array, np.asarray: _array,
 }  # fmt: skip
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
