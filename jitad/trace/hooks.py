@@ -36,7 +36,7 @@ from jitad.trace.calls import HERE, call, special
 from jitad.trace.choices import both, choose, either
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
-from jitad.trace.identity import Is, IsNot, compared, matched
+from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.optional import present, refuse_among
 from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
@@ -82,8 +82,8 @@ __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
     "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
     "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
-    "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "starred", "surely", "text", "thrown", "unpack", "while_",
+    "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
+    "set_attr", "set_item", "starred", "surely", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
