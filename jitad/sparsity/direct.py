@@ -19,6 +19,9 @@ from jitad.runtime.leaves import is_real
 from jitad.sparsity import local, places
 from jitad.sparsity.places import Layout, NotLocal
 from jitad.specialise.pipeline import specialise, stages
+from jitad.specialise.simplify import simplify
+from jitad.specialise.split import split
+from jitad.specialise.strips import strips
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import Block, Tape, Var
 from jitad.tape.types import is_float
@@ -70,7 +73,7 @@ def direct(
     terms = places.terms(found, sum(np.size(values[k]) for k in active))
     pattern = completed(terms.pattern())
     layout = places.layout(terms, pattern)
-    made = specialise(local.values(tape, active, layout), _BEFORE)
+    made = specialise(simplify(split(strips(local.values(tape, active, layout)))), _BEFORE)
     entries = kernel(made)
     entries(*values, *layout.arrays)  # compiled: there is a direct way in from now on
     return Direct(entries, layout, pattern, tuple(made.body.params))
