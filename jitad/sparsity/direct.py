@@ -17,6 +17,7 @@ from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
 from jitad.runtime.leaves import is_real
 from jitad.sparsity import local, places
+from jitad.sparsity.additions import additions
 from jitad.sparsity.places import Layout, NotLocal
 from jitad.specialise.pipeline import specialise, stages
 from jitad.specialise.simplify import simplify
@@ -65,7 +66,7 @@ def direct(
     active = _active(traced, f, args, positions)
     plain = next(t for name, t in stages(traced.tape) if name == _BEFORE)
     body = Block(plain.body.params, plain.body.equations, plain.body.results[:1])
-    tape = Tape(plain.name, body, plain.pos, plain.functions)
+    tape = additions(Tape(plain.name, body, plain.pos, plain.functions))
     if plain.functions:
         raise NotLocal("functions")
     values = traced.arguments(f, args)

@@ -50,6 +50,7 @@ class Streams:
 
     versions: dict[int, Atom] = field(default_factory=dict)
     first: dict[int, Var] = field(default_factory=dict)
+    is_branch: bool = False  # of an `if`, whose blocks take no parameters
 
 
 class Writing:
@@ -284,6 +285,8 @@ class Writing:
         s = self.streams[depth]
         if key not in s.versions:
             outside = self.version(key, depth - 1)
+            if s.is_branch:
+                return outside
             s.first[key] = Var(outside.type, outside.shape, "")
             s.versions[key] = s.first[key]
         return s.versions[key]
@@ -309,9 +312,9 @@ class Writing:
         return outs[:own]
 
     @contextmanager
-    def inside(self) -> Iterator[Streams]:
+    def inside(self, streams: Streams | None = None) -> Iterator[Streams]:
         self.pending.append([])
-        self.streams.append(Streams())
+        self.streams.append(streams or Streams())
         try:
             yield self.streams[-1]
         finally:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from jitad.specialise.conditions import compared
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, copy_block, read, renew
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, lit
+from jitad.tape.copy import Env, copy_block, renew
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, lit, walk
 from jitad.tape.linear import Forms, Linear
-from jitad.tape.types import INT
 
 ONE, ZERO = lit(1), lit(0)
 
@@ -40,15 +39,16 @@ def _visit(block: Block, forms: Forms) -> None:
 
 def _in_parts(e: Equation, forms: Forms) -> list[Equation] | None:
     body = e.blocks[0]
-    if e.ins[1] != ONE or any(x.op in ("for", "while") for x in body.equations):
+    if e.ins[1] != ONE or any(x.op in ("for", "while") for x in walk(body)):
         return None
     sources: dict[Atom, Equation] = {v: x for x in body.equations for v in x.outs}
     inner = {*body.params, *sources}
     for x in body.equations:
-        if x.op == "if" and x.ins[0] in sources:
-            found = _range(x.ins[0], body.params[0], sources, inner, forms)
+        c = x.ins[0] if x.op == "if" else None
+        if isinstance(c, Var) and c in sources:
+            found = _range(c, body.params[0], sources, inner, forms)
             if found is not None:
-                return _parts(e, x.ins[0], *found)  # type: ignore[arg-type]
+                return _parts(e, c, *found)
     return None
 
 
@@ -110,7 +110,8 @@ def _parts(
     def iteration(bound: Linear) -> Atom:
         """The number of the iteration in which the index is that, within the loop."""
         k = b.emit("sub", written(bound), start)
-        return b.emit("minimum", b.emit("maximum", k, ZERO), n)  # type: ignore[no-any-return]
+        out: Atom = b.emit("minimum", b.emit("maximum", k, ZERO), n)
+        return out
 
     first: Atom = ZERO
     for bound in low:

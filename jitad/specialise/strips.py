@@ -61,9 +61,10 @@ def _in_strips(e: Equation) -> list[Equation] | None:
     if not all(r in written for r in body.results):
         return None
     made = {v: x for x in first for v in x.outs}
-    wanted = [a for x in second for a in (*x.ins, *free_vars(*x.blocks)) if a in made]
+    wanted = [a for x in second for a in (*x.ins, *free_vars(*x.blocks))
+              if isinstance(a, Var) and a in made]  # fmt: skip
     handed = list(dict.fromkeys(v for v in wanted if _is_float(v)))
-    again = closure((v for v in wanted if not _is_float(v)), edges)  # type: ignore[misc, arg-type]
+    again = closure((v for v in wanted if not _is_float(v)), edges)
     if any(v in made and _is_float(v) for v in again) or not 0 < len(handed) <= _MOST:
         return None
     if any(isinstance(v.type, Array) for v in (*handed, *made)):
@@ -93,7 +94,8 @@ def _apart(
     trips = b.emit("floordiv", b.emit("add", n, lit(_STRIP - 1)), lit(_STRIP))
     outer: Env = {}
     strip = Var(INT)
-    with b.block(strip, *(renew(p, a, outer) for p, a in zip(carried, init, strict=True))) as around:
+    arrays = [renew(p, a, outer) for p, a in zip(carried, init, strict=True)]
+    with b.block(strip, *arrays) as around:
         done = b.emit("mul", strip, lit(_STRIP))
         width = b.emit("minimum", lit(_STRIP), b.emit("sub", n, done))
         base = b.emit("add", start, b.emit("mul", done, step))

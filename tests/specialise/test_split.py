@@ -25,8 +25,9 @@ def weighted(condition: Any, start: int = 0, step: int = 1) -> Any:
 
     def f(b: Any, low: Any, high: Any, k: Any, n: Any) -> Any:
         def body(i: Any, s: Any) -> Any:
-            return if_(b, condition(i, low, high, k),
-                       lambda: [o.add(o.mul(s, 2.0), i)], lambda: [o.sub(o.mul(s, 3.0), i)])  # fmt: skip
+            holds = condition(i, low, high, k)
+            return if_(b, holds, lambda: [o.add(o.mul(s, 2.0), i)],
+                       lambda: [o.sub(o.mul(s, 3.0), i)])  # fmt: skip
 
         return for_(b, start, step, n, [1.0], body)[0]
 
