@@ -5,9 +5,11 @@ Written against Numba 0.68 and llvmlite 0.50.
 
 from __future__ import annotations
 
+import ast
 import bisect
 import ctypes
 import hashlib
+import linecache
 import math
 import pickle
 import re
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -27,12 +29,14 @@ from numba import _dynfunc, njit, types
 from numba.core import (
     analysis,
     caching,
+    callconv,
     callwrapper,
     cgutils,
     codegen,
     compiler,
     compiler_machinery,
     config,
+    errors,
     imputils,
     lowering,
     postproc,
@@ -41,6 +45,7 @@ from numba.core import (
     sigutils,
     transforms,
     typed_passes,
+    typing,
     untyped_passes,
 )
 from numba.core import ir as numba_ir
@@ -869,6 +874,227 @@ def _optimising_once() -> Iterator[None]:
 _OF_A_KERNEL = re.compile(r"_ZN\d+jitad_")  # mangled names in the modules that `native` makes
 
 
+# -- the source of a kernel -----------------------------------------------------------------------
+
+
+class NotTranslated(errors.NumbaError):
+    """The source of a function has something that `translate` doesn't know."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, highlighting=False)
+
+
+class Typed(NamedTuple):
+    """A value of LLVM's and its Numba type."""
+
+    value: Any
+    type: Any
+
+
+class Body:
+    """What the body of a function is written with: operations as Numba types and lowers them."""
+
+    def __init__(self, lower: Any) -> None:
+        self.builder = lower.builder
+        self.arguments = [
+            Typed(v, t) for v, t in zip(lower.fnargs, lower.fndesc.argtypes, strict=True)
+        ]
+        self._lower, self._context = lower, lower.context
+        self._typing = self._context.typing_context
+        self._known: dict[Any, Any] = {}
+        self._raised: dict[Any, Any] = {}
+        self._failing: Any = None
+
+    def line(self, number: int) -> None:
+        self._lower.debuginfo.mark_location(self.builder, number)
+
+    # -- values --
+
+    def constant(self, value: Any) -> Typed:
+        """A number, a text, a class of numbers."""
+        kind = types.literal(value) if type(value) in (int, bool, str) else (
+            self._typing.resolve_value_type(value)
+        )  # fmt: skip
+        return Typed(self._context.get_constant_generic(self.builder, kind, value), kind)
+
+    def is_int(self, x: Typed) -> bool:
+        return types.unliteral(x.type) == types.int64
+
+    def common(self, a: Any, b: Any) -> Any:
+        """The type of what may be either."""
+        a, b = types.unliteral(a), types.unliteral(b)
+        both = a if a == b else self._typing.unify_types(a, b)
+        if both is None or self.is_counted(both):
+            raise NotTranslated(f"either {a} or {b}")
+        return both
+
+    def cast(self, x: Typed, kind: Any) -> Any:
+        if x.type == kind:
+            return x.value
+        return self._context.cast(self.builder, x.value, x.type, kind)
+
+    def tuple(self, parts: list[Typed]) -> Typed:
+        kind = types.BaseTuple.from_types([x.type for x in parts])
+        value = self._context.make_tuple(self.builder, kind, [x.value for x in parts])
+        return Typed(value, kind)
+
+    # -- operations --
+
+    def apply(self, function: Any, args: list[Typed]) -> Typed:
+        """A call of something that Numba knows."""
+        return self._call(function, None, args)
+
+    def method(self, owner: Typed, name: str, args: list[Typed]) -> Typed:
+        return self._call(name, owner, args)
+
+    def attribute(self, owner: Typed, name: str) -> Typed:
+        kind = self._typing.resolve_getattr(owner.type, name)
+        if kind is None:
+            raise NotTranslated(f"{name} of {owner.type}")
+        run = self._context.get_getattr(owner.type, name)
+        return Typed(run(self._context, self.builder, owner.type, owner.value, name), kind)
+
+    def _call(self, function: Any, owner: Typed | None, args: list[Typed]) -> Typed:
+        of = None if owner is None else owner.type
+        key = (function, of, *(x.type for x in args))
+        if key not in self._known:
+            self._known[key] = self._resolve(*key)
+        signature, run = self._known[key]
+        given = self._folded(signature, args)
+        if owner is not None:
+            given = [owner.value, *given]
+        return Typed(run(self.builder, given), signature.return_type)
+
+    def _resolve(self, function: Any, of: Any, *kinds: Any) -> tuple[Any, Any]:
+        name = of is not None
+        what = (self._typing.resolve_getattr(of, function) if name
+                else self._typing.resolve_value_type(function))  # fmt: skip
+        signature = what and self._typing.resolve_function_type(what, kinds, {})
+        if not signature or name != bool(signature.recvr):
+            raise NotTranslated(f"a call of {function}")
+        return signature, self._context.get_function(what, signature)
+
+    def _folded(self, signature: Any, args: list[Typed]) -> list[Any]:
+        """The values that are handed over: defaults filled in, those of `*args` in a tuple."""
+        if signature.pysig is None:
+            return [self.cast(x, t) for x, t in zip(args, signature.args, strict=True)]
+
+        def given(k: int, _: Any, x: Typed) -> Any:
+            return self.cast(x, signature.args[k])
+
+        def default(k: int, _: Any, value: Any) -> Any:
+            return self._context.get_constant_generic(self.builder, signature.args[k], value)
+
+        def starred(k: int, _: Any, values: list[Typed]) -> Any:
+            parts = [self.cast(x, t) for x, t in zip(values, signature.args[k], strict=True)]
+            return cgutils.make_anonymous_struct(self.builder, parts)
+
+        return list(typing.fold_arguments(signature.pysig, args, {}, given, default, starred))
+
+    def _place(self, array: Typed, index: list[Typed]) -> Any:
+        """A pointer to an element of an array of numbers, its alignment."""
+        a = array.type
+        plain = isinstance(a, types.Array) and isinstance(a.dtype, (types.Number, types.Boolean))
+        if not plain or len(index) != a.ndim or a.ndim == 0:
+            raise NotTranslated(f"an index into {a}")
+        if not all(isinstance(i.type, types.Integer) for i in index):
+            raise NotTranslated("an index that is no int")
+        at = [self.cast(i, types.intp) for i in index]
+        return reach(self._context, self.builder, a, array.value, at)
+
+    def load(self, array: Typed, index: list[Typed]) -> Typed:
+        place, align = self._place(array, index)
+        value = self._context.unpack_value(self.builder, array.type.dtype, place, align)
+        return Typed(value, array.type.dtype)
+
+    def store(self, array: Typed, index: list[Typed], value: Typed) -> None:
+        if not getattr(array.type, "mutable", False):
+            raise NotTranslated("a store to what is read only")
+        place, align = self._place(array, index)
+        kind = array.type.dtype
+        self._context.pack_value(self.builder, kind, self.cast(value, kind), place, align)
+
+    def extent(self, array: Typed, axis: int) -> Typed:
+        if not isinstance(array.type, types.Array):
+            raise NotTranslated(f"the shape of {array.type}")
+        made = self._context.make_array(array.type)(self._context, self.builder, array.value)
+        return Typed(self.builder.extract_value(made.shape, axis), types.intp)
+
+    # -- memory and references --
+
+    def memory(self, kind: Any) -> Any:
+        """Room for a value of this type; it holds no reference at first."""
+        place = self._context.get_value_type(kind)
+        return cgutils.alloca_once(self.builder, place, zfill=self.is_counted(kind))
+
+    def clear(self, place: Any) -> None:
+        self.builder.store(ir.Constant(place.type.pointee, None), place)
+
+    def is_counted(self, kind: Any) -> bool:
+        return self._context.data_model_manager[kind].contains_nrt_meminfo()
+
+    def incref(self, x: Typed) -> None:
+        self._context.nrt.incref(self.builder, x.type, x.value)
+
+    def decref(self, x: Typed) -> None:
+        self._context.nrt.decref(self.builder, x.type, x.value)
+
+    # -- ends --
+
+    def fail(self, exception: Any, args: list[Any], line: int) -> None:
+        """Raise; `args` are what they are in Python, or values of the function."""
+        name = self._lower.func_ir.func_id.func_name
+        where = (name, self._lower.func_ir.loc.filename, line)
+        b, conv = self.builder, self._context.call_conv
+        if any(isinstance(a, Typed) for a in args):
+            for a in args:
+                if isinstance(a, Typed) and self.is_counted(a.type):
+                    self.incref(a)
+            values = tuple(a.value if isinstance(a, Typed) else a for a in args)
+            kinds = tuple(a.type if isinstance(a, Typed) else None for a in args)
+            loc = numba_ir.Loc(where[1], line)
+            conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
+        else:
+            api = self._context.get_python_api(b)
+            made = api.serialize_object((exception, tuple(args), where))
+            b.store(made, conv._get_excinfo_argument(b.function))
+        if self._failing is None:
+            self._failing = b.append_basic_block("failing")
+        b.branch(self._failing)
+
+    def finish(self, values: list[Typed]) -> Any:
+        """Return the tuple of these; gives its type."""
+        kinds = [types.unliteral(x.type) for x in values]
+        kind = types.BaseTuple.from_types(kinds)
+        parts = [self.cast(x, t) for x, t in zip(values, kinds, strict=True)]
+        context, b = self._context, self.builder
+        made = context.get_return_value(b, kind, context.make_tuple(b, kind, parts))
+        b.store(made, b.bitcast(b.function.args[0], made.type.as_pointer()))
+        context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
+        return kind
+
+    def close(self, owners: list[tuple[Any, Any]]) -> None:
+        """Where the function fails, let go of all that is held."""
+        if self._failing is None:
+            return
+        b = self.builder
+        b.position_at_end(self._failing)
+        for place, kind in owners:
+            self.decref(Typed(b.load(place), kind))
+        self._context.call_conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
+
+
+class _Untranslated:
+    """What Numba's lowering asks of a function's intermediate form, where there is none."""
+
+    generator_info = None
+
+    def __init__(self, func_id: Any) -> None:
+        self.func_id, self.arg_names = func_id, func_id.arg_names
+        self.blocks = {0: None}
+        self.loc = numba_ir.Loc(func_id.filename, func_id.firstlineno)
+
+
 class _Lower(lowering.Lower):
     """Numba's lowering, but for elements and parameters.
 
@@ -944,7 +1170,6 @@ class _Lower(lowering.Lower):
         self.context.pack_value(self.builder, a.dtype, element, pointer, align)
         return None
 
-
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
         super().create_cpython_wrapper(release_gil)
         if not _is_direct(self.fndesc):
@@ -966,6 +1191,59 @@ class _KernelLowering(typed_passes.NativeLowering):
         return _Lower
 
 
+class _LowerSource(_Lower):
+    """Writes a function's code by a walk over its source."""
+
+    def init(self) -> None:
+        """There are no variables to look at."""
+
+    def lower_normal_function(self, fndesc: Any) -> None:
+        from jitad.emit.translate import translate  # not needed for what is found on disk
+
+        self.setup_function(fndesc)
+        self.extract_function_arguments()
+        self.pre_lower()
+        function = self.func_ir.func_id.func
+        fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
+        self.post_lower()
+
+
+def _definition(function: Any) -> ast.FunctionDef:
+    """The source of a function that is alone in its file."""
+    tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
+    found = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
+    if len(found) != 1 or found[0].name != function.__name__:
+        raise NotTranslated("functions that call each other")
+    return found[0]
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _FromSource(_KernelLowering):
+    """Types and code at once; what it doesn't know is left to the passes of the next pipeline."""
+
+    _name = "kernel_from_source"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _LowerSource
+
+    def run_pass(self, state: Any) -> bool:
+        before = state.library
+        state.func_ir = _Untranslated(state.func_id)
+        state.typemap = {
+            f"arg.{n}": t for n, t in zip(state.func_id.arg_names, state.args, strict=True)
+        }
+        state.calltypes, state.return_type, state.type_annotation = {}, types.none, ""
+        try:
+            super().run_pass(state)
+        except (errors.NumbaError, NotImplementedError) as error:
+            state.func_ir = state.typemap = state.calltypes = state.return_type = None
+            state.library = before
+            raise error if isinstance(error, NotTranslated) else NotTranslated(str(error)) from error
+        state.return_type = state["cr"].fndesc.restype
+        return True
+
+
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class _Blocks(untyped_passes.IRProcessing):
     """Basic blocks as Numba wants them; when variables die is found out once, by `_Lifetimes`."""
@@ -973,6 +1251,7 @@ class _Blocks(untyped_passes.IRProcessing):
     _name = "kernel_blocks"
 
     def run_pass(self, state: Any) -> bool:
+        state.status.fail_reason = None  # that the source was not translated is no failure
         state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
         return True
 
@@ -1037,6 +1316,10 @@ class KernelCompiler(compiler.CompilerBase):
     """
 
     def define_pipelines(self) -> list[Any]:
+        quick = compiler.PassManager("source")
+        quick.add_pass(_FromSource, "from source")
+        quick.add_pass(typed_passes.NoPythonBackend, "backend")
+        quick.finalize()
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
@@ -1049,7 +1332,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
-        return [p]
+        return [quick, p]
 
     def _compile_core(self) -> Any:
         with undisturbed(), _remembering(), _brief(), _optimising_once():
