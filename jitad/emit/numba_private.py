@@ -52,7 +52,7 @@ from numba.core import ir as numba_ir
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
-from numba.np import arrayobj, numpy_support
+from numba.np import numpy_support
 
 from jitad.emit import cachefiles
 from jitad.undisturbed import undisturbed
@@ -264,27 +264,43 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 # -- elements of arrays ---------------------------------------------------------------------------
 
 
-def _address(context: Any, builder: Any, a: Any, array: Any, index: list[Any]) -> Any:
+class _Parts:
+    """The parts of an array's structure, taken out where they are asked for."""
+
+    def __init__(self, context: Any, builder: Any, type: Any, value: Any) -> None:
+        self._at, self._builder = context.data_model_manager[type].get_field_position, builder
+        self._value = value
+
+    @property
+    def data(self) -> Any:
+        return self._builder.extract_value(self._value, self._at("data"))
+
+    def extent(self, axis: int) -> Any:
+        return self._builder.extract_value(self._value, [self._at("shape"), axis])
+
+    def stride(self, axis: int) -> Any:
+        return self._builder.extract_value(self._value, [self._at("strides"), axis])
+
+
+def _address(builder: Any, a: Any, array: _Parts, index: list[Any]) -> Any:
     """A pointer to an element; no intermediate result overflows, by the contract."""
     strict = ["nsw"]
     if a.layout == "C":
-        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
         place = index[0]
-        for i, extent in zip(index[1:], extents[1:], strict=True):
-            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        for k, i in enumerate(index[1:], 1):
+            place = builder.add(builder.mul(place, array.extent(k), flags=strict), i, flags=strict)
         return builder.gep(array.data, [place], inbounds=True)
-    place = context.get_constant(types.intp, 0)
+    place = ir.Constant(ir.IntType(64), 0)
     for k, i in enumerate(index):
-        stride = builder.extract_value(array.strides, k)
-        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
-    byte = ir.IntType(8).as_pointer()
-    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
-    return builder.bitcast(at, array.data.type)
+        place = builder.add(place, builder.mul(i, array.stride(k), flags=strict), flags=strict)
+    byte, data = ir.IntType(8).as_pointer(), array.data
+    at = builder.gep(builder.bitcast(data, byte), [place], inbounds=True)
+    return builder.bitcast(at, data.type)
 
 
 def reach(context: Any, builder: Any, a: Any, value: Any, index: list[Any]) -> Any:
     """A pointer to an element whose indices are in bounds and not negative, and its alignment."""
-    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    pointer = _address(builder, a, _Parts(context, builder, a, value), index)
     return pointer, None if a.aligned else 1
 
 
@@ -305,56 +321,100 @@ def _fresh(builder: Any, data: Any) -> Any:
     return builder.call(function, [data, data, ir.Constant(size, 0)])
 
 
-def _strides(builder: Any, extents: list[Any], itemsize: Any) -> list[Any]:
-    out = [itemsize]
+class Made(NamedTuple):
+    """A C-contiguous array: its structure, and what was put in there."""
+
+    value: Any
+    data: Any
+    nitems: Any
+    itemsize: Any
+
+
+def _made(
+    context: Any, builder: Any, type: Any, data: Any, extents: list[Any], meminfo: Any = None,
+    parent: Any = None,
+) -> Made:  # fmt: skip
+    """The structure of a C-contiguous array."""
+    model, word = context.data_model_manager[type], ir.IntType(64)
+    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    out = ir.Constant(context.get_value_type(type), None)
+    place = model.get_field_position
+    data = builder.bitcast(data, out.type.elements[place("data")])
+    strides: list[Any] = [itemsize]
     for n in reversed(extents[1:]):
-        out.append(builder.mul(out[-1], n))
-    return out[::-1]
+        strides.insert(0, builder.mul(strides[0], n, flags=["nsw"]))
+    count: Any = ir.Constant(word, 1)
+    for k, n in enumerate(extents):
+        count = n if k == 0 else builder.mul(count, n, flags=["nsw"])
+        out = builder.insert_value(out, n, [place("shape"), k])
+        out = builder.insert_value(out, strides[k], [place("strides"), k])
+    given = {"data": data, "nitems": count, "itemsize": itemsize, "meminfo": meminfo,
+             "parent": parent}  # fmt: skip
+    for name, value in given.items():
+        if value is not None:
+            out = builder.insert_value(out, value, place(name))
+    return Made(out, data, count, itemsize)
 
 
-def new_array(context: Any, builder: Any, type: Any, extents: list[Any]) -> Any:
-    """A fresh C-contiguous array; the structure, filled in."""
-    array = context.make_array(type)(context, builder)
-    intp = context.get_value_type(types.intp)
-    bytes_each = context.get_abi_sizeof(context.get_data_type(type.dtype))
-    negative = too_big = ir.Constant(ir.IntType(1), 0)
-    total = ir.Constant(intp, bytes_each)
-    for n in extents:
-        negative = builder.or_(negative, builder.icmp_signed("<", n, ir.Constant(intp, 0)))
-        product = builder.smul_with_overflow(total, n)
-        total = builder.extract_value(product, 0)
-        too_big = builder.or_(too_big, builder.extract_value(product, 1))
-    with builder.if_then(negative, likely=False):
-        message = ("negative dimensions are not allowed",)
-        context.call_conv.return_user_exc(builder, ValueError, message)
-    with builder.if_then(too_big, likely=False):
-        context.call_conv.return_user_exc(builder, ValueError, ("array is too big",))
-    meminfo = context.nrt.meminfo_alloc_aligned(builder, total, 64)
+def new_array(
+    context: Any, builder: Any, type: Any, extents: list[Any], prepare: Callable[..., None]
+) -> Made:
+    """A fresh C-contiguous array; `prepare(builder, data, bytes)` is written where it is made.
+
+    The memory comes from a function of the module, which is not inlined: what can go wrong there
+    takes much more code than a kernel's loops.
+    """
+    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    module, conv = builder.module, context.call_conv
+    errors_ = conv._get_excinfo_argument(builder.function)
+    name = f"jitad_memory_{len(extents)}"
+    if name not in module.globals:
+        fnty = ir.FunctionType(byte, [errors_.type, word, *(word for _ in extents)])
+        function = ir.Function(module, fnty, name)
+        function.linkage = "internal"
+        function.attributes = _Attributes(["noinline", "nounwind"])
+        function.return_value.add_attribute("noalias")
+        _write_memory(context, function, prepare)
+    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    meminfo = builder.call(module.globals[name], [errors_, itemsize, *extents])
+    with builder.if_then(cgutils.is_null(builder, meminfo), likely=False):
+        conv._return_errcode_raw(builder, callconv.RETCODE_USEREXC)
     data = _fresh(builder, context.nrt.meminfo_data(builder, meminfo))
-    itemsize = ir.Constant(intp, bytes_each)
-    arrayobj.populate_array(
-        array, builder.bitcast(data, array.data.type), list(extents),
-        _strides(builder, extents, itemsize), itemsize, meminfo,
-    )  # fmt: skip
-    return array
+    return _made(context, builder, type, data, extents, meminfo)
+
+
+def _write_memory(context: Any, function: Any, prepare: Callable[..., None]) -> None:
+    """The function that gives memory, or null and says why."""
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    api = context.get_python_api(b)
+    place, total, *extents = function.args
+    word, none = ir.IntType(64), ir.Constant(function.type.pointee.return_type, None)
+
+    def unless(wrong: Any, exception: type, *args: str) -> None:
+        with b.if_then(wrong, likely=False):
+            b.store(api.serialize_object((exception, args, None)), place)
+            b.ret(none)
+
+    negative = too_big = ir.Constant(ir.IntType(1), 0)
+    for n in extents:
+        negative = b.or_(negative, b.icmp_signed("<", n, word(0)))
+        product = b.smul_with_overflow(total, n)
+        total = b.extract_value(product, 0)
+        too_big = b.or_(too_big, b.extract_value(product, 1))
+    unless(negative, ValueError, "negative dimensions are not allowed")
+    unless(too_big, ValueError, "array is too big")
+    meminfo = context.nrt.meminfo_alloc_aligned_unchecked(b, total, 64)
+    unless(cgutils.is_null(b, meminfo), MemoryError, "Allocation failed")
+    prepare(b, context.nrt.meminfo_data(b, meminfo), total)
+    b.ret(meminfo)
 
 
 def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> Any:
     """An array in the stack frame of the function that is compiled: it owns no memory."""
-    array = context.make_array(type)(context, builder)
-    intp = context.get_value_type(types.intp)
     element = context.get_data_type(type.dtype)
     data = cgutils.alloca_once(builder, ir.ArrayType(element, math.prod(extents)))
-    dims = [ir.Constant(intp, n) for n in extents]
-    itemsize = ir.Constant(intp, context.get_abi_sizeof(element))
-    strides = [
-        ir.Constant(intp, itemsize.constant * math.prod(extents[k + 1 :]))
-        for k in range(len(extents))
-    ]
-    arrayobj.populate_array(
-        array, builder.bitcast(data, array.data.type), dims, strides, itemsize, None
-    )
-    return array
+    dims = [ir.Constant(ir.IntType(64), n) for n in extents]
+    return _made(context, builder, type, data, dims).value
 
 
 def contiguous(context: Any, builder: Any, type: Any, wanted: Any, value: Any) -> Any:
@@ -501,6 +561,7 @@ def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
 # Where CPython and NumPy keep what an object is made of, in bytes (their binary interfaces).
 _TYPE, _VALUE = 8, 16  # of any object; of a float, of a NumPy number
 _SIZE, _ITEMS = 16, 24  # of a tuple
+_LIST_ITEMS = 24  # of a list: where its items are
 _DATA, _NDIM, _EXTENTS, _DESCR, _FLAGS = 16, 24, 32, 56, 64  # of an array
 _PLAIN = 0x0501  # C-contiguous, aligned, writable
 
@@ -524,6 +585,7 @@ def _layout_is_known() -> bool:
         and read(a.T, _FLAGS, whole) & 0x0503 == 0x0502
         and read((a, 1.0), _SIZE, ctypes.c_ssize_t) == 2
         and read((1.0, a), _ITEMS + 8, word) == id(a)
+        and word.from_address(read([1.0, a], _LIST_ITEMS, word) + 8).value == id(a)
         and all(read(v, _VALUE, ctypes.c_double) == 2.5 for v in (2.5, np.float64(2.5)))
         and read(np.int64(7), _VALUE, ctypes.c_int64) == 7
     )
@@ -568,6 +630,7 @@ class _Direct(callwrapper.PyCallWrapper):
             api.incref(answer)
             builder.ret(answer)
         self.environment = self.get_env(api, builder)
+        self.constants: dict[object, Any] = {}
         word = ir.IntType(64)
         count, wanted = self.field(args, _SIZE, word), len(self.fndesc.argtypes)
         results = self.fndesc.restype
@@ -637,11 +700,7 @@ class _Direct(callwrapper.PyCallWrapper):
         return done
 
     def field(self, thing: Any, at: int, kind: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
-        place = self.builder.gep(
-            self.builder.bitcast(thing, byte), [ir.IntType(64)(at)], inbounds=True
-        )
-        return self.builder.load(self.builder.bitcast(place, kind.as_pointer()))
+        return _field(self.builder, thing, at, kind)
 
     def expect(self, holds: Any) -> None:
         after = self.builder.append_basic_block("fits")
@@ -649,7 +708,14 @@ class _Direct(callwrapper.PyCallWrapper):
         self.builder.position_at_end(after)
 
     def constant(self, thing: object) -> Any:
-        return self.environment.read_const(self.environment.add_const(thing))
+        """Read from what the machine code keeps of Python, once a call."""
+        if thing not in self.constants:
+            manager, pointer = self.environment, self.api.pyobj
+            number = manager.add_const(thing)
+            with self.builder.goto_entry_block():
+                items = self.field(manager.env_body.consts, _LIST_ITEMS, pointer.as_pointer())
+                self.constants[thing] = self.field(items, 8 * number, pointer)
+        return self.constants[thing]
 
     def is_a(self, thing: Any, *kinds: Any) -> Any:
         kind = self.field(thing, _TYPE, self.api.pyobj)
@@ -687,23 +753,37 @@ class _Direct(callwrapper.PyCallWrapper):
         return value
 
     def array(self, thing: Any, t: Any) -> Any:
-        api, b, context = self.api, self.builder, self.context
+        """What is told by a function, which arrays of one kind share."""
+        b, object_ = self.builder, self.api.pyobj
+        kind = self.context.get_value_type(t)
+        name = f"jitad_taken_{t.dtype}_{t.ndim}"
+        if name not in self.module.globals:
+            fnty = ir.FunctionType(ir.IntType(1), [object_] * 3 + [kind.as_pointer()])
+            _apart(ir.Function(self.module, fnty, name), lambda *given: self.take(t, *given))
+        place = cgutils.alloca_once(b, kind)
+        given = [thing, self.constant(np.ndarray),
+                 self.constant(numpy_support.as_dtype(t.dtype)), place]  # fmt: skip
+        self.expect(b.call(self.module.globals[name], given))
+        return b.load(place)
+
+    def take(self, t: Any, b: Any, thing: Any, kind: Any, dtype: Any, out: Any) -> None:
+        """Is it a plain array?  If so it is written to `out`."""
         whole, word = ir.IntType(32), ir.IntType(64)
-        self.expect(self.is_a(thing, self.constant(np.ndarray)))
-        dtype = self.constant(numpy_support.as_dtype(t.dtype))
-        fits = b.icmp_unsigned("==", self.field(thing, _DESCR, api.pyobj), dtype)
-        fits = b.and_(fits, b.icmp_signed("==", self.field(thing, _NDIM, whole), whole(t.ndim)))
-        flags = b.and_(self.field(thing, _FLAGS, whole), whole(_PLAIN))
-        self.expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
-        where = self.field(thing, _EXTENTS, word.as_pointer())
+
+        def expect(holds: Any) -> None:
+            with b.if_then(b.not_(holds)):
+                b.ret(ir.IntType(1)(0))
+
+        expect(b.icmp_unsigned("==", _field(b, thing, _TYPE, kind.type), kind))
+        fits = b.icmp_unsigned("==", _field(b, thing, _DESCR, kind.type), dtype)
+        fits = b.and_(fits, b.icmp_signed("==", _field(b, thing, _NDIM, whole), whole(t.ndim)))
+        flags = b.and_(_field(b, thing, _FLAGS, whole), whole(_PLAIN))
+        expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
+        where = _field(b, thing, _EXTENTS, word.as_pointer())
         extents = [b.load(b.gep(where, [word(k)])) for k in range(t.ndim)]
-        array = context.make_array(t)(context, b)
-        itemsize = word(context.get_abi_sizeof(context.get_data_type(t.dtype)))
-        arrayobj.populate_array(
-            array, self.field(thing, _DATA, array.data.type), extents,
-            _strides(b, extents, itemsize), itemsize, None, parent=thing,
-        )  # fmt: skip
-        return array._getvalue()
+        data = _field(b, thing, _DATA, ir.IntType(8).as_pointer())
+        b.store(_made(self.context, b, t, data, extents, parent=thing).value, out)
+        b.ret(ir.IntType(1)(1))
 
     def boxed(self, t: Any, value: Any) -> Any:
         """As Numba's, but that the class of an array is looked up once a process."""
@@ -712,38 +792,59 @@ class _Direct(callwrapper.PyCallWrapper):
             out = api.tuple_new(t.count)
             outs = iter(self.outs if t is self.fndesc.restype else ())
             for k, part in enumerate(t):
-                own = b.extract_value(value, k)
                 target = next(outs, None) if _is_plain(part) else None
-                if target is None:
-                    api.tuple_setitem(out, k, self.boxed(part, own))
-                    continue
-                _, thing, _ = target
-                with b.if_else(b.load(self.copied)) as (given, new):
-                    with given:
-                        theirs = b.load(thing)
-                        api.incref(theirs)
-                        self.context.nrt.decref(b, part, own)
-                        first = b.block
-                    with new:
-                        ours = self.boxed(part, own)
-                        second = b.block
-                either = b.phi(api.pyobj)
-                either.add_incoming(theirs, first)
-                either.add_incoming(ours, second)
-                api.tuple_setitem(out, k, either)
+                own = b.extract_value(value, k)
+                api.tuple_setitem(out, k, self.boxed(part, own) if target is None
+                                  else self.array_object(part, own, target[1]))  # fmt: skip
             return out
         if isinstance(t, types.Array) and t.box_type is np.ndarray:
-            byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(api.pyobj, [byte, api.pyobj, whole, whole, api.pyobj])
-            name = "NRT_adapt_ndarray_to_python_acqref"
-            box = cgutils.get_or_insert_function(b.module, kind, name)
-            place = b.bitcast(cgutils.alloca_once_value(b, value), byte)
-            dtype = self.constant(numpy_support.as_dtype(t.dtype))
-            out = b.call(box, [place, self.constant(np.ndarray), whole(t.ndim),
-                               whole(int(t.mutable)), dtype])  # fmt: skip
-            self.context.nrt.decref(b, t, value)
-            return out
+            return self.array_object(t, value, None)
         return api.from_native_return(t, value, self.environment)
+
+    def array_object(self, t: Any, value: Any, target: Any) -> Any:
+        """A new array, or the one that was copied to; by a function that results share."""
+        b, object_ = self.builder, self.api.pyobj
+        kind = self.context.get_value_type(t)
+        name = f"jitad_given_{t.dtype}_{t.ndim}_{t.layout}{t.mutable}"
+        if name not in self.module.globals:
+            fnty = ir.FunctionType(object_, [kind.as_pointer()] + [object_] * 3)
+            _apart(ir.Function(self.module, fnty, name), lambda *given: self.give(t, *given))
+        none = ir.Constant(object_, None)
+        theirs = none if target is None else (
+            b.select(b.load(self.copied), b.load(target), none)
+        )  # fmt: skip
+        dtype = self.constant(numpy_support.as_dtype(t.dtype))
+        place = cgutils.alloca_once_value(b, value)
+        return b.call(
+            self.module.globals[name], [place, theirs, self.constant(np.ndarray), dtype]
+        )
+
+    def give(self, t: Any, b: Any, place: Any, theirs: Any, class_: Any, dtype: Any) -> None:
+        whole, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        with b.if_then(cgutils.is_not_null(b, theirs)):
+            self.context.get_python_api(b).incref(theirs)
+            self.context.nrt.decref(b, t, b.load(place))
+            b.ret(theirs)
+        kind = ir.FunctionType(theirs.type, [byte, class_.type, whole, whole, dtype.type])
+        name = "NRT_adapt_ndarray_to_python_acqref"
+        box = cgutils.get_or_insert_function(b.module, kind, name)
+        out = b.call(box, [b.bitcast(place, byte), class_, whole(t.ndim),
+                           whole(int(t.mutable)), dtype])  # fmt: skip
+        self.context.nrt.decref(b, t, b.load(place))
+        b.ret(out)
+
+
+def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:
+    """What lies so many bytes from where an object begins."""
+    place = b.gep(b.bitcast(thing, ir.IntType(8).as_pointer()), [ir.IntType(64)(at)], inbounds=True)
+    return b.load(b.bitcast(place, kind.as_pointer()))
+
+
+def _apart(function: Any, write: Callable[..., None]) -> None:
+    """Write a function that stays one: it is called in many places and takes no time to speak of."""
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
 
 
 def _is_plain(t: Any) -> bool:
@@ -841,13 +942,16 @@ def _optimising_once() -> Iterator[None]:
 
     Numba runs it over each function as it comes, then over the module without and with all its
     passes.  A kernel is one function; to clean it up beforehand, as loops with branches need it to
-    be vectorised, the short form of the pipeline will do.  Runs under Numba's compiler lock.
+    be vectorised, the short form of the pipeline will do, and what is translated from source is
+    clean.  Runs under Numba's compiler lock.
     """
     library = codegen.CPUCodeLibrary
     functions, module = library._optimize_functions, library._optimize_final_module
 
     def cleaned(self: Any, made: Any) -> None:
         made.data_layout = self._codegen._data_layout
+        if isinstance(self, _FromSourceLibrary):
+            return
         for function in made.functions:
             if not function.is_declaration:
                 passes, builder = self._codegen._function_pass_manager(
@@ -1017,8 +1121,8 @@ class Body:
     def extent(self, array: Typed, axis: int) -> Typed:
         if not isinstance(array.type, types.Array):
             raise NotTranslated(f"the shape of {array.type}")
-        made = self._context.make_array(array.type)(self._context, self.builder, array.value)
-        return Typed(self.builder.extract_value(made.shape, axis), types.intp)
+        parts = _Parts(self._context, self.builder, array.type, array.value)
+        return Typed(parts.extent(axis), types.intp)
 
     # -- memory and references --
 
@@ -1171,14 +1275,20 @@ class _Lower(lowering.Lower):
         return None
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        super().create_cpython_wrapper(release_gil)
-        if not _is_direct(self.fndesc):
-            return
-        module = self.context.create_module("direct")
+        """Numba's own is for what the direct way doesn't take: it is not worth being optimised."""
+        made = [callwrapper.PyCallWrapper]
+        if _is_direct(self.fndesc):
+            made.append(_Direct)
+        module = self.context.create_module("wrapper")
         kind = self.context.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
         callee = ir.Function(module, kind, self.fndesc.llvm_func_name)
-        _Direct(self.context, module, callee, self.fndesc, self.env, self.call_helper,
-                release_gil).build()  # fmt: skip
+        for wrapper in made:
+            wrapper(self.context, module, callee, self.fndesc, self.env, self.call_helper,
+                    release_gil).build()  # fmt: skip
+        if len(made) > 1:
+            slow = module.globals[self.fndesc.llvm_cpython_wrapper_name]
+            slow.attributes.add("noinline")
+            slow.attributes.add("optnone")
         self.library.add_ir_module(module)
 
 
@@ -1189,6 +1299,10 @@ class _KernelLowering(typed_passes.NativeLowering):
     @property
     def lowering_class(self) -> Any:
         return _Lower
+
+
+class _FromSourceLibrary(codegen.JITCodeLibrary):
+    """Code that was not made from bytecode, where a variable is memory."""
 
 
 class _LowerSource(_Lower):
@@ -1228,7 +1342,9 @@ class _FromSource(_KernelLowering):
         return _LowerSource
 
     def run_pass(self, state: Any) -> bool:
-        before = state.library
+        before, codes = state.library, state.targetctx.codegen()
+        state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
+        state.library.enable_object_caching()
         state.func_ir = _Untranslated(state.func_id)
         state.typemap = {
             f"arg.{n}": t for n, t in zip(state.func_id.arg_names, state.args, strict=True)
