@@ -9,7 +9,9 @@ it, in the innermost list around all that do (`ends`).
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 Place = tuple[tuple[int, int], ...]
 
@@ -38,12 +40,11 @@ def mentions(function: ast.FunctionDef) -> Mentions:
         found.setdefault(a.arg, _Found()).bound.append(start)
 
     def expression(node: ast.AST, place: Place) -> None:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                of = found.setdefault(part.id, _Found())
-                of.places.append(place)
-                if isinstance(part.ctx, ast.Store):
-                    of.bound.append(place)
+        for name in names(node):
+            of = found.setdefault(name.id, _Found())
+            of.places.append(place)
+            if isinstance(name.ctx, ast.Store):
+                of.bound.append(place)
 
     def statements(body: list[ast.stmt], around: Place) -> None:
         for number, statement in enumerate(body):
@@ -73,6 +74,26 @@ def mentions(function: ast.FunctionDef) -> Mentions:
         ends.setdefault(_end([*of.bound, *of.places]), []).append(name)
     single = frozenset(name for name, of in bound.items() if _is_single(of))
     return Mentions(single, frozenset(counters), ends)
+
+
+def names(node: ast.AST) -> Iterator[ast.Name]:
+    """All names in an expression or a simple statement."""
+    todo: list[Any] = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, ast.Name):
+            yield part
+        elif isinstance(part, list):
+            todo += part
+        elif type(part) in _LEAVES:
+            continue
+        else:
+            todo += [getattr(part, field) for field in part._fields]
+
+
+_LEAVES = {ast.Constant, str, int, type(None), *ast.operator.__subclasses__(),
+           *ast.unaryop.__subclasses__(), *ast.cmpop.__subclasses__(),
+           *ast.boolop.__subclasses__(), *ast.expr_context.__subclasses__()}  # fmt: skip
 
 
 def _is_single(of: _Found) -> bool:

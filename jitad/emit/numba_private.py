@@ -1006,7 +1006,8 @@ class Body:
         self._lower, self._context = lower, lower.context
         self._typing = self._context.typing_context
         self._known: dict[Any, Any] = {}
-        self._raised: dict[Any, Any] = {}
+        self._exceptions: list[bytes] = []
+        self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
         self._failing: Any = None
 
     def line(self, number: int) -> None:
@@ -1150,21 +1151,22 @@ class Body:
         name = self._lower.func_ir.func_id.func_name
         where = (name, self._lower.func_ir.loc.filename, line)
         b, conv = self.builder, self._context.call_conv
-        if any(isinstance(a, Typed) for a in args):
-            for a in args:
-                if isinstance(a, Typed) and self.is_counted(a.type):
-                    self.incref(a)
-            values = tuple(a.value if isinstance(a, Typed) else a for a in args)
-            kinds = tuple(a.type if isinstance(a, Typed) else None for a in args)
-            loc = numba_ir.Loc(where[1], line)
-            conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
-        else:
-            api = self._context.get_python_api(b)
-            made = api.serialize_object((exception, tuple(args), where))
-            b.store(made, conv._get_excinfo_argument(b.function))
         if self._failing is None:
-            self._failing = b.append_basic_block("failing")
-        b.branch(self._failing)
+            self._failing = b.append_basic_block("failing"), b.append_basic_block("ending")
+        known, ending = self._failing
+        if not any(isinstance(a, Typed) for a in args):
+            self._raised.append((len(self._exceptions), b.block))
+            self._exceptions.append(pickle.dumps((exception, tuple(args), where), 4))
+            b.branch(known)
+            return
+        for a in args:
+            if isinstance(a, Typed) and self.is_counted(a.type):
+                self.incref(a)
+        values = tuple(a.value if isinstance(a, Typed) else a for a in args)
+        kinds = tuple(a.type if isinstance(a, Typed) else None for a in args)
+        loc = numba_ir.Loc(where[1], line)
+        conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
+        b.branch(ending)
 
     def finish(self, values: list[Typed]) -> Any:
         """Return the tuple of these; gives its type."""
@@ -1178,14 +1180,50 @@ class Body:
         return kind
 
     def close(self, owners: list[tuple[Any, Any]]) -> None:
-        """Where the function fails, let go of all that is held."""
+        """Where the function fails, say why, and let go of all that is held."""
         if self._failing is None:
             return
-        b = self.builder
-        b.position_at_end(self._failing)
+        b, conv = self.builder, self._context.call_conv
+        known, ending = self._failing
+        b.position_at_end(known)
+        if self._raised:
+            number = b.phi(ir.IntType(64))
+            for k, block in self._raised:
+                number.add_incoming(number.type(k), block)
+            table = self._table()
+            b.store(b.gep(table, [number.type(0), number]), conv._get_excinfo_argument(b.function))
+            b.branch(ending)
+        else:
+            b.unreachable()
+        b.position_at_end(ending)
         for place, kind in owners:
             self.decref(Typed(b.load(place), kind))
-        self._context.call_conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
+        conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
+
+    def _table(self) -> Any:
+        """What Numba reads to raise each exception.
+
+        Numba has three globals for each, which cost LLVM more than the rest of a function that
+        checks every line.
+        """
+        word, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        texts = [hashlib.sha1(made).digest() + made for made in self._exceptions]
+        all_ = _constant(self.builder.module, cgutils.make_bytearray(b"".join(texts)))
+        rows, at = [], 0
+        for text in texts:
+            start, data = (all_.gep([word(0), word(k)]) for k in (at, at + 20))
+            rows.append(ir.Constant.literal_struct(
+                [data, word(len(text) - 20), start, ir.Constant(byte, None), word(0)]
+            ))  # fmt: skip
+            at += len(text)
+        kind = ir.ArrayType(callconv.excinfo_t, len(rows))
+        return _constant(self.builder.module, ir.Constant(kind, rows))
+
+
+def _constant(module: Any, value: Any) -> Any:
+    out = ir.GlobalVariable(module, value.type, module.get_unique_name("jitad_constant"))
+    out.linkage, out.global_constant, out.initializer = "internal", True, value
+    return out
 
 
 class _Untranslated:
