@@ -1,7 +1,8 @@
 """Which passes lead from a traced tape to a plain one, and in which order?
 
-Each pass is a function tape -> tape; the verifier runs between them, so that a broken pass is
-named.  Ranges come first: what they decide and move out of loops needs no adjoint.  They come
+Each pass is a function tape -> tape; the verifier runs after each that changed something, so that
+a broken pass is named.  Folding is not done again where it left all as it was, and nothing has
+changed since.  Ranges come first: what they decide and move out of loops needs no adjoint.  They come
 again at the end, for the loops that the sweeps have made.
 """
 
@@ -28,7 +29,8 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
-from jitad.tape.ir import Tape
+from jitad.tape.ir import Block, Tape
+from jitad.tape.same import is_copy
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
@@ -66,9 +68,24 @@ def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
     """The tape after each pass, with the pass's name; of those that come after the one named."""
     verify(tape)
     names = [name for name, _ in PIPELINE]
+    folded = None  # a tape that folding has nothing to do on
     for name, run in PIPELINE[names.index(after) + 1 if after is not None else 0 :]:
-        tape = verify(run(tape) if run is resolve else _everywhere(run, tape), name)
+        if run is not simplify or tape is not folded:
+            made = run(tape) if run is resolve else _everywhere(run, tape)
+            if not _compare(made, tape, lambda one, other: one is other):
+                verify(made, name)
+                if run is simplify and _compare(made, tape, is_copy):
+                    folded = made
+                tape = made
         yield name, tape
+
+
+def _compare(one: Tape, other: Tape, same: Callable[[Block, Block], bool]) -> bool:
+    return one.functions.keys() == other.functions.keys() and all(
+        same(a.body, b.body)
+        for a, b in ((one, other), *zip(one.functions.values(), other.functions.values(),
+                                        strict=True))
+    )  # fmt: skip
 
 
 def _everywhere(run: Pass, tape: Tape) -> Tape:
