@@ -179,6 +179,11 @@ class Branches:
             raised, names = None, self.site.names
             if error is not None:
                 raised, self.exit = exception_of(error), at_raise(self.trace, names)
+            # what nobody reads afterwards may be of a block that is closed, such as a loop's body
+            self.exit = tuple(
+                v if n in self.site.live or n.startswith("_j") else UNSET
+                for n, v in zip(names, self.exit, strict=True)
+            )
             self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
             self.raised.append(raised)
             seen: dict[int, Snapshot] = {}

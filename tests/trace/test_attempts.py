@@ -342,6 +342,25 @@ def leaves_a_with(x, y):
     return z * counter.left
 
 
+def a_loop_variable_that_an_inner_loop_leaves(x, y):
+    """Its value after the inner loop matters to nobody, and may be of the loop's own block."""
+    total = 0.0
+    for k in range(6):
+        try:
+            if x > 2.0 * y:
+                continue
+            if k < x:
+                raise ValueError
+            try:
+                for e in np.array([x, y]):
+                    k = e
+            except KeyError:
+                pass
+        except ValueError:
+            total += x * y
+    return total + x
+
+
 PROGRAMS = [f for f in list(globals().values())
             if callable(f) and getattr(f, "__module__", "") == __name__
             and not isinstance(f, type)]  # fmt: skip
