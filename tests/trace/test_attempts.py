@@ -352,7 +352,7 @@ def a_loop_variable_that_an_inner_loop_leaves(x, y):
             if k < x:
                 raise ValueError
             try:
-                for e in np.array([x, y]):
+                for e in np.array([x, y, x, y, x, y]):
                     k = e
             except KeyError:
                 pass
