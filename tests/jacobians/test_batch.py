@@ -201,5 +201,5 @@ def test_axes_that_do_not_fit() -> None:
         batch(lambda p: p, ((0, 0),))(x)
     with pytest.raises(JitadValueError, match=r"the result is a number or array, and out_axes"):
         batch(lambda p: p, 0, (0, 0))(x)
-    with pytest.raises(JitadTypeError, match="in_axes=.* is not an axis"):
+    with pytest.raises(JitadTypeError, match=r"in_axes=.* is not an axis"):
         batch(lambda p: p["a"], ({"a": "0"},))

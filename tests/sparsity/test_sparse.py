@@ -15,7 +15,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.sparsity.colouring import Plan, by_columns, by_rows, greedy, star, symmetric
 from jitad.sparsity.places import NotLocal
 from kernels import ba
-from tests.jacobians.truth import rosenbrock, rosenbrock_hessian
+from tests.jacobians.truth import complex_step, rosenbrock, rosenbrock_hessian
 
 RNG = np.random.default_rng(5)
 
@@ -142,6 +142,33 @@ def test_structures_and_float32(way: str) -> None:
     j = sparse_jacobian(lambda x: x * x)(np.arange(5, dtype=np.float32))
     assert j.dtype == np.float32
     np.testing.assert_array_equal(j.toarray(), np.diag(2.0 * np.arange(5)))
+
+
+def test_the_hessian_of_springs_between_nodes_that_data_tell(way: str) -> None:
+    """A node has many springs: what the gradient adds to it has several sources."""
+    n = 12
+    ends = np.array([(i, (i + k) % n) for i in range(n) for k in (1, 2, 5)])
+
+    def energy(p: Any) -> Any:
+        d = p[ends[:, 1]] - p[ends[:, 0]]
+        return np.sum((np.sqrt(np.sum(d * d, axis=1)) - 1.0) ** 2)
+
+    def gradient(p: Any) -> Any:
+        d = p[ends[:, 1]] - p[ends[:, 0]]
+        length = np.sqrt(np.sum(d * d, axis=1))
+        f = (2.0 * (length - 1.0) / length)[:, None] * d
+        g = 0.0 * p
+        np.add.at(g, ends[:, 1], f)
+        np.add.at(g, ends[:, 0], -f)
+        return g
+
+    p = RNG.standard_normal((n, 2))
+    exact = np.reshape(complex_step(gradient, p), (2 * n, 2 * n))
+    h = sparse_hessian(energy)
+    np.testing.assert_allclose(h(p).toarray(), exact, rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(h.pattern(p).toarray(), exact != 0.0)
+    j = sparse_jacobian(gradient)
+    np.testing.assert_allclose(j(p).toarray(), exact, rtol=1e-10, atol=1e-10)
 
 
 def test_a_constant_has_an_empty_pattern(way: str) -> None:
