@@ -30,6 +30,8 @@ from jitad.sparsity.places import NotLocal
 from jitad.structures import flatten, unflatten
 from jitad.trace import context, hooks, operators
 from jitad.trace.trace import Traced, trace
+from jitad.values.array import ArrayHandle
+from jitad.values.number import Number
 from jitad.values.registry import any_traced
 from jitad.where import caller
 
@@ -43,7 +45,16 @@ class _Rows(Derivative):
 
     def __call__(self, *args: Any) -> Any:
         f = operators.inner(self) if context.current() is not None else self.f
-        return in_line(hooks.call(f, *args))
+        value = hooks.call(f, *args)
+        for x in flatten(value)[0]:
+            content = x.content if isinstance(x, ArrayHandle) else x
+            if isinstance(content, Number) and content.tag:
+                raise JitadError(
+                    "sparse derivatives are SciPy arrays, which can't be differentiated by what "
+                    "their function takes from around it", caller(),
+                    "Use jacobian or hessian here.",
+                )  # fmt: skip
+        return in_line(value)
 
 
 class _ByPosition(Derivative):
@@ -162,7 +173,8 @@ class Sparse:
         if context.current() is not None or any_traced(leaves):
             raise JitadError(f"{self.name} gives a SciPy array, which can't be differentiated or "
                              "held by a trace", caller(),
-                             "Call it outside, or use jacobian or hessian.")  # fmt: skip
+                             "It is compiled as it is: call it outside, or use jacobian or "
+                             "hessian here.")  # fmt: skip
         if any(isinstance(x, np.ndarray) and not x.ndim for x in leaves):
             leaves = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in leaves]
             args = unflatten(structure, leaves)

@@ -292,6 +292,8 @@ def test_what_is_refused(way: str) -> None:
         jitad.jit(lambda x: sparse_jacobian(lambda y: y * y)(x))(np.ones(2))
     with pytest.raises(JitadError, match="can't be differentiated"):
         jitad.grad(lambda x: sparse_jacobian(lambda y: y * y)(x).sum())(np.ones(2))
+    with pytest.raises(JitadError, match=r"takes from around it\n.*test_sparse.py"):
+        jitad.grad(lambda a: sparse_jacobian(lambda y: a * y)(np.ones(2)).sum())(2.0)
 
 
 # -- in use ---------------------------------------------------------------------------------------
