@@ -10,7 +10,6 @@ stay what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,8 +184,10 @@ class Sparse:
             found = self._kept[0]  # as a rule a call is like the one before
             values = found.values(args)
             if values is not None:
-                with suppress(GuardMiss):
+                try:
                     return found.entries(values, args), found.way.pattern
+                except GuardMiss:
+                    pass
         args = self._plain(args)
         found, values = self._found(args)
         try:
