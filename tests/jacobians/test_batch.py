@@ -212,7 +212,7 @@ def test_only_the_branch_that_is_taken_runs(run: Run) -> None:
 
     def noted(x: float) -> float:
         seen.append(x)
-        return 2.0 * x
+        return float(2.0 * x)
 
     ask = opaque(noted, like=0.0)
 
