@@ -75,7 +75,7 @@ def main() -> None:
             times = interleaved({
                 "column": lambda j=jacobian, args=args: j(*args),
                 "sweep": lambda s=sweep, x=args[k], d=direction: s(x, d),
-            })  # fmt: skip
+            }, clock=time.process_time)  # fmt: skip
             column = times["column"] / args[k].size
             r = ratio(column, times["sweep"])
             medians = (readable(float(np.median(t))) for t in (times["sweep"], column))

@@ -171,3 +171,74 @@ def surface_hessian(u: Array) -> Array:
                 data[at] = -(a[i, j] + b[i, j])
                 at += 1
     return data
+
+
+# -- reaction and diffusion on a grid whose border is held ----------------------------------------
+
+
+@njit(cache=True, error_model="numpy")
+def reaction_diffusion_jacobian(u: Array) -> Array:
+    n, m = u.shape
+    data = np.empty(5 * (n - 2) * (m - 2) + 2 * n + 2 * m - 4)
+    at = 0
+    for i in range(n):
+        if i == 0 or i == n - 1:
+            data[at : at + m] = 1.0
+            at += m
+            continue
+        data[at] = 1.0
+        at += 1
+        for j in range(1, m - 1):
+            data[at] = data[at + 1] = data[at + 3] = data[at + 4] = 0.1
+            data[at + 2] = 0.6 - 3.0 * u[i, j] * u[i, j]
+            at += 5
+        data[at] = 1.0
+        at += 1
+    return data
+
+
+# -- a band ---------------------------------------------------------------------------------------
+
+
+@njit(cache=True, error_model="numpy")
+def band_jacobian(x: Array) -> Array:
+    n = len(x) - 2
+    data = np.empty(3 * n)
+    for i in range(n):
+        e = math.exp(-x[i] * x[i + 1])
+        data[3 * i] = -x[i + 1] * x[i + 2] * e
+        data[3 * i + 1] = -x[i] * x[i + 2] * e
+        data[3 * i + 2] = e
+    return data
+
+
+# -- an energy in three dimensions ----------------------------------------------------------------
+
+
+@njit(cache=True, error_model="numpy")
+def solid_hessian(u: Array) -> Array:
+    """A row of up to seven entries for each point that is in a cell."""
+    n, m, p = u.shape
+    data = np.empty(7 * n * m * p)
+    at = 0
+    for i in range(n):
+        for j in range(m):
+            for k in range(p):
+                own = i < n - 1 and j < m - 1 and k < p - 1
+                above = i > 0 and j < m - 1 and k < p - 1
+                left = j > 0 and i < n - 1 and k < p - 1
+                before = k > 0 and i < n - 1 and j < m - 1
+                if not (own or above or left or before):
+                    continue
+                here = 0.0
+                for there in (above, left, before):
+                    if there:
+                        data[at] = -1.0
+                        at += 1
+                        here += 1.0
+                data[at] = here + 3.0 + 3.0 * u[i, j, k] ** 2 if own else here
+                at += 1
+                if own:
+                    data[at] = data[at + 1] = data[at + 2] = -1.0
+                    at += 3
+    return data[:at]

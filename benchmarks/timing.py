@@ -29,12 +29,14 @@ class Quartiles:
 
 
 def interleaved(
-    functions: Mapping[str, Callable[[], object]], rounds: int = 15, seconds: float = 2.0
-) -> dict[str, np.ndarray]:
+    functions: Mapping[str, Callable[[], object]], rounds: int = 15, seconds: float = 2.0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, np.ndarray]:  # fmt: skip
     """Seconds a call of each function, one number a round.
 
     Every function must have been called before, so that nothing compiles here. ``seconds`` bounds
     the whole measurement softly: after it no new round starts, once there have been three.
+    `clock`: `time.process_time` counts what the processor did, on machines that others use, too.
     """
     calls = {name: batch_size(function) for name, function in functions.items()}
     names = list(functions)
@@ -49,19 +51,22 @@ def interleaved(
                 break
             shift = turn % len(names)
             for name in names[shift:] + names[:shift]:
-                samples[name].append(batch(functions[name], calls[name]) / calls[name])
+                spent = batch(functions[name], calls[name], clock)
+                samples[name].append(spent / calls[name])
     finally:
         if collecting:
             gc.enable()
     return {name: np.array(times) for name, times in samples.items()}
 
 
-def batch(function: Callable[[], object], calls: int) -> float:
+def batch(
+    function: Callable[[], object], calls: int, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Seconds that this many calls take."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(calls):
         function()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def batch_size(function: Callable[[], object]) -> int:

@@ -59,13 +59,14 @@ def along(f: Any, n: Any, likes: list[tuple[Any, str]]) -> list[Any]:
 
 
 def compressed(
-    push: Any, colours: list[Any], frame: Any, at: Any, width: int, dtype: str
+    push: Any, colours: list[Any], frame: Any, taken: Any, at: Any, width: int, dtype: str
 ) -> Any:
     """The entries of a sparse matrix from its products with sums of unit vectors.
 
     Direction c is the sum over the elements with `colours` c; the entries are the elements `at` of
-    all products, one after the other.  `frame` has the shape of all products, or is their number,
-    where one sweep gives them all.
+    all products, one after the other, once the first of each pair in `taken` has been taken from
+    the second.  `frame` has the shape of all products, or is their number, where one sweep gives
+    them all.
     """
     if isinstance(frame, int):
         products = push(units(colours, 0, frame))
@@ -77,7 +78,10 @@ def compressed(
         for c in range(0, len(table), width):
             for k, product in enumerate(push(units(colours, c, width))):
                 table[c + k] = product
-    return np.reshape(table, -1)[at]
+    out = np.reshape(table, -1)
+    for k in range(len(taken)):
+        out[taken[k, 1]] -= out[taken[k, 0]]
+    return out[at]
 
 
 def units(colours: list[Any], first: Any, width: int) -> list[list[Any]]:

@@ -20,7 +20,7 @@ from jitad.compiled import Compiled
 from jitad.runtime.leaves import is_real
 from jitad.runtime.operators import positions_of
 from jitad.runtime.tagged import dtype_of
-from jitad.sparsity.colouring import Plan, by_columns, by_rows, symmetric
+from jitad.sparsity.colouring import Plan, by_columns, by_rows, by_substitution, symmetric
 from jitad.sparsity.propagate import pattern as propagated
 from jitad.specialise.pipeline import stages
 from jitad.structures import ZERO, flatten, unflatten
@@ -31,6 +31,7 @@ from jitad.trace.trace import Traced
 Function = Callable[..., Any]
 
 _NOTHING = Plan(*(np.zeros(0, np.int64),) * 3)
+_SYMMETRIC = {"star": symmetric, "acyclic": by_substitution}
 _ROW = 2  # so many columns cost as much as a row
 
 
@@ -56,7 +57,7 @@ class _Scalar(Derivative):
 class _Entries(Derivative):
     """The entries of the Jacobian of `f` by columns or by rows, for a plan."""
 
-    def __call__(self, colours: Any, frame: Any, at: Any, *args: Any) -> Any:
+    def __call__(self, colours: Any, frame: Any, taken: Any, at: Any, *args: Any) -> Any:
         f = operators.inner(self)
         positions = positions_of(self.argnums, len(args), self.operator)
         xs = [x for k in positions for x in flatten(args[k])[0] if is_real(x)]
@@ -73,7 +74,9 @@ class _Entries(Derivative):
                 return [in_line([bars[k] for k in positions]) for bars in map(pullback, seeds)]
 
         dtype = np.dtype(dtype_of(xs[0])).str[1:]
-        return hooks.call(columns.compressed, products, list(colours), frame, at, WIDTH, dtype)
+        return hooks.call(
+            columns.compressed, products, list(colours), frame, taken, at, WIDTH, dtype
+        )
 
 
 @dataclass(frozen=True)
@@ -100,14 +103,17 @@ class Compressed:
         frame: Any = plan.count
         if plan.count > WIDTH:
             frame = np.broadcast_to(False, (-(-plan.count // WIDTH) * WIDTH, length))
-        return self.kernel(self.colours, frame, self.at, *args)
+        return self.kernel(self.colours, frame, plan.taken, self.at, *args)
 
 
 class Compression:
     """The ways to compute the Jacobian of a function, or its Hessian, by directions."""
 
-    def __init__(self, f: Function, argnums: Argnums, is_hessian: bool) -> None:
+    def __init__(
+        self, f: Function, argnums: Argnums, is_hessian: bool, colouring: str = "star"
+    ) -> None:
         self.f, self.argnums, self.is_hessian = f, argnums, is_hessian
+        self.colouring = colouring
         self.vector: Any = (
             grad(_Scalar("scalar", f, argnums)) if is_hessian else _Vector("vector", f, argnums)
         )
@@ -125,7 +131,8 @@ class Compression:
         floats = self._floats(self._chosen(args))
         if not p.nnz:
             return Compressed(p, dtype=dtype_of(floats[0]))
-        plan, way = (symmetric(p) if self.is_hessian else by_columns(p)), "columns"
+        plan = _SYMMETRIC[self.colouring](p) if self.is_hessian else by_columns(p)
+        way = "columns"
         if not self.is_hessian and plan.count > 2 * _ROW:
             rows = by_rows(p)
             if rows.count * _ROW < plan.count:

@@ -10,7 +10,6 @@ stay what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +29,8 @@ from jitad.sparsity.places import NotLocal
 from jitad.structures import flatten, unflatten
 from jitad.trace import context, hooks, operators
 from jitad.trace.trace import Traced, trace
+from jitad.values.array import ArrayHandle
+from jitad.values.number import Number
 from jitad.values.registry import any_traced
 from jitad.where import caller
 
@@ -43,7 +44,16 @@ class _Rows(Derivative):
 
     def __call__(self, *args: Any) -> Any:
         f = operators.inner(self) if context.current() is not None else self.f
-        return in_line(hooks.call(f, *args))
+        value = hooks.call(f, *args)
+        for x in flatten(value)[0]:
+            content = x.content if isinstance(x, ArrayHandle) else x
+            if isinstance(content, Number) and content.tag:
+                raise JitadError(
+                    "sparse derivatives are SciPy arrays, which can't be differentiated by what "
+                    "their function takes from around it", caller(),
+                    "Use jacobian or hessian here.",
+                )  # fmt: skip
+        return in_line(value)
 
 
 class _ByPosition(Derivative):
@@ -105,12 +115,15 @@ class _Found:
 class Sparse:
     """The function that gives a sparse Jacobian or Hessian; see `sparse_jacobian`."""
 
-    def __init__(self, f: Function, argnums: Argnums, pattern: Any, is_hessian: bool) -> None:
+    def __init__(
+        self, f: Function, argnums: Argnums, pattern: Any, is_hessian: bool,
+        colouring: str = "star",
+    ) -> None:  # fmt: skip
         self.f, self.argnums, self.given, self.is_hessian = f, argnums, pattern, is_hessian
         self.name = "sparse_hessian" if is_hessian else "sparse_jacobian"
         self.__name__ = f"{self.name}({getattr(f, '__name__', type(f).__name__)})"
         self.rows = _Rows("rows", grad(f, argnums) if is_hessian else f, argnums)
-        self.compression = Compression(f, argnums, is_hessian)
+        self.compression = Compression(f, argnums, is_hessian, colouring)
         self._kept: list[_Found] = []
         self._by_name: dict[Any, Sparse] = {}
 
@@ -148,7 +161,9 @@ class Sparse:
             chosen = positions_of(self.argnums, len(args), self.name)
             argnums = chosen if isinstance(self.argnums, tuple) else chosen[0]
             f = _ByPosition("by position", self.f, tuple(kwargs))
-            self._by_name[key] = Sparse(f, argnums, self.given, self.is_hessian)
+            self._by_name[key] = Sparse(
+                f, argnums, self.given, self.is_hessian, self.compression.colouring
+            )
         return self._by_name[key]
 
     def _plain(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -157,7 +172,8 @@ class Sparse:
         if context.current() is not None or any_traced(leaves):
             raise JitadError(f"{self.name} gives a SciPy array, which can't be differentiated or "
                              "held by a trace", caller(),
-                             "Call it outside, or use jacobian or hessian.")  # fmt: skip
+                             "It is compiled as it is: call it outside, or use jacobian or "
+                             "hessian here.")  # fmt: skip
         if any(isinstance(x, np.ndarray) and not x.ndim for x in leaves):
             leaves = [x[()] if isinstance(x, np.ndarray) and not x.ndim else x for x in leaves]
             args = unflatten(structure, leaves)
@@ -168,8 +184,10 @@ class Sparse:
             found = self._kept[0]  # as a rule a call is like the one before
             values = found.values(args)
             if values is not None:
-                with suppress(GuardMiss):
+                try:
                     return found.entries(values, args), found.way.pattern
+                except GuardMiss:
+                    pass
         args = self._plain(args)
         found, values = self._found(args)
         try:
@@ -217,6 +235,8 @@ class Sparse:
             p = p if given is None else given
             p = sparse.csr_array(p + p.T if self.is_hessian else p)
             p.sort_indices()
+            if max(p.nnz, *p.shape) < 2**31:  # as SciPy's solvers want them
+                p.indices, p.indptr = p.indices.astype(np.int32), p.indptr.astype(np.int32)
             return p
 
         traced = trace(self.rows, abstracts(self.rows, args))
@@ -281,13 +301,18 @@ def sparse_jacobian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) -
     return Sparse(f, argnums, pattern, False)
 
 
-def sparse_hessian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) -> Sparse:
+def sparse_hessian(
+    f: Function, argnums: Argnums = 0, *, pattern: Any = None, colouring: str = "star"
+) -> Sparse:
     """The Hessian of a function in which most entries are zero, as a SciPy sparse array.
 
     Parameters
     ----------
     f : function as for `grad`, its differentiated floats of one dtype, in arrays of any shape.
     argnums, pattern : as for `sparse_jacobian`.
+    colouring : where entries are computed by directions, `"star"` takes each out of one product;
+        `"acyclic"` needs fewer directions, but most entries are differences: where they differ in
+        size by many digits, small ones are less exact.
 
     Returns
     -------
@@ -298,8 +323,8 @@ def sparse_hessian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) ->
     ------
     JitadTypeError, JitadValueError, JitadError : as `sparse_jacobian` and `grad`.
 
-    Source: as `sparse_jacobian`, of the gradient; star colouring: Gebremedhin, Manne & Pothen,
-    *What color is your Jacobian?*, SIAM Review 47 (2005).
+    Source: as `sparse_jacobian`, of the gradient; star and acyclic colouring: Gebremedhin, Manne &
+    Pothen, *What color is your Jacobian?*, SIAM Review 47 (2005).
 
     >>> import numpy as np
     >>> from jitad import sparse_hessian
@@ -309,4 +334,7 @@ def sparse_hessian(f: Function, argnums: Argnums = 0, *, pattern: Any = None) ->
            [2., 6., 4.],
            [0., 4., 0.]])
     """
-    return Sparse(f, argnums, pattern, True)
+    if colouring not in ("star", "acyclic"):
+        raise JitadValueError(f"sparse_hessian: colouring={colouring!r} is not known", None,
+                              'Give "star" or "acyclic".')  # fmt: skip
+    return Sparse(f, argnums, pattern, True, colouring)

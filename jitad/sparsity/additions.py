@@ -13,7 +13,7 @@ from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var
 from jitad.tape.types import is_float
 
-_READS = {"store": "load", "store_slice": "slice", "store_take": "take"}
+_READS = {"store": "load", "store_slice": "slice"}  # of equal indices in an array the last wins
 
 
 def additions(tape: Tape) -> Tape:

@@ -43,15 +43,16 @@ class Direct:
     sweeps = 1
 
     @cached_property
-    def way(self) -> Any:
-        """The direct way into the kernel."""
-        return native.direct(self.kernel.dispatcher, self.params)
+    def _ready(self) -> tuple[Any, list[Any], int]:
+        """The direct way into the kernel, what it is given beside arguments, how many entries."""
+        way = native.direct(self.kernel.dispatcher, self.params)
+        return way, self.layout.arrays, self.pattern.nnz
 
     def entries(self, values: Sequence[Any]) -> Any:
         """The entries, given what the function's tape takes."""
-        out = self.way(*values, *self.layout.arrays) if self.way is not None else NotImplemented
-        (data,) = self.kernel(*values, *self.layout.arrays) if out is NotImplemented else out
-        nnz = self.pattern.nnz
+        way, arrays, nnz = self._ready
+        out = NotImplemented if way is None else way(*values, *arrays)
+        (data,) = self.kernel(*values, *arrays) if out is NotImplemented else out
         return data if len(data) == nnz else data[:nnz]
 
 

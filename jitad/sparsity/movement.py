@@ -20,6 +20,7 @@ MOVING = frozenset(
     ("slice", "store_slice", "accum_slice", "take", "store_take", "accum_take", "full", "copy",
      "pack", "pad", "broadcast", "reshape", "transpose", "concatenate", "ident", "iota")
 )  # fmt: skip
+_ADDING = {"accum_slice": "slice", "accum_take": "take"}  # and what reads the same elements
 REDUCING = frozenset(("sum", "amax", "amin"))
 
 
@@ -36,16 +37,15 @@ def moved(e: Equation, ins: list[Any], lanes: Lanes) -> Any:
         return Known(np.stack(out), level)
     if not is_float(e.outs[0].type):
         return Sets(None, _shape(e, ins, lanes))
-    adding = e.op.startswith("accum")
-    op = TABLE["store" + e.op.removeprefix("accum")] if adding else row
+    if e.op in _ADDING and isinstance(ins[0], Sets):
+        return _added(e, ins, level, lanes)
     varying = [v for v in numbers if v.level > 0]
     own: list[Any] = []
     base = 1
-    for k, v in enumerate(ins):
+    for v in ins:
         if isinstance(v, Sets):
             size = v.size
-            ids = np.arange(base, base + size, dtype=np.float64).reshape(v.shape)
-            own.append(np.zeros(v.shape) if adding and k == 0 else ids[()])
+            own.append(np.arange(base, base + size, dtype=np.float64).reshape(v.shape)[()])
             base += size
         else:
             own.append(None)
@@ -54,18 +54,39 @@ def moved(e: Equation, ins: list[Any], lanes: Lanes) -> Any:
     maps = []
     for k in range(lanes.counts[level] if varying else 1):
         args = [o if d is None else d[k] for o, d in zip(own, datas, strict=True)]
-        maps.append(np.asarray(op.evaluate(*args, **e.params)))
+        maps.append(np.asarray(row.evaluate(*args, **e.params)))
     table = np.stack(maps).reshape(len(maps), -1).astype(np.int64)
-    return _assembled(ins, table, maps[0].shape, level, lanes, ins[0] if adding else None)
+    return _assembled(ins, table, maps[0].shape, level, lanes)
+
+
+def _added(e: Equation, ins: list[Any], level: int, lanes: Lanes) -> Any:
+    """What is added goes where it would be read from: several may go to one element."""
+    a, v, *where = ins
+    if not isinstance(v, Sets) or v.rows is None:
+        return a
+    count = lanes.counts[level]
+    read = TABLE[_ADDING[e.op]]
+    ids = np.arange(a.size, dtype=np.float64).reshape(a.shape)
+    at = [lanes.raised(w, level).data for w in where]
+    to = np.stack([np.asarray(read.evaluate(ids, *(w[k] for w in at), **e.params))
+                   for k in range(count)])  # fmt: skip
+    source = np.broadcast_to(np.arange(v.size).reshape((1, *v.shape)), to.shape)
+    lane = np.arange(count).reshape((-1,) + (1,) * (to.ndim - 1))
+    own = lanes.ancestor(v.level, level).reshape(lane.shape)
+    join = matrix(
+        (lane * a.size + to.astype(np.int64)).ravel(), (own * v.size + source).ravel(),
+        (count * a.size, lanes.counts[v.level] * v.size),
+    )  # fmt: skip
+    return Sets(union(lanes.raised(a, level).rows, join @ v.rows), a.shape, level)
 
 
 def _assembled(
-    ins: list[Any], table: Any, shape: tuple[int, ...], level: int, lanes: Lanes, added: Any
+    ins: list[Any], table: Any, shape: tuple[int, ...], level: int, lanes: Lanes
 ) -> Sets:
     """`table`: for each lane and element of the result, which element (from 1 on) it is."""
     count = lanes.counts[level]
     size = table.shape[1]
-    rows = None if added is None else lanes.raised(added, level).rows
+    rows = None
     lane = np.arange(count * size) // max(size, 1)
     source = np.broadcast_to(table, (count, size)).ravel()
     base = 1

@@ -266,6 +266,11 @@ class Builder:
             )  # fmt: skip
         if isinstance(value, (bool, int, float, np.generic)):
             return lit(value)
+        if isinstance(value, Number):
+            raise JitadTypeError(
+                "a number that is differentiated outside of this trace can't take part in it",
+                self.pos, "Make it an argument of the function, or differentiate inside.",
+            )  # fmt: skip
         raise JitadTypeError(
             f"a {type(value).__name__} can't take part in traced arithmetic", self.pos
         )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from jitad import JitadError, batch, grad, hessian, jacobian, jit, value_and_grad
+from jitad import JitadError, batch, grad, hessian, jacobian, jit, opaque, value_and_grad
 from jitad.errors import JitadTypeError, JitadValueError
 from tests.engines import ENGINES
 from tests.jacobians.truth import complex_step, rosenbrock, rosenbrock_gradient, rosenbrock_hessian
@@ -201,5 +201,28 @@ def test_axes_that_do_not_fit() -> None:
         batch(lambda p: p, ((0, 0),))(x)
     with pytest.raises(JitadValueError, match=r"the result is a number or array, and out_axes"):
         batch(lambda p: p, 0, (0, 0))(x)
-    with pytest.raises(JitadTypeError, match="in_axes=.* is not an axis"):
+    with pytest.raises(JitadTypeError, match=r"in_axes=.* is not an axis"):
         batch(lambda p: p["a"], ({"a": "0"},))
+
+
+@engines
+def test_only_the_branch_that_is_taken_runs(run: Run) -> None:
+    """Counted: a function that only Python runs is called for the elements that ask for it."""
+    seen: list[float] = []
+
+    def noted(x: float) -> float:
+        seen.append(x)
+        return float(2.0 * x)
+
+    ask = opaque(noted, like=0.0)
+
+    def f(x: Any) -> Any:
+        if x > 0.0:
+            return x * x if ask(x) > 3.0 else x
+        return -x
+
+    x = np.array([-1.0, 1.0, 2.0, -3.0, 5.0])
+    np.testing.assert_array_equal(run(batch(f), x), [1.0, 1.0, 4.0, 3.0, 25.0])
+    assert set(seen) == {1.0, 2.0, 5.0}
+    np.testing.assert_array_equal(run(batch(grad(f)), x), [-1.0, 1.0, 4.0, -1.0, 10.0])
+    assert set(seen) == {1.0, 2.0, 5.0}

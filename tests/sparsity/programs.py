@@ -171,8 +171,25 @@ def shuffled(x: Any) -> Any:
     return u
 
 
+def added_at(x: Any) -> Any:
+    """Several additions go to one element, and to one row."""
+    out = np.zeros(4)
+    np.add.at(out, PAIRS[:, 0] // 2, x[PAIRS[:, 1]])
+    np.subtract.at(out, np.array([3, 3, 0]), np.sin(x[:3]))
+    rows = np.zeros((2, 4))
+    np.add.at(rows, np.array([1, 1]), np.reshape(x, (2, 4)))
+    return np.concatenate([out, np.ravel(rows)])
+
+
+def wanted_again(x: Any) -> Any:
+    """An adjoint adds to one element as often as it was read."""
+    at = np.array([1, 1, 4, 0, 1])
+    return x[at] * x[at[::-1]]
+
+
 EXACT = (
     neighbours, by_slices, by_index_arrays, by_indices_in_a_loop, branches_on_ints, triangle,
     strides, grid, scratch, recurrence, overwritten, transposed, product, products, until,
+    added_at, wanted_again,
 )  # fmt: skip
 LARGER = (time_steps, matrices, by_values, at_the_largest, shuffled)

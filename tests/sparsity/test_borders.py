@@ -102,6 +102,14 @@ def nested_branches(u: Any) -> Any:
     return out
 
 
+def added_by_index_arrays(u: Any) -> Any:
+    """Of equal indices the last one wins: `+=` reads, adds and stores."""
+    out = 1.0 * u
+    out[np.array([0, 1, 0])] += u[:3] ** 2
+    out[:, np.array([1, 1])] -= np.sin(u[:, :2])
+    return out
+
+
 def arrays_in_branches(u: Any) -> Any:
     out = 0.0 * u
     for i in range(len(u)):
@@ -112,7 +120,8 @@ def arrays_in_branches(u: Any) -> Any:
     return out
 
 
-FUNCTIONS = (reaction_diffusion, periodic, upwind, nested_branches, arrays_in_branches)
+FUNCTIONS = (reaction_diffusion, periodic, upwind, nested_branches, arrays_in_branches,
+             added_by_index_arrays)  # fmt: skip
 BY_DIRECTIONS = (arrays_in_branches,)  # arrays whose size an iteration computes
 
 

@@ -10,12 +10,21 @@ from scipy import sparse
 from scipy.optimize import least_squares
 
 import jitad
-from jitad import JitadError, jacfwd, sparse_hessian, sparse_jacobian
+from jitad import JitadError, hessian, jacfwd, sparse_hessian, sparse_jacobian
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.sparsity.colouring import Plan, by_columns, by_rows, greedy, star, symmetric
+from jitad.sparsity.colouring import (
+    Plan,
+    acyclic,
+    by_columns,
+    by_rows,
+    by_substitution,
+    greedy,
+    star,
+    symmetric,
+)
 from jitad.sparsity.places import NotLocal
 from kernels import ba
-from tests.jacobians.truth import rosenbrock, rosenbrock_hessian
+from tests.jacobians.truth import complex_step, rosenbrock, rosenbrock_hessian
 
 RNG = np.random.default_rng(5)
 
@@ -39,6 +48,8 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def decompressed(plan: Plan, matrix: Any, pattern: Any) -> Any:
     """The matrix from its products alone, as a kernel does it."""
     products = np.stack([matrix @ (plan.colours == c) for c in range(plan.count)])
+    for one, other in plan.taken:
+        products.flat[other] -= products.flat[one]
     data = products[plan.of, plan.at]
     return sparse.csr_array((data, pattern.indices, pattern.indptr), shape=pattern.shape).toarray()
 
@@ -54,6 +65,43 @@ def test_entries_can_be_told_apart(seed: int, density: float) -> None:
     square = dense[:20] + dense[:20].T
     pattern = sparse.csr_array(square != 0.0)
     np.testing.assert_array_equal(decompressed(symmetric(pattern), square, pattern), square)
+    plan = by_substitution(pattern)
+    np.testing.assert_allclose(decompressed(plan, square, pattern), square, atol=1e-12)
+    assert plan.count <= symmetric(pattern).count
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("density", [0.1, 0.3])
+def test_acyclic_colouring_by_its_definition(seed: int, density: float) -> None:
+    """No two neighbours of one colour; the vertices of two colours have fewer edges than
+    vertices, however many parts they fall into."""
+    n = 24
+    a = np.random.default_rng(seed).random((n, n)) < density
+    a = a | a.T
+    np.fill_diagonal(a, True)
+    c = acyclic(sparse.csr_array(a))
+    edges = a & ~np.eye(n, dtype=bool)
+    for one in range(c.max() + 1):
+        assert not edges[np.ix_(c == one, c == one)].any()
+        for two in range(one):
+            part = edges[np.ix_((c == one) | (c == two), (c == one) | (c == two))]
+            trees = sparse.csgraph.connected_components(part)[0]
+            assert part.sum() // 2 == len(part) - trees
+
+
+def test_fewer_directions_by_substitution(way: str) -> None:
+    def f(x: Any) -> Any:
+        return np.sum(x[2:] ** 2 * np.sin(x[1:-1]) * x[:-2])
+
+    x = RNG.standard_normal(40)
+    star_, acyclic_ = sparse_hessian(f), sparse_hessian(f, colouring="acyclic")
+    exact = hessian(f)(x)
+    np.testing.assert_allclose(star_(x).toarray(), exact, atol=1e-12)
+    np.testing.assert_allclose(acyclic_(x).toarray(), exact, atol=1e-11)
+    if way == "by directions":
+        assert 1 < acyclic_.sweeps(x) < star_.sweeps(x)
+    with pytest.raises(JitadValueError, match="colouring='best'"):
+        sparse_hessian(f, colouring="best")
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -144,6 +192,33 @@ def test_structures_and_float32(way: str) -> None:
     np.testing.assert_array_equal(j.toarray(), np.diag(2.0 * np.arange(5)))
 
 
+def test_the_hessian_of_springs_between_nodes_that_data_tell(way: str) -> None:
+    """A node has many springs: what the gradient adds to it has several sources."""
+    n = 12
+    ends = np.array([(i, (i + k) % n) for i in range(n) for k in (1, 2, 5)])
+
+    def energy(p: Any) -> Any:
+        d = p[ends[:, 1]] - p[ends[:, 0]]
+        return np.sum((np.sqrt(np.sum(d * d, axis=1)) - 1.0) ** 2)
+
+    def gradient(p: Any) -> Any:
+        d = p[ends[:, 1]] - p[ends[:, 0]]
+        length = np.sqrt(np.sum(d * d, axis=1))
+        f = (2.0 * (length - 1.0) / length)[:, None] * d
+        g = 0.0 * p
+        np.add.at(g, ends[:, 1], f)
+        np.add.at(g, ends[:, 0], -f)
+        return g
+
+    p = RNG.standard_normal((n, 2))
+    exact = np.reshape(complex_step(gradient, p), (2 * n, 2 * n))
+    h = sparse_hessian(energy)
+    np.testing.assert_allclose(h(p).toarray(), exact, rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(h.pattern(p).toarray(), exact != 0.0)
+    j = sparse_jacobian(gradient)
+    np.testing.assert_allclose(j(p).toarray(), exact, rtol=1e-10, atol=1e-10)
+
+
 def test_a_constant_has_an_empty_pattern(way: str) -> None:
     found = sparse_jacobian(lambda x: np.ones(3))(np.ones(4))
     assert found.shape == (3, 4) and found.nnz == 0
@@ -217,6 +292,8 @@ def test_what_is_refused(way: str) -> None:
         jitad.jit(lambda x: sparse_jacobian(lambda y: y * y)(x))(np.ones(2))
     with pytest.raises(JitadError, match="can't be differentiated"):
         jitad.grad(lambda x: sparse_jacobian(lambda y: y * y)(x).sum())(np.ones(2))
+    with pytest.raises(JitadError, match=r"takes from around it\n.*test_sparse.py"):
+        jitad.grad(lambda a: sparse_jacobian(lambda y: a * y)(np.ones(2)).sum())(2.0)
 
 
 # -- in use ---------------------------------------------------------------------------------------
