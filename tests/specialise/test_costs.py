@@ -53,6 +53,14 @@ def test_burgers_records_one_number_a_point_and_step() -> None:
     assert operations(block, args)["push"] * 8 <= 1.1 * steps * size * 8
 
 
+def test_a_rotation_and_its_derivative_share_sine_and_cosine() -> None:
+    """Of the angle and of the tilt of each link at each time, one of each."""
+    block, args = plain("arm", True)
+    times, links = args[0].shape
+    counted = operations(block, args)
+    assert counted["sin"] == counted["cos"] == 2 * times * links
+
+
 def test_stages_that_slices_fill_are_computed_again() -> None:
     """Of a step of Runge and Kutta the state is recorded, not the slopes."""
     x, steps = np.linspace(0.5, 1.5, 7), 3
