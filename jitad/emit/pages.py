@@ -31,15 +31,14 @@ _COMES_AND_GOES = (1 << 25) - (1 << 16)  # just below what glibc at most adapts 
 _LINUX = sys.platform == "linux" and available("madvise")
 
 
-def advise(builder: Any, array: Any) -> None:
-    """Ask for huge pages under a new array, if it is large."""
+def advise(builder: Any, data: Any, size: Any) -> None:
+    """Ask for huge pages under a new array of so many bytes, if it is large."""
     if not _LINUX:
         return
     word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
-    size = builder.mul(array.itemsize, array.nitems)
     large = builder.icmp_signed(">=", size, ir.Constant(word, _LARGE))
     with builder.if_then(large, likely=False):
-        start = builder.ptrtoint(array.data, word)
+        start = builder.ptrtoint(data, word)
         up = builder.add(start, ir.Constant(word, _PAGE - 1))
         first = builder.and_(up, ir.Constant(word, -_PAGE))
         length = builder.sub(builder.add(start, size), first)
