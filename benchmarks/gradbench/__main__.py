@@ -24,6 +24,11 @@ def main(arguments: list[str]) -> None:
 
         compare(arguments[1:])
         return
+    if arguments[:1] == ["--peers"]:
+        from benchmarks.gradbench import peers
+
+        peers.run(arguments[1:])
+        return
     replies = replies_alone()
     from benchmarks.gradbench.evals import evals
     from benchmarks.gradbench.protocol import serve

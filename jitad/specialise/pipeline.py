@@ -24,6 +24,7 @@ from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
 from jitad.specialise.reshapes import reshapes
 from jitad.specialise.resolve import resolve
+from jitad.specialise.returned import returned
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
@@ -37,6 +38,7 @@ Pass = Callable[[Tape], Tape]
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("guards", apply_guards),
     ("simplify", simplify),
+    ("returned", returned),
     ("ranges", ranges),
     ("masks", masks),
     ("decided", simplify),
@@ -63,6 +65,8 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("bare", bare),
 )
 
+_TOGETHER = (returned, resolve)  # look at calls and functions at once
+
 
 def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
     """The tape after each pass, with the pass's name; of those that come after the one named."""
@@ -72,7 +76,7 @@ def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
     for name, run in PIPELINE[names.index(after) + 1 if after is not None else 0 :]:
         if run is not simplify or now != simple:
             before = now
-            tape = run(tape) if run is resolve else _everywhere(run, tape)
+            tape = run(tape) if run in _TOGETHER else _everywhere(run, tape)
             now = _Content(tape)
             if now != before:
                 verify(tape, name)

@@ -177,6 +177,7 @@ class _Walk:
                     self.forms.of_var[v] = p if e.ins[0].value else q
                 else:
                     self.known.either[v] = (p, q)
+                    self.chosen(e, y)
             case "cast" if e.ins[0].type.dtype == "b1":  # type: ignore[union-attr]
                 self.known.assume([y, (y * -1).plus(1)])
             case "cast" if e.ins[0].type.dtype[0] == "u" and e.ins[0].type.dtype != "u8":  # type: ignore[union-attr]
@@ -186,6 +187,17 @@ class _Walk:
             case "mul" if all(map(is_integer, e.ins)):
                 if self.known.proves_all(map(self.forms.of, e.ins)):
                     self.known.assume([y])
+
+    def chosen(self, e: Equation, y: Linear) -> None:
+        """`a if a < b else b` is the lesser one: so Python's `min` and `max` are traced."""
+        test = self.sources.get(e.ins[0])
+        if test is None or test.op not in ("lt", "le", "gt", "ge"):
+            return
+        if test.ins not in (e.ins[1:], e.ins[:0:-1]):
+            return
+        lesser = (test.ins == e.ins[1:]) == (test.op in ("lt", "le"))
+        sign = -1 if lesser else 1
+        self.known.assume([(y - self.forms.of(a)) * sign for a in e.ins[1:]])
 
     def divided(self, e: Equation, y: Linear) -> None:
         x, d = map(self.forms.of, e.ins)

@@ -30,6 +30,7 @@ from jitad.values.number import in_rules
 def resolve(tape: Tape) -> Tape:
     """A plain tape: no `vjp` or `jvp` is left, and no function with rules of its own."""
     library = _Functions(tape.functions)
+    library.outermost = True
     body = inline_customs(_resolve_block(tape.body, library))
     used = _plain(body, library)
     library.functions = hushed(body, used)
@@ -118,11 +119,12 @@ def _expanded_inside(block: Block, library: Library) -> Block:
 
 def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
     ins = [read(a, env) for a in e.ins]
-    copies = library.copies
+    copies, outermost = library.copies, library.outermost
+    library.outermost = False
     if e.op == "jvp":  # what is kept inside has tangents, in each direction
         library.copies *= 1 + len(e.params.get("directions", "1"))
     function = _resolve_block(e.blocks[0], library)
-    library.copies = copies
+    library.copies, library.outermost = copies, outermost
     # Prepared first, so that the sweep meets every value once; dead code is not differentiated.
     plain = prepare(function)
     # A derivative in a direction that is literally zero, or of a result without sensitivity, is

@@ -63,6 +63,7 @@ class Library:
         self.names = set(self.functions)
         self.memory: Memory | None = None  # for the records of loops: see `schedule`
         self.copies = 1  # of them, by forward mode around
+        self.outermost = False  # is what is swept now differentiated no further?
         # what a sweep is made of; `specialise.resolve` has more to say to both
         self.prepare: Callable[[Block], Block] = lambda block: block
         self.finish: Callable[[Block], Block] = lambda block: block

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import push, refuse
 from jitad.sweeps.implicit import inlined, opened, solved, zeros
 from jitad.sweeps.rules import tangent
+from jitad.sweeps.vacant import moved_rows, rows_of, used_arrays
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_equation, read, renew, structured, zero
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
-from jitad.tape.ir import CALLS, Atom, Block, Equation, Var, free_vars
-from jitad.tape.types import Array, Stack, Type, is_float
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, free_vars, lit
+from jitad.tape.types import INT, Array, Stack, Type, is_float
 from jitad.values.number import in_rules
 
 Tangent = tuple[Atom | None, ...]  # one a direction, None for zero; not all of them None
@@ -201,6 +204,8 @@ class Forward:
 
     def loop(self, e: Equation, env: Env, tangents: Tangents) -> None:
         b = self.b
+        if self.library.outermost and len(self.none) > 1 and self.over_rows(e, env, tangents):
+            return
         head = 3 if e.op == "for" else 0
         which = [k for k, v in enumerate(e.outs) if v in self.varied]
         ins = [read(a, env) for a in e.ins]
@@ -227,6 +232,52 @@ class Forward:
         types = [v.type for v in e.outs] + self.types(e, which)
         outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+
+    def over_rows(self, e: Equation, env: Env, tangents: Tangents) -> bool:
+        """A sum over rows of arrays of which most have no tangent: the values first, as they are,
+        then the tangents; False for any other loop."""
+        b = self.b
+        rows = rows_of(e, used_arrays(e, tangents))
+        if rows is None or not all(v in self.varied for v in e.outs):
+            return False
+        count = read(e.ins[2], env)
+        moved = moved_rows(b, count, rows, tangents)
+        if moved is None:
+            return False
+        places, number = moved
+        copy_equation(b, e, env)
+        start = [t for a in e.ins[3:] for t in self.made(a, read(a, env), tangents)]
+        types = self.types(e, list(range(len(e.outs))))
+        with b.block() as few:
+            few.results = self.sums(e, number, start, types, env, tangents, places)
+        with b.block() as many:
+            many.results = self.sums(e, count, start, types, env, tangents)
+        less = b.emit("lt", b.emit("mul", number, lit(2)), count)
+        dots = iter(structured(b, "if", (less,), (few, many), types))
+        for v in e.outs:
+            tangents[v] = tuple(next(dots) for _ in self.none)
+        return True
+
+    def sums(
+        self, e: Equation, count: Atom, start: list[Atom], types: list[Type], env: Env,
+        tangents: Tangents, places: Atom | None = None,
+    ) -> list[Atom]:  # fmt: skip
+        """The tangents of sums over all rows, or over those in these places."""
+        b, body = self.b, e.blocks[0]
+        at, twins = Var(INT), [Var(t) for t in types]
+        rest = iter(twins)
+        for p in body.params[1:]:
+            env[p] = Lit(np.dtype(p.type.dtype).type(0), p.type)  # type: ignore[arg-type, union-attr]
+            tangents[p] = tuple(next(rest) for _ in self.none)
+        with b.block(at, *twins) as new:
+            env[body.params[0]] = at if places is None else b.emit(
+                "cast", b.emit("load", places, at), dtype="i8", py=True)  # fmt: skip
+            for x in body.equations:
+                if x.outs:  # what is checked was checked with the values
+                    self.step(x, env, tangents)
+            new.results = self.results(body, list(range(len(e.outs))), env, tangents)[len(e.outs):]
+        ins = (lit(0), lit(1), count, *start)
+        return list(structured(b, "for", ins, (new,), types, e.params))
 
     def implicit(self, e: Equation, env: Env, tangents: Tangents) -> None:
         """The tangent of a solution: the fixed point of its linearised equation."""

@@ -32,6 +32,7 @@ def settle(b: Builder, scope: Scope) -> list[Thread]:
         remove_dead(reverse)
         return []
     _insert_logs(scope)
+    _share_costly(scope)
     extra = [t.t_out for t in scope.threads] + [t for t, _, _ in scope.passing]
     count = len(reverse.results)
     reverse.results += extra
@@ -42,6 +43,23 @@ def settle(b: Builder, scope: Scope) -> list[Thread]:
     needed = [v for v in dict.fromkeys(needed) if v not in scope.known]
     _provide(scope, needed)
     return scope.threads
+
+
+def _share_costly(scope: Scope) -> None:
+    """What a derivative asks for, and the forward code has computed at some cost, is the same: the
+    cosine of a sine's derivative where a rotation has both."""
+    made = {(e.op, e.ins, *e.params.values()): e.outs[0]
+            for e in scope.forward.equations if not e.blocks and costly(e)}  # fmt: skip
+    if not made:
+        return
+    meant: dict[Atom, Atom] = {wish: v for v, wish in scope.requests.items()}
+    for e in scope.reverse.equations:
+        if e.blocks or not costly(e):
+            continue
+        ins = tuple(meant.get(a, a) for a in e.ins)
+        v = made.get((e.op, ins, *e.params.values()))
+        if v is not None:
+            e.op, e.ins, e.params = "ident", (scope.requested(v),), {}
 
 
 def _provide(scope: Scope, needed: list[Var]) -> None:

@@ -9,7 +9,7 @@ A `Leaf` is a tape variable dressed as a `Number`: rules and user code compute w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -83,11 +83,16 @@ class Builder:
         finally:
             self._unshared = was
 
-    @contextmanager
-    def at_root(self) -> Iterator[None]:
+    def at_root(self) -> AbstractContextManager[None]:
         """Append to the root block, whatever blocks are open."""
+        return self.at(0)
+
+    @contextmanager
+    def at(self, level: int) -> Iterator[None]:
+        """Append to one of the open blocks, whatever others are open in it; the root is 0."""
         blocks, known, pos = self.blocks, self._known, self.pos
-        self.blocks, self._known, self.pos = blocks[:1], known[:1], None
+        self.blocks, self._known = blocks[: level + 1], known[: level + 1]
+        self.pos = None
         try:
             yield
         finally:

@@ -53,6 +53,13 @@ def test_burgers_records_one_number_a_point_and_step() -> None:
     assert operations(block, args)["push"] * 8 <= 1.1 * steps * size * 8
 
 
+def test_a_rotation_and_its_derivative_share_sine_and_cosine() -> None:
+    """There are as many of each as in the program itself."""
+    own, with_gradient = operations(*plain("arm", False)), operations(*plain("arm", True))
+    assert own["sin"] == with_gradient["sin"] > 0
+    assert own["cos"] == with_gradient["cos"] > 0
+
+
 def test_stages_that_slices_fill_are_computed_again() -> None:
     """Of a step of Runge and Kutta the state is recorded, not the slopes."""
     x, steps = np.linspace(0.5, 1.5, 7), 3

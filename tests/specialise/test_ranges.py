@@ -78,6 +78,39 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize(
+    "least",
+    [
+        lambda i: o.where(o.lt(i, 2), i, 2),
+        lambda i: o.where(o.lt(2, i), 2, i),
+        lambda i: o.where(o.ge(i, 2), 2, i),
+        lambda i: o.where(o.gt(2, i), i, 2),
+    ],
+)
+def test_the_lesser_of_two_is_at_most_either(least):
+    """As `min` is traced."""
+    def windows(b, x):
+        return for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: for_(
+            b, 0, 1, least(i), [s], lambda j, s: [s + get(x, i - 1 - j)]))[0]
+
+    plain, fast = both([("x", V)], windows)
+    assert in_loops(plain, "check")
+    assert not in_loops(fast, "check") and len(in_loops(fast, "where")) == 1
+    for x in ARRAYS:
+        assert outcome(plain, x) == outcome(fast, x)
+
+
+def test_the_greater_of_two_is_not_taken_for_the_lesser():
+    def windows(b, x):
+        return for_(b, 0, 1, x.shape[0], [0.0], lambda i, s: for_(
+            b, 0, 1, o.where(o.gt(i, 2), i, 2), [s], lambda j, s: [s + get(x, i - 1 - j)]))[0]
+
+    plain, fast = both([("x", V)], windows)
+    assert ops(fast, "check") or in_loops(fast, "check")
+    for x in ARRAYS:
+        assert outcome(plain, x) == outcome(fast, x)
+
+
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("step", [1, 2, -1])
 def test_affine_checks_are_made_once_before_the_loop(name, step):
