@@ -23,6 +23,7 @@ from jitad.trace import branches, lists, loops, outside
 from jitad.trace.attempts import (
     Attempt,
     catches,
+    cause,
     raise_,
     rethrow,
     rethrow_known,
@@ -51,6 +52,7 @@ from jitad.trace.places import (
     mapping,
     note_cell,
     note_global,
+    own,
     pick_locals,
     set_attr,
     set_item,
@@ -58,10 +60,10 @@ from jitad.trace.places import (
     unpack,
 )
 from jitad.trace.protocols import entering, items
-from jitad.trace.selected import is_among, spread
+from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
-from jitad.trace.texts import text
-from jitad.trace.unset import Among
+from jitad.trace.texts import known, text
+from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -77,9 +79,9 @@ And, Or = both, either
 HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
-    "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "choose", "compared",
-    "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob", "if_",
-    "items", "local", "made", "mapping", "matched", "note_cell", "note_global",
+    "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
+    "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
+    "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
     "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
     "set_attr", "set_item", "starred", "surely", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
@@ -145,6 +147,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if name in ("eq", "ne") and isinstance(a, dict) and isinstance(b, dict):
                 if a.keys() == b.keys() and any(map(is_ordered, (*a.values(), *b.values()))):
                     return _in_turn(name, tuple(a.values()), tuple(b[k] for k in a))
+            if isinstance(a, str):
+                known(b)
             out = plain(a, b)
             return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
@@ -214,7 +218,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
-        if type(a) is Among:
+        if is_among((a,)):
             return spread(hook, a)
         a = present(a)
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
@@ -225,6 +229,8 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
 
 def named(name: str, value: Any) -> Any:
     """What the user calls a value; the first name stays."""
+    if type(value) is np.ndarray and current() is None:  # one of the elements of something from outside, say
+        return outside.met(value)
     if isinstance(value, Complex):
         named(f"{name}_re", value.re)
         named(f"{name}_im", value.im)
@@ -251,7 +257,9 @@ _EQUAL: Callable[[Any, Any], Any] = globals()["Eq"]
 def In(a: Any, b: Any) -> Any:
     if is_among((a, b)):
         return spread(In, a, b)
-    a, b = present(a), present(b)
+    if is_optional(a):
+        return asked(In, a, b)
+    b = present(b)
     if stretched(b) is not None:
         return lists.contains(b, a)
     if isinstance(b, (list, tuple, dict)):

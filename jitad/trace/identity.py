@@ -16,8 +16,8 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace.selected import is_among, spread
-from jitad.trace.unset import Among, is_optional
+from jitad.trace.selected import spread
+from jitad.trace.unset import Among, is_among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_held
 from jitad.values.kind import fail
