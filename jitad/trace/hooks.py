@@ -166,7 +166,7 @@ def holds_ordered(value: Any) -> bool:
 
 def is_ordered(value: Any) -> bool:
     """Is its order traced, or one of the user's?"""
-    if isinstance(value, (Number, Among)) or holds_ordered(value):
+    if isinstance(value, Number) or is_among((value,)) or holds_ordered(value):
         return True
     return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
 
