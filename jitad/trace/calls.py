@@ -430,6 +430,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
     if not ours:  # which calls through the hook
+        of = args[0] if args and f in (map, itertools.starmap) else None
+        if isinstance(of, type) and implementation(of) is not None:
+            args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args = tuple(map(_callback, args))
         kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
