@@ -16,11 +16,13 @@ functional framework*, TOPLAS 30 (2008), whose zeros are generic, too.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.pointwise import combined, mapped
 from jitad.runtime import leaves
 from jitad.structures import ZERO, children_of, rebuilt, step
 from jitad.values.functions import implementation
@@ -202,7 +204,7 @@ def _map(f: Callable[[Any, str], Any], what: str, v: Any, path: str = "") -> Any
     if v is ZERO or v is None:
         return v
     if _is_function(v):
-        return lambda *args, **kwargs: _map(f, what, v(*args, **kwargs))
+        return mapped(partial(_map, f, what), v)
     parts = children_of(v)
     if parts is None:
         if leaves.is_real(v) or leaves.is_data(v):
@@ -221,7 +223,7 @@ def _zip(f: Callable[[Any, Any, str], Any], what: str, u: Any, v: Any, path: str
     if _is_function(u) and _is_function(v):
         if what == "dot":
             return f(u, v, path)
-        return lambda *args, **kwargs: _zip(f, what, u(*args, **kwargs), v(*args, **kwargs))
+        return combined(partial(_zip, f, what), u, v)
     ours, others = children_of(u), children_of(v)
     if (ours is None) != (others is None) or (ours is not None and type(u) is not type(v)):
         raise _differ(what, path, f"a {type(u).__name__} and a {type(v).__name__}")

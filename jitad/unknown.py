@@ -8,6 +8,7 @@ gives.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from jitad.trace import custom as traced
 from jitad.trace import opaque as callbacks
 from jitad.trace.operators import dress
 from jitad.trace.paths import Guard, Path, Root
+from jitad.values import registry
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
 from jitad.where import caller
@@ -296,3 +298,7 @@ def primitive(f: Function, nondiff_argnums: tuple[int, ...] = (), *, like: Any =
     if not callable(f):
         raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
     return Opaque(f, nondiff_argnums, like)
+
+
+# SciPy has many functions of numbers without a rule here: they are unknown functions, too.
+registry.unknown["ufunc"] = functools.cache(opaque)

@@ -29,7 +29,7 @@ LAYERS = (
     ("jitad.entries", "jitad.fallback", "jitad.memory"),
     ("jitad.arguments", "jitad.looking", "jitad.outputs"),
     ("jitad.trace",),
-    ("jitad.runtime", "jitad.linear"),
+    ("jitad.runtime", "jitad.linear", "jitad.pointwise"),
     ("jitad.values",),
     ("jitad.specialise",),
     ("jitad.sweeps",),

@@ -257,3 +257,25 @@ def greatest_or(values: list[Any], key: Any, default: Any) -> Any:
     if values:
         return greatest_of(values) if key is None else greatest(values, key)
     return default
+
+
+def comparison(fields: list[str], name: str) -> Any:
+    """What `dataclass` generates."""
+
+    def method(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        mine = tuple([getattr(self, f) for f in fields])
+        theirs = tuple([getattr(other, f) for f in fields])
+        match name:
+            case "__eq__":
+                return mine == theirs
+            case "__lt__":
+                return mine < theirs
+            case "__le__":
+                return mine <= theirs
+            case "__gt__":
+                return mine > theirs
+        return mine >= theirs
+
+    return method

@@ -36,6 +36,7 @@ import numpy as np
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.trace import iterables
+from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, WRITERS, kind_of, method_called, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
@@ -227,19 +228,14 @@ def _read(trace: Trace | None, owner: Any, name: str) -> Any:
 
 
 def special(thing: Any, name: str) -> FunctionType | None:
-    """A special method that a user's class defines in Python."""
+    """A special method that a user's class defines in Python, or `dataclass` for it."""
     found = getattr(type(thing), name, None)
-    return found if is_users(found) else None
+    return found if is_users(found) else generated(type(thing), name, found)
 
 
 def is_users(f: Any) -> bool:
     """True of a function that the user has written."""
-    return isinstance(f, FunctionType) and not is_library(f) and _has_source(f)
-
-
-def _has_source(f: FunctionType) -> bool:
-    """False of special methods that `dataclass` and the like generate."""
-    return not (f.__code__.co_filename.startswith("<string>") and f.__name__.startswith("__"))
+    return isinstance(f, FunctionType) and not is_library(f) and not is_generated(f)
 
 
 # -- Python functions -----------------------------------------------------------------------------
@@ -250,7 +246,7 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
         twin = rewrite(f)
     elif is_rewritten(f):
         twin = f
-    elif is_library(f) or not _has_source(f):
+    elif is_library(f) or is_generated(f):
         return _native(trace, f, args, kwargs)
     else:
         twin = rewrite(f)
@@ -434,6 +430,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
     if not ours:  # which calls through the hook
+        of = args[0] if args and f in (map, itertools.starmap) else None
+        if isinstance(of, type) and implementation(of) is not None:
+            args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args = tuple(map(_callback, args))
         kwargs = {k: _callback(v) for k, v in kwargs.items()}
     out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)

@@ -144,6 +144,9 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if name in _ORDERS and holds_ordered(a) | holds_ordered(b):
                 if isinstance(b, tuple if isinstance(a, tuple) else list):
                     return _in_turn(name, a, b)
+            if name in ("eq", "ne") and isinstance(a, dict) and isinstance(b, dict):
+                if a.keys() == b.keys() and any(map(is_ordered, (*a.values(), *b.values()))):
+                    return _in_turn(name, tuple(a.values()), tuple(b[k] for k in a))
             if isinstance(a, str):
                 known(b)
             out = plain(a, b)
@@ -163,7 +166,7 @@ def holds_ordered(value: Any) -> bool:
 
 def is_ordered(value: Any) -> bool:
     """Is its order traced, or one of the user's?"""
-    if isinstance(value, Number) or holds_ordered(value):
+    if isinstance(value, Number) or is_among((value,)) or holds_ordered(value):
         return True
     return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
 

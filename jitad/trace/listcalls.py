@@ -21,6 +21,7 @@ import numpy as np
 
 from jitad.errors import JitadValueError
 from jitad.trace import as_written
+from jitad.trace.comparisons import compares
 from jitad.trace.forms import Number
 from jitad.trace.iterables import sequence
 from jitad.trace.lists import (
@@ -48,8 +49,9 @@ from jitad.values.registry import any_traced, implementation
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such lists; None: nothing needs to."""
     owner: Any = getattr(f, "__self__", None)
-    if isinstance(f, (BuiltinMethodType, MethodWrapperType)) and stretched(owner) is not None:
-        return method(owner, f.__name__)
+    if isinstance(f, (BuiltinMethodType, MethodWrapperType)):
+        if stretched(owner) is not None or compares(owner, f.__name__, args):
+            return method(owner, f.__name__)
     if not any(map(_is_stretched, args)):
         return None
     inside = all(stretched(a) is None for a in args)  # lists of known length that hold such lists

@@ -72,7 +72,7 @@ def call(f: Any, args: tuple[Any, ...], like: Any = None) -> Any:
             _python(next(supply), operands[sum(traced[:k])]) if t else static[k]
             for k, t in enumerate(traced)
         ])  # fmt: skip
-        flat, form = flatten(f(*given))
+        flat, form = _flat(f(*given))
         found = Answer(form, tuple(kind_of(leaf, name) for leaf in flat))
         if found != answer:
             _disagree(key, name, answer, found, like is not None)
@@ -158,8 +158,14 @@ def _described(answer: Answer) -> str:
     return str(unflatten(answer.structure, [kinds.get(k, k) for k in answer.kinds]))
 
 
+def _flat(value: Any) -> tuple[list[Any], Structure]:
+    """A function made in traced code has handles for arrays."""
+    flat, form = flatten(value)
+    return [x.peek() if isinstance(x, ArrayHandle) else x for x in flat], form
+
+
 def answer_of(like: Any, name: str) -> Answer:
-    flat, form = flatten(like)
+    flat, form = _flat(like)
     return Answer(form, tuple(kind_of(leaf, name) for leaf in flat))
 
 

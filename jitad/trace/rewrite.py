@@ -85,7 +85,10 @@ _library = tuple(
 _OURS = __file__.rsplit("/trace/", 1)[0]
 AS_WRITTEN = _OURS + "/trace/as_written.py"
 # ours, but as a user writes
-_REWRITTEN = (*(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated")), AS_WRITTEN)
+_REWRITTEN = (
+    *(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated", "pointwise")),
+    AS_WRITTEN,
+)
 
 
 def is_library(f: FunctionType) -> bool:

@@ -37,7 +37,7 @@ from jitad.values import (
     ufunc_methods,
     ufuncs,
 )
-from jitad.values.registry import implementation
+from jitad.values.registry import call_unknown, implementation
 
 MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
@@ -46,4 +46,4 @@ MODULES = (
     complex_arrays, complex_linalg, fourier, eigen,
 )  # fmt: skip
 
-__all__ = ["MODULES", "implementation"]
+__all__ = ["MODULES", "call_unknown", "implementation"]

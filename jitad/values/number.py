@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.unloaded import loaded
 
@@ -241,16 +240,11 @@ class Number:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if in_rules.depth:  # a rule has multiplied an ndarray by a tagged array
             return apply(_row_of(ufunc), inputs, NO_PARAMS)
-        from jitad.values.functions import implementation  # broadcasting is above this file
+        from jitad.values.functions import call_unknown, implementation  # above this file
 
         found = implementation(ufunc)
         if found is None or method != "__call__":
-            how = ufunc.__name__ + ("" if method == "__call__" else "." + method)
-            with_ = f" with {', '.join(kwargs)}=" if kwargs else ""
-            raise JitadTypeError(
-                f"np.{how}{with_} has no derivative rule here",
-                remedy="Write it with functions that have one, or register a rule.",
-            )
+            return call_unknown(ufunc, method, inputs, kwargs)
         return found(*inputs, **kwargs)
 
 

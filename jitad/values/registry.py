@@ -142,9 +142,24 @@ def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[
 def call(original: Any, *args: Any, **kwargs: Any) -> Any:
     """The replacement of `original`, called; refused clearly where there is none."""
     found = implementation(original)
+    if found is None and isinstance(original, np.ufunc):
+        if any_traced(args):
+            return call_unknown(original, "__call__", args, kwargs)
+        return call_plain(original, args, kwargs)
     if found is None:
         raise unsupported(original)
     return found(*args, **kwargs)
+
+
+unknown: dict[str, Callable[[Any], Any]] = {}  # by "ufunc": what lets it be called as it is
+
+
+def call_unknown(ufunc: Any, method: str, inputs: Any, kwargs: dict[str, Any]) -> Any:
+    """A function of floats without a rule is called as it is; its derivative is unknown."""
+    of_floats = any("d" in types.partition("->")[0] for types in ufunc.types)
+    if method != "__call__" or kwargs or ufunc.nout != 1 or not of_floats or not unknown:
+        raise unsupported(ufunc if method == "__call__" else getattr(ufunc, method))
+    return unknown["ufunc"](ufunc)(*inputs)
 
 
 def unsupported(original: Any) -> JitadTypeError:

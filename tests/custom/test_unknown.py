@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import njit
+from scipy.special import lpmv
 
 from jitad import derivative, grad, jit, jit_grad, opaque, primitive, stop_gradient, unknown_policy
 from jitad.errors import JitadError, JitadTypeError, JitadValueError
@@ -426,3 +427,42 @@ def test_a_primitive_without_rules_is_opaque() -> None:
     for g in (grad(f), jit_grad(f)):
         with pytest.raises(JitadTypeError, match="no derivative rule is known"):
             g(3.0)
+
+
+# -- functions of libraries -----------------------------------------------------------------------
+
+
+@BOTH
+def test_a_ufunc_without_a_rule_is_an_unknown_function(run: Any) -> None:
+    """Here `lpmv(0, 1, x)` is x, and `lpmv(0, 2, x)` is (3 x**2 - 1) / 2."""
+    by_sign = run(grad(lambda x: x * x if lpmv(0, 1, x) > 0.0 else -x))
+    assert by_sign(0.2) == pytest.approx(0.4) and by_sign(-0.2) == -1.0
+
+    def weighted(x: Any) -> Any:
+        return np.sum(x * stop_gradient(lpmv(0, 2, x))) + lpmv(0, 1, 0.5) * x[0]
+
+    x = np.array([0.1, 0.4, 0.8])
+    expected = 0.5 * (3.0 * x * x - 1.0) + [0.5, 0.0, 0.0]
+    for _ in range(2):
+        np.testing.assert_allclose(run(grad(weighted))(x), expected, rtol=1e-14)
+
+    def summed(x: float, at: Any) -> Any:
+        total = 0.0
+        for v in at:
+            total += x * lpmv(0, 1, v)
+        return total
+
+    assert run(grad(summed))(2.0, x) == pytest.approx(1.3)
+    with pytest.raises(JitadTypeError, match="no derivative rule is known for lpmv"):
+        run(grad(lambda x: x * lpmv(0, 1, x)))(0.2)
+    with unknown_policy("met"), pytest.raises(JitadTypeError, match="by policy"):
+        run(grad(lambda x: x * lpmv(0, 1, 0.5 * x) if x > 1.0 else x))(2.0)
+
+
+@BOTH
+def test_an_opaque_function_that_is_made_on_the_way(run: Any) -> None:
+    def f(x: Any) -> Any:
+        falling = opaque(lambda a: np.sort(a)[::-1])
+        return np.sum(falling(stop_gradient(x)) * x)
+
+    np.testing.assert_array_equal(run(grad(f))(np.array([1.0, 3.0, 2.0])), [3.0, 2.0, 1.0])

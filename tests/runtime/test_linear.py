@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from jitad import grad, jit, jvp, linear, vjp
+from jitad import derivative, grad, jit, jvp, linear, vjp
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.linear import ZERO
 from jitad.structures import flatten
@@ -130,3 +131,15 @@ def test_operators_take_generic_zeros(run: Any) -> None:
     np.testing.assert_array_equal(zeros[0], [0.0, 0.0])
     assert by_y == zeros[1] == 0.0
     np.testing.assert_array_equal(tangent, [1.0, 3.0])
+
+
+def test_functions_as_vectors_where_they_are_traced() -> None:
+    """(square + x sine)(x) and its derivative, where the vectors are made on the way."""
+    square, sine = lambda t: t * t, lambda t: math.sin(t)
+
+    def combination(x: float) -> Any:
+        return linear.add(square, linear.scale(sine, x))(x) + linear.zero(sine)(x)
+
+    expected = 2.0 * 0.5 + math.sin(0.5) + 0.5 * math.cos(0.5)
+    for g in (grad(combination), jit(grad(combination)), jit(derivative(combination))):
+        assert g(0.5) == pytest.approx(expected, rel=1e-14)

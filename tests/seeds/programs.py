@@ -211,7 +211,7 @@ def outcome(case: dict[str, Any], compiled: bool) -> str:
 
 # Run as they are: they look at tapes, and are not compiled themselves.
 INSPECT = {"residual", "residual_gradient_only", "constant_fold", "pe_terminates",
-           "count_local_rules", "cross_entropy_softmax_grad"}  # fmt: skip
+           "count_local_rules"}  # fmt: skip
 
 
 def compilable(case: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import pytest
 
+import jitad
 from jitad import grad, jit_grad
 
 SCALE = 1.0
@@ -453,3 +454,13 @@ def test_what_python_calls_is_traced(name, engine):
     for SCALE in (1.0, 2.5, -3.0):  # the programs read it
         Thing.rate = SCALE
         assert g(0.7) == pytest.approx(difference(f, 0.7), rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: list(map(float, x))[1] * x[0],
+    lambda x: sum(map(float, [x[0], x[1]])),
+    lambda x: sum(map(int, x)) * x[0],
+])  # fmt: skip
+def test_a_class_of_numbers_is_mapped(f):
+    x = np.array([1.5, 2.5])
+    assert jitad.jit(f)(x) == f(x)

@@ -1,7 +1,8 @@
 """How is a user's program checked?  Both engines, both modes, against a truth from outside.
 
 The compiled engine gives value, gradient and directional derivative from one kernel, so that each
-program is compiled once.
+program is compiled once.  Long programs are "emitted" instead: what Numba would compile is run as
+the Python that it is.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import pytest
 import jitad
 from tests import truth
 from tests.catalogue.entry import Catalogue, Program
+from tests.engines import as_emitted
 from tests.programs import NOT_COMPILED
 
 
@@ -52,6 +54,11 @@ def check(module: str, name: str, engine: str) -> None:
     def run(a: Any, t: Any) -> Any:
         return derivatives(program, positions, a, t)
 
+    if engine == "emitted":
+
+        def run(a: Any, t: Any) -> Any:
+            return as_emitted(lambda a, t: derivatives(program, positions, a, t), a, t)
+
     if engine == "compiled":
         run = jitad.jit(run, fallback=False)
         if name in NOT_COMPILED:
@@ -73,7 +80,7 @@ def catalogue_of(module: str) -> Catalogue:
     return out
 
 
-def cases(catalogue: Catalogue) -> Any:
+def cases(catalogue: Catalogue, engines: tuple[str, ...] = ("eager", "compiled")) -> Any:
     """For a test with the arguments `name` and `engine`."""
-    ids = [(p.name, engine) for p in catalogue for engine in ("eager", "compiled")]
+    ids = [(p.name, engine) for p in catalogue for engine in engines]
     return pytest.mark.parametrize(("name", "engine"), ids)
