@@ -6,6 +6,8 @@ non-negative and checked when they get here.
 
 A slice is described by `kinds`, a letter an axis of the base: `i` takes one index operand, `r`
 takes three (start, step, count) and leaves an axis.
+
+What a sweep adds to an adjoint may be added in any order (`free`), what the user adds may not.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ def _store(a: Any, v: Any, *index: Any) -> None:
     a[tuple(map(_int, index))] = v
 
 
-def _accum(a: Any, v: Any, *index: Any) -> None:
+def _accum(a: Any, v: Any, *index: Any, free: bool = False) -> None:
     a[tuple(map(_int, index))] += v
 
 
@@ -65,7 +67,9 @@ def _store_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
     return (o.store(ct, 0.0, *rest[:-1]), part) + (None,) * (len(rest) - 1)
 
 
-def _accum_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
+def _accum_vjp(
+    o: Any, ct: Any, a: Any, v: Any, *rest: Any, free: bool = False
+) -> tuple[Any, ...]:
     return (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1)
 
 
@@ -105,7 +109,7 @@ def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
     a[slice_key(kinds, operands)] = v
 
 
-def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
+def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str, free: bool = False) -> None:
     a[slice_key(kinds, operands)] += v
 
 
@@ -135,7 +139,9 @@ def _store_slice_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str) ->
     return (o.store_slice(ct, 0.0, *operands, kinds=kinds), part) + (None,) * len(operands)
 
 
-def _accum_slice_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str) -> tuple[Any, ...]:
+def _accum_slice_vjp(
+    o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str, free: bool = False
+) -> tuple[Any, ...]:
     operands = rest[:-1]
     part = o.slice(ct, *operands, kinds=kinds)
     if not np_ndim(v):

@@ -136,7 +136,8 @@ class Reverse:
         return whole
 
     def into(self, whole: Atom, part: Into) -> Atom:
-        return self.b.emit(part.op, whole, *part.args, **part.params)
+        free = {"free": True} if part.op in ("accum", "accum_slice") else {}
+        return self.b.emit(part.op, whole, *part.args, **{**part.params, **free})
 
     def gather(self, v: Var, scope: Scope) -> None:
         """Apply what is pending for one variable."""
