@@ -23,7 +23,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from jitad.emit import numba_private, pages
+from jitad.emit import numba_private
+from jitad.emit import pool as _pool  # arrays lie there  # noqa: F401
 
 Value = Any  # of LLVM
 Type = Any  # of Numba
@@ -143,13 +144,11 @@ def _type_array(dtype: Type, *extents: Type) -> Any:
 
 def _lower_empty(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     array = numba_private.new_array(context, builder, sig.return_type, args[1:])
-    pages.advise(builder, array)
     return array._getvalue()
 
 
 def _lower_zeros(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     array = numba_private.new_array(context, builder, sig.return_type, args[1:])
-    pages.advise(builder, array)
     numba_private.clear(builder, array)
     return array._getvalue()
 
@@ -178,7 +177,6 @@ def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
                   context.get_constant(types.intp, 16)):  # fmt: skip
         room = builder.select(builder.icmp_signed("<", room, least), least, room)
     new = numba_private.new_array(context, builder, sig.return_type, [room])
-    pages.advise(builder, new)
     numba_private.copy(builder, new, old)
     return new._getvalue()
 

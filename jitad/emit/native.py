@@ -38,7 +38,7 @@ from jitad.tape.types import Array, Scalar
 __all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
+_MADE_FROM = ("preamble", "output", "scalars", "memory", "pool", "libm", "polygamma",
               "numba_private", "native", "depth", "sorting", "lapack", "blas", "fourier", "banded",
               "eigen", "addresses", "cython_special")  # fmt: skip
 

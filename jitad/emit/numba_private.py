@@ -44,7 +44,7 @@ from numba.core import (
     untyped_passes,
 )
 from numba.core import ir as numba_ir
-from numba.core.runtime import nrt
+from numba.core.runtime import _nrt_python, nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
 from numba.np import arrayobj, numpy_support
@@ -324,7 +324,7 @@ def new_array(context: Any, builder: Any, type: Any, extents: list[Any]) -> Any:
         context.call_conv.return_user_exc(builder, ValueError, message)
     with builder.if_then(too_big, likely=False):
         context.call_conv.return_user_exc(builder, ValueError, ("array is too big",))
-    meminfo = context.nrt.meminfo_alloc_aligned(builder, total, 64)
+    meminfo = _allocated(context, builder, total)
     data = _fresh(builder, context.nrt.meminfo_data(builder, meminfo))
     itemsize = ir.Constant(intp, bytes_each)
     arrayobj.populate_array(
@@ -332,6 +332,25 @@ def new_array(context: Any, builder: Any, type: Any, extents: list[Any]) -> Any:
         _strides(builder, extents, itemsize), itemsize, meminfo,
     )  # fmt: skip
     return array
+
+
+def _allocated(context: Any, builder: Any, size: Any) -> Any:
+    """Memory that is counted, from `pool`."""
+    pointer = ir.IntType(8).as_pointer()
+    allocate = declare(builder.module, ir.FunctionType(pointer, [size.type]), "jitad_allocate", ())
+    meminfo = builder.call(allocate, [size])
+    with cgutils.if_unlikely(builder, cgutils.is_null(builder, meminfo)):
+        message = ("Allocation failed (probably too large).",)
+        context.call_conv.return_user_exc(builder, MemoryError, message)
+    return meminfo
+
+
+def runtime_functions(names: dict[str, str]) -> dict[str, str]:
+    """The symbols of functions of Numba's runtime, which are defined from now on."""
+    helpers = _nrt_python.c_helpers
+    for name in names.values():
+        llvm.add_symbol(f"NRT_{name}", helpers[name])
+    return {key: f"NRT_{name}" for key, name in names.items()}
 
 
 def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> Any:
