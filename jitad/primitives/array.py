@@ -6,8 +6,6 @@ non-negative and checked when they get here.
 
 A slice is described by `kinds`, a letter an axis of the base: `i` takes one index operand, `r`
 takes three (start, step, count) and leaves an axis.
-
-What a sweep adds to an adjoint may be added in any order (`free`), what the user adds may not.
 """
 
 from __future__ import annotations
@@ -46,7 +44,7 @@ def _store(a: Any, v: Any, *index: Any) -> None:
     a[tuple(map(_int, index))] = v
 
 
-def _accum(a: Any, v: Any, *index: Any, free: bool = False) -> None:
+def _accum(a: Any, v: Any, *index: Any) -> None:
     a[tuple(map(_int, index))] += v
 
 
@@ -67,9 +65,7 @@ def _store_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
     return (o.store(ct, 0.0, *rest[:-1]), part) + (None,) * (len(rest) - 1)
 
 
-def _accum_vjp(
-    o: Any, ct: Any, a: Any, v: Any, *rest: Any, free: bool = False
-) -> tuple[Any, ...]:
+def _accum_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any) -> tuple[Any, ...]:
     return (ct, o.load(ct, *rest[:-1])) + (None,) * (len(rest) - 1)
 
 
@@ -109,7 +105,7 @@ def _store_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
     a[slice_key(kinds, operands)] = v
 
 
-def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str, free: bool = False) -> None:
+def _accum_slice(a: Any, v: Any, *operands: Any, kinds: str) -> None:
     a[slice_key(kinds, operands)] += v
 
 
@@ -139,9 +135,7 @@ def _store_slice_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str) ->
     return (o.store_slice(ct, 0.0, *operands, kinds=kinds), part) + (None,) * len(operands)
 
 
-def _accum_slice_vjp(
-    o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str, free: bool = False
-) -> tuple[Any, ...]:
+def _accum_slice_vjp(o: Any, ct: Any, a: Any, v: Any, *rest: Any, kinds: str) -> tuple[Any, ...]:
     operands = rest[:-1]
     part = o.slice(ct, *operands, kinds=kinds)
     if not np_ndim(v):
@@ -221,13 +215,15 @@ _updating("accum_take", _accum_take, _accum_take_vjp)
 # -- making arrays --------------------------------------------------------------------------------
 
 
-def _full(v: Any, *dims: Any, dtype: str) -> Any:
+# `adjoint`: zeros to which a sweep will add, in any order; sums of the user's keep theirs
+def _full(v: Any, *dims: Any, dtype: str, adjoint: bool = False) -> Any:
     return np.full(tuple(map(_int, dims)), v, dtype)
 
 
 register(Primitive(
-    "full", _full, lambda v, *dims, dtype: ((Array(dtype, len(dims)), dims),), linear=(0,),
-    vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
+    "full", _full, lambda v, *dims, dtype, adjoint=False: ((Array(dtype, len(dims)), dims),),
+    linear=(0,), vjp=lambda o, ct, v, *rest, dtype, adjoint=False: (
+        o.sum(ct, axes=tuple(range(len(rest) - 1))),)
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
 def _blank(*dims: Any, dtype: str, start: str) -> Any:

@@ -7,7 +7,7 @@ both, and columns are read as rows of the mirror.
 
 To the adjoint of such a matrix rows and columns are added.  It is held as the sum of two, rows
 being added to the one, columns as rows to the transpose of the other; where it is read, they are
-added.  Only additions of the sweeps are divided, whose order is free.
+added.  Only what starts as an adjoint's zeros is divided: the order of a sweep's additions is free.
 
 Matrices that inner loops go through along one axis only are turned instead (`layout`).
 """
@@ -54,7 +54,8 @@ class _Group:
     others: int = 0  # elements here and there, read, written or added to
     made: int = 0  # whole matrices made or read
     fixed: bool = False
-    strict: bool = False  # some are added in the user's order
+    begun: int = 0  # times that it is begun, at most once a loop around
+    adjoints: int = 0  # of them as zeros to which a sweep adds
 
     def kind(self) -> str | None:
         """"mirror", "sum", or None for a matrix that stays as it is."""
@@ -62,7 +63,8 @@ class _Group:
             return None
         if _pays(self.reads, sum(self.sums) + self.others + self.made):
             return "mirror"
-        if not self.strict and _pays(self.sums, sum(self.reads) + self.others + self.made):
+        swept = 0 < self.begun == self.adjoints
+        if swept and _pays(self.sums, sum(self.reads) + self.others + self.made):
             return "sum"
         return None
 
@@ -153,9 +155,8 @@ class _Votes:
     def _touch(self, g: _Group, e: Equation, index: Var | None, loops: int) -> None:
         axis, length = self._way(e, index)
         if e.op in STORES and self._groups.find(e.ins[0]) is None:
+            g.begun += 1
             g.made += _PER_LOOP ** (loops + 2)
-        if e.op == "accum" or e.op == "accum_slice":
-            g.strict |= not e.params.get("free")
         weight = _PER_LOOP ** (loops + length)
         if axis is None or e.op in ("store", "store_slice"):
             g.others += weight
@@ -180,8 +181,11 @@ class _Votes:
     def _whole(self, e: Equation, loops: int) -> None:
         """Matrices that are made, taken or handed over as a whole."""
         handed_over = e.op in STORES or any(isinstance(v.type, Stack) for v in e.outs)
-        for g in map(self._groups.find, (*e.ins, *e.outs)):
+        for a in (*e.ins, *e.outs):
+            g = self._groups.find(a)
             if g is not None and e.op != "dim":
+                g.begun += a in e.outs
+                g.adjoints += bool(a in e.outs and e.params.get("adjoint"))
                 g.fixed |= handed_over
                 g.made += _PER_LOOP ** (loops + 2)
 
@@ -192,6 +196,7 @@ class _Votes:
             for a, v in zip(way, e.outs, strict=True):
                 g = self._groups.find(v)
                 if g is not None and self._groups.find(a) is None:
+                    g.begun += 1
                     g.made += _PER_LOOP ** (loops + 2)
 
 
@@ -356,9 +361,8 @@ def _across(
 ) -> Equation:
     """The same of the transpose."""
     op = op or e.op
-    params = dict(e.params) if op == e.op else {k: v for k, v in e.params.items() if k != "free"}
     if "slice" not in op:
-        return Equation(op, (*head, *e.ins[: len(head) - 1 : -1]), outs, params, (), e.pos)
-    params["kinds"] = params["kinds"][::-1]
+        return Equation(op, (*head, *e.ins[: len(head) - 1 : -1]), outs, {}, (), e.pos)
+    params = {"kinds": e.params["kinds"][::-1]}
     operands = [a for part in reversed(_parts(e)) for a in part]
     return Equation(op, (*head, *operands), outs, params, (), e.pos)

@@ -103,7 +103,8 @@ class Reverse:
             return self.b.emit("stack", element=v.type.element)
         if isinstance(v.type, Array):
             dims = [scope.value(a) for a in v.shape]
-            return self.b.emit("full", lit_zero(v.type.dtype), *dims, dtype=v.type.dtype)
+            dtype = v.type.dtype
+            return self.b.emit("full", lit_zero(dtype), *dims, dtype=dtype, adjoint=True)
         return zero(self.b, v)
 
     def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None) -> None:
@@ -136,8 +137,7 @@ class Reverse:
         return whole
 
     def into(self, whole: Atom, part: Into) -> Atom:
-        free = {"free": True} if part.op in ("accum", "accum_slice") else {}
-        return self.b.emit(part.op, whole, *part.args, **{**part.params, **free})
+        return self.b.emit(part.op, whole, *part.args, **part.params)
 
     def gather(self, v: Var, scope: Scope) -> None:
         """Apply what is pending for one variable."""
