@@ -215,13 +215,15 @@ _updating("accum_take", _accum_take, _accum_take_vjp)
 # -- making arrays --------------------------------------------------------------------------------
 
 
-def _full(v: Any, *dims: Any, dtype: str) -> Any:
+# `adjoint`: zeros to which a sweep will add, in any order; sums of the user's keep theirs
+def _full(v: Any, *dims: Any, dtype: str, adjoint: bool = False) -> Any:
     return np.full(tuple(map(_int, dims)), v, dtype)
 
 
 register(Primitive(
-    "full", _full, lambda v, *dims, dtype: ((Array(dtype, len(dims)), dims),), linear=(0,),
-    vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
+    "full", _full, lambda v, *dims, dtype, adjoint=False: ((Array(dtype, len(dims)), dims),),
+    linear=(0,), vjp=lambda o, ct, v, *rest, dtype, adjoint=False: (
+        o.sum(ct, axes=tuple(range(len(rest) - 1))),)
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
 def _blank(*dims: Any, dtype: str, start: str) -> Any:

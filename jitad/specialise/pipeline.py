@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.delay import delay
+from jitad.specialise.families import families
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
+from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
 from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.products import products
@@ -41,6 +43,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("returned", returned),
     ("ranges", ranges),
     ("masks", masks),
+    ("families", families),
     ("decided", simplify),
     ("resolve", resolve),
     ("scalarise", scalarise),
@@ -59,6 +62,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("delay", delay),
     ("gather", gather),
     ("sink", sink),
+    ("mirrors", mirrors),
     ("lay out", lay_out),
     ("last fold", simplify),
     ("together", together),

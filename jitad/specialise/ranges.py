@@ -77,7 +77,7 @@ class _Walk:
         self.known = Known()
         self.signs = Signs()
         self.sources: dict[Atom, Equation] = {}
-        self.decided: dict[Var, Lit] = {}
+        self.decided: dict[Var, Atom] = {}
         self.depth: dict[Var, int] = {}  # number of loops around the definition
         self.loops = 0
         self.clauses: dict[int, _Clause] = {}  # of checks that were hoisted already, by id
@@ -119,6 +119,7 @@ class _Walk:
                 if proved(e.ins[0], True, self.sources, self.forms, self.known):
                     return []
                 self.known.assume(facts(e.ins[0], True, self.sources, self.forms))
+                self.passed += self.guarded(e.ins[0])
             case "for":
                 before = self.counted(e)
             case "while":
@@ -132,8 +133,8 @@ class _Walk:
                     self.forget(mark)
             case _:
                 self.signs.enter(e)
-                if e.op in COMPARISONS:
-                    decided = self.decide(e)
+                if e.op in COMPARISONS or e.op in ("maximum", "minimum"):
+                    decided = self.decide(e) if e.op in COMPARISONS else self.larger(e)
                     if decided is not None:
                         self.decided[e.outs[0]] = decided
                         return []
@@ -155,6 +156,28 @@ class _Walk:
             if proved(e.outs[0], truth, self.sources, self.forms, self.known):
                 return Lit(truth, BOOL)
         return None
+
+    def larger(self, e: Equation) -> Atom | None:
+        """The operand of a maximum or minimum of integers that is sure to be it."""
+        if not all(map(is_integer, (*e.ins, *e.outs))):
+            return None
+        p, q = map(self.forms.of, e.ins)
+        sign = 1 if e.op == "maximum" else -1
+        if self.known.proves((p - q) * sign):
+            return e.ins[0]
+        return e.ins[1] if self.known.proves((q - p) * sign) else None
+
+    def guarded(self, c: Atom) -> list[_Clause]:
+        """What a check makes sure of unless a loop does not run at all, as `write` puts it."""
+        guards: list[Linear] = []
+        while (e := self.sources.get(c)) is not None and e.op == "logical_or":
+            empty = self.sources.get(e.ins[0])
+            runs = compared(empty, self.forms, False) if empty is not None else None
+            if runs is None:
+                return []
+            guards += runs
+            c = e.ins[1]
+        return [_Clause((), tuple(guards), c)] if guards else []
 
     def integer(self, e: Equation, v: Var) -> None:
         """What an equation says about the integer it defines."""

@@ -15,6 +15,7 @@ from jitad.primitives.table import costly
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.fuse import finish
 from jitad.sweeps.scope import Scope, Thread
+from jitad.sweeps.windows import joined
 from jitad.tape.build import Builder
 from jitad.tape.copy import lit_zero
 from jitad.tape.dead import remove_dead
@@ -93,6 +94,9 @@ def _provide(scope: Scope, needed: list[Var]) -> None:
         for a in inputs[v]:
             first[a] = min(first.get(a, first[v]), first[v])
             heappush(todo, (-order[a], a))
+    if joined(scope, [made[v] for v in sorted(fixed, key=order.__getitem__) if v in made]):
+        _provide(scope, needed)
+        return
     recorded = minimum_cut(inputs, cost, fixed, needed)
     # what is recorded comes back by its extents: they are needed as well
     extents = [
@@ -125,7 +129,7 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     if row.effect or costly(e):
         return False
     if e.op in ("load", "slice", "take"):
-        return scope.available(e.ins[0], region)
+        return e.ins[0] in scope.hulls or scope.available(e.ins[0], region)
     if e.op in ("store", "store_slice"):
         return _made_here(e.ins[0], scope)
     if any(isinstance(v.type, Array) for v in e.outs):

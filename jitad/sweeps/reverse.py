@@ -103,7 +103,8 @@ class Reverse:
             return self.b.emit("stack", element=v.type.element)
         if isinstance(v.type, Array):
             dims = [scope.value(a) for a in v.shape]
-            return self.b.emit("full", lit_zero(v.type.dtype), *dims, dtype=v.type.dtype)
+            dtype = v.type.dtype
+            return self.b.emit("full", lit_zero(dtype), *dims, dtype=dtype, adjoint=True)
         return zero(self.b, v)
 
     def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None) -> None:

@@ -64,6 +64,7 @@ class Scope:
         self.before: dict[int, list[Equation]] = {}
         self.twins: list[tuple[Equation, tuple[Var, ...]]] = []
         self.versions = Versions()
+        self.hulls: set[Var] = set()  # slices that windows are taken from, see `windows`
         self.origin: dict[Var, Var] = parent.origin if parent is not None else {}
         # the defining equations, shared with the builder: results added later are entered, too
         self.sources: dict[Var, Equation] = parent.sources if parent is not None else {}

@@ -320,6 +320,21 @@ def written(recipe, env):
             return bind(op, written(p, env), written(q, env))
 
 
+def test_the_smaller_of_an_index_and_an_extent_that_was_checked_is_the_index():
+    """Of a hoisted check, too, which says: no iteration, or all that is needed."""
+
+    def f(b, x, n):
+        def body(i, s):
+            return [s + get(x, i) * o.load(x, o.minimum(i, o.sub(x.shape[0], 1)))]
+
+        return for_(b, 0, 1, n, [0.0], body)[0]
+
+    plain, fast = both([("x", V), ("n", INT)], f)
+    assert not ops(fast, "minimum")
+    for x, n in itertools.product(ARRAYS, (-1, 0, 1, 4)):
+        assert outcome(plain, x, n) == outcome(fast, x, n)
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.tuples(sums(), sums(), sums(), sums(), sums()), st.sampled_from([1, -1, 2]), st.booleans()

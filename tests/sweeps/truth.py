@@ -92,7 +92,7 @@ def _written(plain: Callable[..., Any]) -> Callable[..., Any]:
     return write
 
 
-def _full(v: Any, *dims: Any, dtype: str) -> Any:
+def _full(v: Any, *dims: Any, dtype: str, adjoint: bool = False) -> Any:
     return np.full(tuple(map(int, dims)), v, np.result_type(v, dtype))
 
 
