@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from types import BuiltinMethodType, CellType, ModuleType
 from typing import Any
 

@@ -283,6 +283,9 @@ class ArrayHandle(Surface):
                 whole[slice_key(window.kinds, window.operands)] = value
             self._write_all(whole)
             return
+        if not self.shape:
+            self._set(value, owned=False)
+            return
         plain = not isinstance(value, Number) and not window.traced
         if isinstance(self._content, np.ndarray) and plain:
             # Overlap of source and destination is NumPy's business here.
@@ -437,10 +440,25 @@ class ArrayHandle(Surface):
         return ArrayHandle._onto(self, Reshaped((product(self.shape),)))
 
     def _as_view(self, shape: tuple[Int, ...]) -> bool:
-        plain = self.peek() if self.concrete else None
-        if isinstance(plain, np.ndarray) and not _any_number(shape) and plain.size:
+        plain = None if _any_number(shape) else self._laid_out
+        if isinstance(plain, np.ndarray) and plain.size:
             return bool(np.shares_memory(plain, plain.reshape(shape)))
+        if sum(not isinstance(n, int) or n != 1 for n in self.shape) < 2:
+            return not isinstance(self._view, Shown)  # of one axis, whatever its steps are
         return self.contiguous
+
+    @property
+    def _laid_out(self) -> Any:
+        """An ndarray that lies in memory as this one does; None on a tape, and of what is shown."""
+        if self._parent is None:
+            content = self._content
+            while isinstance(content, Number) and content.tag:
+                content = content.primal  # type: ignore[attr-defined]
+            return content if isinstance(content, np.ndarray) else None
+        parent = self._parent._laid_out
+        if parent is None or self._view.traced or isinstance(self._view, Shown):  # type: ignore[union-attr]
+            return None
+        return self._view.read(parent)  # type: ignore[union-attr]
 
     @property
     def contiguous(self) -> bool:

@@ -103,7 +103,8 @@ def as_operand(value: Any) -> Any:
         from jitad.values.registry import call
 
         return call(np.array, value)
-    raise fail(JitadTypeError, f"a {type(value).__name__} can't take part in array arithmetic")
+    what = getattr(type(value), "called", f"a {type(value).__name__}")
+    raise fail(JitadTypeError, f"{what} can't take part in array arithmetic")
 
 
 def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
