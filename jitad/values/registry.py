@@ -31,6 +31,7 @@ _later = {
     "scipy.signal": "jitad.values.filters",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
+    "scipy.spatial.distance": "jitad.values.distances",
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
 
