@@ -163,7 +163,7 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
         content = content[()]
     own = shape_of(content)
     if not own and not shape and not isinstance(content, Number) and not traced:
-        return content
+        return dtype.type(content)
     while len(own) > len(shape):  # NumPy drops leading axes of extent 1 here
         if isinstance(own[0], Number) or own[0] != 1:
             raise fail(JitadValueError, _no_fit(own, shape))

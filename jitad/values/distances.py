@@ -1,7 +1,7 @@
 """What becomes of the distances between points that scipy.spatial.distance computes?
 
-As norms, the euclidean one has derivative zero where two points coincide.  Ties of `chebyshev` share
-the derivative.
+As norms, the euclidean one has derivative zero where two points coincide.  Ties of `chebyshev`
+share the derivative.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ def body(g: Statements, index: str | None) -> list[str]:
         elif kind == 5:
             lines.append(g.filled("{a} = {a} * 0.5 + {y}", 0, {"a": a}))
         elif kind == 6:
-            end = g.c.pick(["{a} += t", "{a}[{index}] = t", "s += np.sum(t) * 0.1",
+            end = g.c.pick(["{a} += t", "{a}[{index}] = t", "s += np.float64(np.sum(t)) * 0.1",
                             "{a}[{index}] *= t"])  # fmt: skip
             lines += [f"t = {g.expression(1)}", g.filled(end, 0, {"a": a})]
         else:
@@ -195,7 +195,7 @@ def over_rows(g: Statements) -> list[str]:
                      f"for r, w in zip({a}, {b}):", f"for r in {a}.T:",
                      f"for i, r in enumerate({a}[::-1]):"])  # fmt: skip
     lines = body(g, "i" if "i," in head else None)
-    end = g.c.pick(["r *= 0.5", "r[...] = s", "s = s + np.sum(r)", "r[::-1] += s",
+    end = g.c.pick(["r *= 0.5", "r[...] = s", "s = s + np.float64(np.sum(r))", "r[::-1] += s",
                     "r[{slice}] = np.cos(r[{slice}])"])  # fmt: skip
     return [head, *indented([*lines, g.filled(end)])]
 

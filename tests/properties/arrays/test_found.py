@@ -98,6 +98,13 @@ FOUND = {
         return z[0], z[1]
     """,
     "products with a mask": "return c @ q, q @ c, q[1:] @ a, b @ (c[:3] > 0)",
+    "one number keeps its dtype": """
+        z = np.astype(np.asarray(s), np.float32)
+        z[...] = 0.25
+        y = np.array(n)
+        y[()] = 2.7
+        return z, y
+    """,
     "elements by a flat view of one number": """
         z = np.array(s)
         z.reshape(-1)[0] *= 2.0
