@@ -141,7 +141,7 @@ def _returned(s: Scope, results: list[Atom], changed: list[Atom]) -> list[Expr]:
             out += map(Expr, s.stacks[r])
         elif not isinstance(r, Var) or not is_array(r):
             out.append(s.expr(r))
-        elif apart[r]:
+        elif apart[r] and s.whole(r):
             out.append(Expr(s.access[r].name))
             apart[r] = False  # a second time it is copied
         else:

@@ -95,7 +95,8 @@ _binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a /
         domain=(ANY, POSITIVE))  # fmt: skip
 _row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=arithmetic, numpy=np.negative)
 _row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, numpy=np.absolute)
-_row("sign", np.sign, "sign({0})", lambda o, a, y: (None,), infer=arithmetic)
+_row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a), "sign({0})",
+     lambda o, a, y: (None,), infer=arithmetic, numpy=np.sign)  # fmt: skip
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:

@@ -229,7 +229,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
 
 def named(name: str, value: Any) -> Any:
     """What the user calls a value; the first name stays."""
-    if type(value) is np.ndarray and current() is None:  # one of the elements of something from outside, say
+    if type(value) is np.ndarray and current() is None:  # an element of a list from outside, say
         return outside.met(value)
     if isinstance(value, Complex):
         named(f"{name}_re", value.re)

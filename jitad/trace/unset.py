@@ -46,6 +46,8 @@ class Among:
     `flags` say for all but the last whether it is this one; see `among`.
     """
 
+    called = "a value that is another kind of thing on each path"  # in messages
+
     flags: tuple[Any, ...]
     among: tuple[Any, ...]
 

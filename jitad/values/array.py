@@ -32,6 +32,7 @@ from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
 from jitad.values.kind import fail, type_of
+from jitad.values.layout import gives_view
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, all_of
@@ -283,6 +284,9 @@ class ArrayHandle(Surface):
                 whole[slice_key(window.kinds, window.operands)] = value
             self._write_all(whole)
             return
+        if not self.shape:
+            self._set(value, owned=False)
+            return
         plain = not isinstance(value, Number) and not window.traced
         if isinstance(self._content, np.ndarray) and plain:
             # Overlap of source and destination is NumPy's business here.
@@ -423,7 +427,7 @@ class ArrayHandle(Surface):
         """
         if len(shape) == len(self.shape) and all(map(same, shape, self.shape)):
             return self._window(all_of(self.shape).entries)
-        if self._as_view(shape):
+        if gives_view(self, shape):
             if not self.shape:
                 return self.with_axes(tuple(range(len(shape))))
             return ArrayHandle._onto(self, Reshaped(shape))
@@ -435,25 +439,6 @@ class ArrayHandle(Surface):
         if not self.shape:
             return self.reshaped((1,))
         return ArrayHandle._onto(self, Reshaped((product(self.shape),)))
-
-    def _as_view(self, shape: tuple[Int, ...]) -> bool:
-        plain = self.peek() if self.concrete else None
-        if isinstance(plain, np.ndarray) and not _any_number(shape) and plain.size:
-            return bool(np.shares_memory(plain, plain.reshape(shape)))
-        return self.contiguous
-
-    @property
-    def contiguous(self) -> bool:
-        """True where the elements lie one after the other in memory, in C order."""
-        if self.concrete:
-            plain = self.peek()
-            return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
-        if self._choice is not None:
-            return all(h.contiguous for h in self._choice.among)
-        if isinstance(self._view, Window):
-            assert self._parent is not None
-            return self._parent.contiguous and self._view.contiguous(self._parent.shape)
-        return not isinstance(self._view, Shown)
 
 
 def _is_scalar_tagged(value: Any, content: Any) -> bool:

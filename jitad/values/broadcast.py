@@ -103,7 +103,8 @@ def as_operand(value: Any) -> Any:
         from jitad.values.registry import call
 
         return call(np.array, value)
-    raise fail(JitadTypeError, f"a {type(value).__name__} can't take part in array arithmetic")
+    what = getattr(type(value), "called", f"a {type(value).__name__}")
+    raise fail(JitadTypeError, f"{what} can't take part in array arithmetic")
 
 
 def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
@@ -162,7 +163,7 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
         content = content[()]
     own = shape_of(content)
     if not own and not shape and not isinstance(content, Number) and not traced:
-        return content
+        return dtype.type(content)
     while len(own) > len(shape):  # NumPy drops leading axes of extent 1 here
         if isinstance(own[0], Number) or own[0] != 1:
             raise fail(JitadValueError, _no_fit(own, shape))

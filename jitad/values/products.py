@@ -9,7 +9,7 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import dtype_of
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import contents, elementwise, require_same, shape_of, shape_text
+from jitad.values.broadcast import cast, contents, elementwise, require_same, shape_of, shape_text
 from jitad.values.extents import add, largest, mul, smallest, sub
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
@@ -35,8 +35,12 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     else:
         _require_inner(a, b)
         x, y = contents((a, b))
-        if type_of(x).dtype == "b1" or type_of(y).dtype == "b1":
+        kinds = type_of(x).dtype, type_of(y).dtype
+        if kinds == ("b1", "b1"):
             raise fail(JitadTypeError, "products of boolean matrices are not supported here")
+        if "b1" in kinds:
+            dtype = np.result_type(*map(np.dtype, kinds))
+            x, y = cast(x, dtype), cast(y, dtype)
         result = wrap(bind("matmul", x, y))
     return result if out is None else write_out(out, result)
 

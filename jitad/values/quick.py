@@ -43,7 +43,7 @@ def lent(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[tuple[int, ...]]]
                     return None
                 base = base.primal  # type: ignore[attr-defined]
                 tagged = True
-            shapes.append(base.shape)
+            shapes.append(getattr(base, "shape", ()))
             contents.append(content)
         elif type(a) is float or type(a) is int:
             contents.append(a)

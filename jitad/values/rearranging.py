@@ -281,7 +281,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         flat.shape[0], extents.mul(a.shape[1], a.shape[1]))  # fmt: skip
     at = call(np.arange, 0, end, step)
     val = handle(val)
-    flat[at] = resize(val, at.shape) if val.ndim else val[()]
+    if _are_some(val, "fill_diagonal"):
+        flat[at] = resize(val, at.shape) if val.ndim else val[()]
 
 
 # -- choosing -------------------------------------------------------------------------------------
@@ -360,8 +361,8 @@ def _are_some(values: Any, name: str) -> bool:
     n = call(np.size, values)
     if not isinstance(n, Number):
         return bool(n)
-    require(bind("ge", n, 1), JitadValueError, f"np.{name} of no values does nothing, and whether "
-            "there are some is not known while tracing", "Make sure that there are some.")  # fmt: skip
+    require(bind("ge", n, 1), JitadValueError, f"np.{name} of no values does nothing, and "
+            "whether there are some is not known while tracing")  # fmt: skip
     return True
 
 

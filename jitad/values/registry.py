@@ -31,6 +31,7 @@ _later = {
     "scipy.signal": "jitad.values.filters",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
+    "scipy.spatial.distance": "jitad.values.distances",
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
 
@@ -292,6 +293,8 @@ def _lend(value: Any) -> Any:
     """A handle's ndarray for the time of one call."""
     if hasattr(value, "peek"):
         return value.peek()
-    if isinstance(value, (list, tuple)) and any(hasattr(v, "peek") for v in value):
-        return type(value)(map(_lend, value))
+    if isinstance(value, (list, tuple)):
+        lent = [_lend(v) for v in value]
+        if any(x is not v for x, v in zip(lent, value, strict=True)):
+            return type(value)(lent)
     return value

@@ -26,6 +26,7 @@ from jitad.values.broadcast import (
 from jitad.values.creation import arange, array, shape_tuple
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import fail, require
+from jitad.values.layout import contiguous
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import replaces
@@ -116,7 +117,7 @@ def ravel(a: Any, order: str = "C") -> ArrayHandle:
     else:
         _refuse_layout(order, a)
     if a.ndim == 1:
-        return a[:] if a.contiguous else array(a)
+        return a[:] if contiguous(a) else array(a)
     return reshape(a, -1)
 
 

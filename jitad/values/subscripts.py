@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError
+from jitad.tape.types import promote
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, shape_of
-from jitad.values.kind import fail, is_number, require, type_of
+from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import any_traced, call, replaces, unsupported
@@ -61,10 +62,11 @@ def _joined(items: tuple[Any, ...], axis: int, ndmin: int, place: int) -> Any:
     if isinstance(items[0], str):
         axis, ndmin, place = _directive(items[0], axis, ndmin, place)
         items = items[1:]
-    parts = []
+    parts, types = [], []
     for item in items:
         a = _range(item) if isinstance(item, slice) else handle(as_operand(item))
         ranged = isinstance(item, slice)
+        types.append(type_of(a if ranged else as_operand(item)))  # Python's numbers are weak
         if not shape_of(a) and not ranged:
             a = call(np.atleast_1d, a)
             a = a.with_axes(tuple(range(ndmin - 1))) if ndmin > 1 else a
@@ -73,7 +75,7 @@ def _joined(items: tuple[Any, ...], axis: int, ndmin: int, place: int) -> Any:
             front = place % (new + 1) if place != -1 else new
             a = a.with_axes(tuple(k for k in range(ndmin) if not front <= k < front + a.ndim))
         parts.append(a)
-    return concatenate(parts, axis)
+    return concatenate(parts, axis, dtype=promote(*types)[0])
 
 
 def _directive(text: str, axis: int, ndmin: int, place: int) -> tuple[int, int, int]:
@@ -183,7 +185,10 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 @replaces(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     def kind(x: Any) -> Any:
-        return x.dtype if hasattr(x, "peek") else type_of(x).dtype if is_number(x) else x
+        if hasattr(x, "peek") or not is_number(x):
+            return x.dtype if hasattr(x, "peek") else x
+        weak = {"f": 0.0, "i": 0, "b": False}
+        return weak[type_of(x).dtype[0]] if is_python(x) else type_of(x).dtype
 
     return np.result_type(*map(kind, arrays_and_dtypes))
 

@@ -100,6 +100,9 @@ def _is_integer(*args: Any) -> bool:
 
 
 def _of_row(name: str) -> Callable[..., Any]:
+    if name == "copysign":
+        return lambda *args: elementwise(name, *(
+            elementwise("cast", a, dtype="f8") if type_of(a).dtype == "b1" else a for a in args))
     if name not in ("floor", "ceil", "trunc", "square", "reciprocal"):
         return lambda *args: elementwise(name, *args)
 

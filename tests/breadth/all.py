@@ -7,6 +7,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     arrays,
     basics,
     complexes,
+    distances,
     distributions,
     matrices,
     numbers,

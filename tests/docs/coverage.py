@@ -18,6 +18,7 @@ import scipy.fft
 import scipy.integrate
 import scipy.linalg
 import scipy.signal
+import scipy.spatial.distance
 import scipy.special
 
 from jitad.values.functions import implementation
@@ -29,6 +30,7 @@ MODULES: dict[str, ModuleType] = {
     "numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft,
     "scipy.linalg": scipy.linalg, "scipy.special": scipy.special, "scipy.fft": scipy.fft,
     "scipy.integrate": scipy.integrate, "scipy.signal": scipy.signal,
+    "scipy.spatial.distance": scipy.spatial.distance,
 }  # fmt: skip
 
 # Functions that take no array of numbers, or act on the world: nothing to differentiate.

@@ -9,14 +9,14 @@ import numpy as np
 from tests.properties.choices import Choices
 
 SHAPES: list[tuple[int, ...]] = [
-    (4,), (3, 4), (4,), (4, 3), (3, 3), (2, 3, 4), (3, 1), (1, 4), (), (1,), (0,), (0, 3), (2, 0),
+    (4,), (3, 4), (4,), (4, 3), (3, 3), (2, 3, 4), (3, 1), (1, 4), (1,), (0,), (0, 3), (2, 0),
     (5,), (2, 2), (1, 1), (2, 1, 3),
 ]  # fmt: skip
 LAYOUTS = ["C", "C", "F", "reversed", "strided", "part"]
 
 
 def arguments(choices: Choices, number: int) -> dict[str, Any]:
-    """Arrays a, b, c of floats, maybe e of another kind, p of indices, q of truth; a float, ints."""
+    """Arrays a, b, c of floats, maybe e of another kind, p of indices, q of truth; numbers."""
     random = np.random.default_rng(number)
     out: dict[str, Any] = {}
     for name in "abc"[: 2 + choices.below(2)]:

@@ -52,9 +52,11 @@ class Bench:
 
     def would_run(self, lines: Sequence[str]) -> bool:
         """Do these lines run here?  Nothing has happened afterwards."""
+        self.error = None
         try:
             self._run(lines)
-        except Exception:
+        except Exception as e:
+            self.error = e
             return False
         finally:
             self._start()
