@@ -75,8 +75,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
             return asked(lambda *a: call(f, *a, **kwargs), *args)
-        from jitad.trace import listcalls  # which calls through this hook
+        from jitad.trace import generators, listcalls  # which call through this hook
 
+        if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
+            return found(*args, **kwargs)
         special_case = listcalls.function(f, (*args, *kwargs.values()))
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
