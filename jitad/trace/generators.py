@@ -46,9 +46,12 @@ def awaited(trace: Trace, frame: FrameType | None) -> bool:
         if any(c.generator.gi_frame is frame for c in trace.consumers):
             return True
         frame = frame.f_back
-        if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] != "SEND":
-            return False  # it is no `yield from`
+        if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _YIELD_FROM:
+            return False
     return False
+
+
+_YIELD_FROM = ("SEND", "YIELD_VALUE", "RESUME")  # the others where something is thrown into it
 
 
 def instead(f: Any) -> Callable[..., Any] | None:
@@ -113,6 +116,7 @@ class Inlined(Session):
         self.waiting: list[Any] = []  # attempts of the generator's
         self.kinds = (Left,)  # as of an attempt
         self.left = Left(self)
+        made(self)  # what a block begins, it also ends: nobody else asks for its variables
 
     variables_there = Attempt.variables
 
