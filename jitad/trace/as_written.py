@@ -303,6 +303,23 @@ def first_few(values: Any, count: Any) -> Iterator[Any]:
                 break
 
 
+def counting(start: Any, step: Any) -> Iterator[Any]:
+    k = start
+    while True:
+        yield k
+        k += step
+
+
+def cycling(values: Any) -> Iterator[Any]:
+    while len(values) > 0:
+        yield from values
+
+
+def repeating(value: Any) -> Iterator[Any]:
+    while True:
+        yield value
+
+
 def some(values: Any) -> bool:
     for v in values:
         if v:

@@ -52,6 +52,7 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
+from jitad.values.registry import any_traced
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -137,6 +138,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if trace is not None:
             _read(trace, f, "pyfunc")
         return importlib.import_module("jitad.vectorized").called(f, *args, **kwargs)
+    if type(f).__name__ == "DUFunc" and any_traced((*args, *kwargs.values())):  # numba.vectorize
+        scalar = getattr(f, "__wrapped__", None)
+        return importlib.import_module("jitad.vectorized").vectorized(scalar)(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)

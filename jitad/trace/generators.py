@@ -24,7 +24,7 @@ from jitad.tape.build import Leaf
 from jitad.trace import as_written
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
-from jitad.trace.calls import call, native
+from jitad.trace.calls import WHILE_TRACING, call, native
 from jitad.trace.context import Trace
 from jitad.trace.hooking import Site
 from jitad.trace.lists import run
@@ -88,6 +88,24 @@ def _islice(values: Any, *bounds: Any) -> Any:
     return native(itertools.islice, values, *bounds)
 
 
+def _cycle(values: Any) -> Any:
+    if hasattr(values, "__next__"):
+        return native(itertools.cycle, values)
+    return _written(as_written.cycling, values)
+
+
+def _repeat(value: Any, *times: Any, **named: Any) -> Any:
+    if times or named:
+        return native(itertools.repeat, value, *times, **named)
+    return _written(as_written.repeating, value)
+
+
+def _count(start: Any = 0, step: Any = 1) -> Any:
+    return _written(as_written.counting, start, step)
+
+
+# iterators that end only where the loop over them does
+WHILE_TRACING.update({itertools.count: _count, itertools.cycle: _cycle, itertools.repeat: _repeat})
 _WHOLE = {list, tuple, set, dict, sorted, min, max, functools.reduce, math.fsum, deque, Counter,
           heapq.nlargest, heapq.nsmallest}  # fmt: skip
 _WRITTEN: dict[Any, Callable[..., Any]] = {

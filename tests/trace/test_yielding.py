@@ -7,6 +7,7 @@ import functools
 import itertools
 import math
 
+import numba
 import numpy as np
 import pytest
 
@@ -260,7 +261,41 @@ def tree(a):
     return s
 
 
+def iterators_without_end(a):
+    x, s = 1.0, 0.0
+    for _ in itertools.count(1, 2):
+        x = 0.5 * (x + abs(a[0]) / x)
+        if abs(x * x - abs(a[0])) < 1e-12:
+            break
+    for w in itertools.cycle([1.0, 2.0, 3.0]):
+        s = s * w * 0.3 + abs(a[0])
+        if s > 1.2 * abs(a[0]):
+            break
+    for v in itertools.repeat(a[3]):
+        s = s * 0.9 + abs(v)
+        if s > 2.0 * abs(a[3]) and s < 3.0:
+            break
+    for j, v in zip(itertools.count(1), a, strict=False):
+        s += j * v
+    return s * x
+
+
+@numba.vectorize
+def scaled(x, y):
+    return x * y if x > 0.0 else x * x * y
+
+
+@numba.vectorize(["float64(float64, float64)"])
+def waved(x, y):
+    return x * y + math.sin(x)
+
+
+def ufuncs_of_numba(a):
+    return scaled(a, 2.0).sum() * scaled(a[0], a[1]) + (waved(a[:, None], a) * a).sum()
+
+
 PROGRAMS = [
+    iterators_without_end, ufuncs_of_numba,
     body_goes_on, broken_off, returned_from, of_unknown_length, without_end, delegated,
     one_in_another, tuples_of_it, taken_whole, through_iterators, caught_around_it,
     raised_in_the_body, caught_inside, finally_inside, places_written, newton, tree,
