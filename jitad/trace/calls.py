@@ -39,6 +39,7 @@ from jitad.trace import iterables
 from jitad.trace.containers import MUTABLE, WRITERS, kind_of, method_called, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
+from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE, is_from
@@ -260,7 +261,7 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     else:
         twin = rewrite(f)
     if trace is None:
-        return twin(*args, **kwargs)
+        return twin(*map(met, args), **{k: met(v) for k, v in kwargs.items()})
     captures = trace.captures
     if twin is not f and captures.path_of(f) is None:
         captures.register(f, Path(Root(f)))  # a method, say: its module's globals may change

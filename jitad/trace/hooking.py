@@ -40,8 +40,9 @@ from jitad.trace import names as of
 from jitad.trace.bindings import lower_bindings
 from jitad.trace.exits import _at, lower_exits, only_truth
 from jitad.trace.expressions import Expressions, _hook, _is_hook, _later, _load, _store
+from jitad.trace.guarded import lower_guards
 from jitad.trace.handlers import lower_handlers
-from jitad.trace.identity import asks_for_class
+from jitad.trace.identity import asks_for_truth
 from jitad.trace.names import Attempt, Liveness, Settled
 
 
@@ -82,6 +83,7 @@ class Hooking(Expressions):
         self.around = around
         if not isinstance(node, ast.Lambda):
             lower_handlers(node)
+            lower_guards(node)
             lower_exits(node)
             lower_bindings(node)
         self.locals = of.locals_of(node)
@@ -284,15 +286,21 @@ class Hooking(Expressions):
 
     def visit_Match(self, s: ast.Match) -> list[ast.stmt]:
         subject = self.visit(s.subject)
-        how = "matched" if asks_for_class(s.cases) else "compared"
+        how = "matched" if asks_for_truth(s.cases) else "compared"
         s.subject = _at(_hook(how, subject), subject)
-        before = set(self.bound)
+        before, classes = set(self.bound), []
         for c in s.cases:
+            for node in ast.walk(c.pattern):
+                if isinstance(node, ast.MatchClass):
+                    name = self.unit.fresh("t")
+                    found = _hook("pattern_class", _later(self.visit(node.cls)))
+                    classes.append(ast.Assign([_store(name)], found))
+                    node.cls = _load(name)
             self.bound = before | set(of.assigned([c.pattern]))
             c.guard = self.visit(c.guard) if c.guard else None
             c.body = self.block(c.body)
         self.bound = before
-        return [*self.noted(*of.assigned([c.pattern for c in s.cases])), s]
+        return [*self.noted(*of.assigned([c.pattern for c in s.cases])), *classes, s]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> list[ast.stmt]:
         self.around_body(node)

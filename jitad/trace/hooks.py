@@ -37,7 +37,7 @@ from jitad.trace.choices import both, choose, either
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
 from jitad.trace.generators import awaited
-from jitad.trace.identity import Is, IsNot, compared, matched
+from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.optional import present, refuse_among
 from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
@@ -83,8 +83,8 @@ __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
     "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
     "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
-    "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "starred", "surely", "text", "thrown", "unpack", "while_",
+    "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
+    "set_attr", "set_item", "starred", "surely", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -227,6 +227,8 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
 
 def named(name: str, value: Any) -> Any:
     """What the user calls a value; the first name stays."""
+    if type(value) is np.ndarray and current() is None:  # one of the elements of something from outside, say
+        return outside.met(value)
     if isinstance(value, Complex):
         named(f"{name}_re", value.re)
         named(f"{name}_im", value.im)

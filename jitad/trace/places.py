@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any
 
@@ -237,9 +238,25 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
         if isinstance(e, JitadError):
             raise
         python = isinstance(owner, Number) and is_python(owner)
+        if isinstance(owner, Number) and not python and name not in _OF_ARRAYS_ONLY:
+            found = getattr(ArrayHandle(owner), name, owner)  # as of an array without axes
+            if found is not owner:
+                return _giving_numbers(found) if callable(found) else _number_of(found)
         kinds = {"f": "float", "i": "int", "b": "bool"}
         kind = kinds[type_of(owner).dtype[0]] if python else "NumPy array or number"
         raise JitadAttributeError(f"a {kind} has no attribute {name!r} that jitad knows") from None
+
+
+# What would be written is not there any more, or nothing that a number has.
+_OF_ARRAYS_ONLY = {"fill", "sort", "partition", "put", "base", "peek", "content", "choice"}
+
+
+def _giving_numbers(method: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: _number_of(method(*args, **kwargs))
+
+
+def _number_of(value: Any) -> Any:
+    return value[()] if isinstance(value, ArrayHandle) and not value.ndim else value
 
 
 def set_attr(value: Any, owner: Any, name: str) -> None:

@@ -281,7 +281,9 @@ class Unifier:
             case Num(x):
                 return Number(_scalar(x), _content_shape(x))
             case Arr(h, _):
-                return Handle(h.type, (), (h,))
+                shape = _shape(s)
+                known = self.paths is not None and all(map(self.paths.outside, shape))
+                return Handle(h.type, shape if known else (), (h,))
             case Rec():
                 if (id(s), 0) in self.pairs:
                     return self.pairs[(id(s), 0)]
@@ -311,10 +313,11 @@ class Paths:
 
     def __init__(
         self, apart: bool, made: Callable[[Snapshot, int], bool],
-        selects: Callable[[Snapshot, Snapshot], bool],
+        selects: Callable[[Snapshot, Snapshot], bool], outside: Callable[[Atom], bool],
     ) -> None:  # fmt: skip
         self.apart = apart  # do other names tell the things of the two paths apart?
         self.made, self.selects = made, selects
+        self.outside = outside  # of a number: was it known before the paths parted?
 
 
 def check_read(*snapshots: Rec) -> None:
