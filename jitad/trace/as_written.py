@@ -6,6 +6,7 @@ be traced.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -279,3 +280,77 @@ def comparison(fields: list[str], name: str) -> Any:
         return mine >= theirs
 
     return method
+
+
+# -- iterators of a generator ---------------------------------------------------------------------
+
+
+def enumerated(values: Any, start: Any) -> Iterator[Any]:
+    k = start
+    for v in values:
+        yield k, v
+        k += 1
+
+
+def each_mapped(f: Any, values: Any) -> Iterator[Any]:
+    for v in values:
+        yield f(v)
+
+
+def each_kept(f: Any, values: Any) -> Iterator[Any]:
+    for v in values:
+        if v if f is None else f(v):
+            yield v
+
+
+def each_of(several: Any) -> Iterator[Any]:
+    for values in several:
+        yield from values
+
+
+def each_while(f: Any, values: Any) -> Iterator[Any]:
+    for v in values:
+        if not f(v):
+            break
+        yield v
+
+
+def first_few(values: Any, count: Any) -> Iterator[Any]:
+    k = 0
+    if count > 0:
+        for v in values:
+            yield v
+            k += 1
+            if k >= count:
+                break
+
+
+def counting(start: Any, step: Any) -> Iterator[Any]:
+    k = start
+    while True:
+        yield k
+        k += step
+
+
+def cycling(values: Any) -> Iterator[Any]:
+    while len(values) > 0:
+        yield from values
+
+
+def repeating(value: Any) -> Iterator[Any]:
+    while True:
+        yield value
+
+
+def some(values: Any) -> bool:
+    for v in values:
+        if v:
+            return True
+    return False
+
+
+def every(values: Any) -> bool:
+    for v in values:
+        if not v:
+            return False
+    return True

@@ -34,7 +34,7 @@ from jitad.trace.branches import Branches
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.hooking import Site
 from jitad.trace.rewrite import is_rewritten_code
-from jitad.trace.selected import fork, spread
+from jitad.trace.selected import fork, one_of, spread
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.unset import UNSET, Among, Perhaps, is_optional
 from jitad.values.number import bind
@@ -52,6 +52,31 @@ class Thrown(Exception):
     def __init__(self, value: Any) -> None:
         super().__init__(value)
         self.value = value
+
+
+class Left(Exception):
+    """A loop over a generator is left, while the generator waits in a block of the tape."""
+
+    __slots__ = ("loop",)
+
+    def __init__(self, loop: Any) -> None:
+        super().__init__()  # the loop is no argument, which paths would take apart
+        self.loop = loop
+
+
+def without(raised: Any, loop: Any) -> Any:
+    """What was raised besides, where this loop was left as well."""
+    inner = _there(raised)
+    among = inner.among if type(inner) is Among else (inner,)
+    if not any(isinstance(e, Left) and e.loop is loop for e in among):
+        return raised
+    others = [e for e in among if not (isinstance(e, Left) and e.loop is loop)]
+    if not others:
+        return None
+    is_other = spread(lambda e: not (isinstance(e, Left) and e.loop is loop), inner)
+    flag = bind("logical_and", raised.flag, is_other) if is_optional(raised) else is_other
+    flags = [f for f, e in zip((*inner.flags, True), among, strict=True) if e in others]
+    return Perhaps(flag, one_of(flags[:-1], others), "", True)
 
 
 def _is_of_program(error: JitadError) -> bool:
@@ -83,6 +108,15 @@ class Attempt:
             self.depth = len(self.trace.detours)
             self.regions = len(self.trace.regions)
             self.blocks = len(self.trace.builder.blocks)
+
+    def variables(self) -> dict[str, Any]:
+        """Those that it hands on; others are not read where an exception is raised.
+
+        The frame may still have them from an earlier iteration that is written out, with values
+        of a block that is closed.
+        """
+        variables = self.frame.f_locals
+        return {n: variables.get(n, UNSET) for n in self.site.names}
 
     def leave(self, state: tuple[Any, ...]) -> None:
         self.state = state
@@ -127,13 +161,9 @@ def _flat(kinds: Any) -> tuple[type, ...]:
 
 
 def held(attempt: Any) -> dict[str, Any]:
-    """The variables that an attempt hands on, as they are now.
-
-    Others are not read where an exception is raised.  The frame may still have them from an
-    earlier iteration that is written out, with values of a block that is closed.
-    """
-    variables = attempt.frame.f_locals
-    return {n: variables.get(n, UNSET) for n in attempt.site.names}
+    """The variables that an attempt hands on, as they are now."""
+    found: dict[str, Any] = attempt.variables()
+    return found
 
 
 def user_frame() -> FrameType | None:
@@ -336,7 +366,7 @@ def _there(raised: Any) -> Any:
 
 def catches(raised: Any, kinds: Any) -> Any:
     """Is the exception of one of these kinds?"""
-    return spread(lambda e: isinstance(e, kinds), _there(raised))
+    return spread(lambda e: isinstance(e, kinds) and type(e) is not Left, _there(raised))
 
 
 def raise_(error: Any) -> Any:

@@ -54,6 +54,7 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
+from jitad.values.registry import any_traced
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -77,8 +78,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
             return asked(lambda *a: call(f, *a, **kwargs), *args)
-        from jitad.trace import listcalls  # which calls through this hook
+        from jitad.trace import generators, listcalls  # which call through this hook
 
+        if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
+            return found(*args, **kwargs)
         special_case = listcalls.function(f, (*args, *kwargs.values()))
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
@@ -137,6 +140,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if trace is not None:
             _read(trace, f, "pyfunc")
         return importlib.import_module("jitad.vectorized").called(f, *args, **kwargs)
+    if type(f).__name__ == "DUFunc" and any_traced((*args, *kwargs.values())):  # numba.vectorize
+        scalar = getattr(f, "__wrapped__", None)
+        return importlib.import_module("jitad.vectorized").vectorized(scalar)(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)

@@ -79,6 +79,7 @@ class Trace:
         self.regions: list[Region] = []
         self.attempts: list[Any] = []  # the open `try` statements, see `attempts`
         self.detours: list[Any] = []
+        self.consumers: list[Any] = []  # loops over generators that go on where those yield
         # kinds of exception that must be known, and the number of regions around
         self.sealed: list[tuple[tuple[type, ...], int]] = []
         # the calls in progress, by abstract signature and by function, with the number of regions

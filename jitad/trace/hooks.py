@@ -36,6 +36,7 @@ from jitad.trace.calls import HERE, call, special
 from jitad.trace.choices import both, choose, either
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
+from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.optional import present, refuse_among
 from jitad.trace.ordering import STAND_INS
@@ -329,10 +330,12 @@ def decorating(decorator: Any) -> Any:
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:
-    """A generator may not wait inside a branch or loop that becomes a block of the tape."""
+    """In a block of the tape a generator may wait for a loop only, which goes on there."""
     trace: Trace | None = current()
-    if trace is not None and any(s.traced for s in around):
+    if trace is None or not any(s.traced for s in around):
+        return value
+    if not awaited(trace, sys._getframe(1)):
         raise JitadError("yield under a traced condition can't be traced", trace.builder.pos,
-                         "Collect the values in an array.")  # fmt: skip
+                         "Loop over it with `for`, or collect the values in an array.")  # fmt: skip
     return value
 

@@ -8,6 +8,7 @@ out to need the index as a plain number.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -49,6 +50,7 @@ class Plain:
         for item in self.items:
             yield item, self.state
             if stops and any(self.state[k] for k in stops):
+                self.items = ()  # a generator is closed, unless somebody else has it
                 return
 
     def __enter__(self) -> None:
@@ -79,9 +81,16 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         counted = sequence(iterable)
         items = iterable if counted is None or counted.static is None else counted.static
         return Plain(items, state, site)
+    from jitad.trace import generators  # which are loops
+
     trace.builder.pos = site.pos
     iterable = among_parts(present(iterable))
+    if site.waits and generators.awaited(trace, sys._getframe(1)):
+        site = replace(site, waits=False)
     counted = sequence(iterable)
+    if generators.is_generator(iterable):
+        _refuse_advancing(trace, iterable, site)
+        return generators.Inlined(trace, iterable, state, site)
     if counted is not None and (counted.static is None or counted.count > context.UNROLLED):
         written = counted.static is not None and site.waits
         return Unrolled(trace, counted.static, None if written else counted, state, site)
@@ -102,7 +111,11 @@ def while_(state: State, site: Site) -> Any:
     trace = current()
     if trace is None:
         return PlainWhile((), state, site)
+    from jitad.trace import generators  # which are loops
+
     trace.builder.pos = site.pos
+    if site.waits and generators.awaited(trace, sys._getframe(1)):
+        site = replace(site, waits=False)
     return While(trace, state, site)
 
 
@@ -115,7 +128,19 @@ def _refuse_advancing(trace: Trace, iterable: Any, site: Site) -> None:
         )  # fmt: skip
 
 
-class _Session:
+def stopped(site: Site, state: Any) -> Any:
+    """Was the loop left in an iteration before?"""
+    out: Any = False
+    for k in site.stops:
+        flag = truth(state[k])
+        if flag is True:
+            return True
+        if isinstance(flag, Leaf):
+            out = bind("logical_or", out, flag) if isinstance(out, Leaf) else flag
+    return out
+
+
+class Session:
     """A loop of a trace; `inner` is what the `with` of the present iteration means."""
 
     traced = False
@@ -159,7 +184,7 @@ class _Session:
             self.state, self.raised = rolled.result, rolled.raised
 
 
-class Unrolled(_Session):
+class Unrolled(Session):
     """A `for` that is rolled where it can be, and else written out."""
 
     def __init__(
@@ -203,7 +228,7 @@ class Unrolled(_Session):
         return item if known is None else known
 
     def written_out(self) -> Iterator[Any]:
-        stopped: Any = False
+        gone: Any = False
         size, block = 0, self.trace.builder.blocks[-1]
         for k, item in enumerate(self.items):
             begin = len(block.equations)
@@ -215,12 +240,12 @@ class Unrolled(_Session):
                 )  # fmt: skip
             if type(self.iterable) is groupby and self.trace.journal.is_fresh(self.iterable):
                 made(item[1])
-            if isinstance(stopped, Leaf):
-                yield from self.guarded(stopped, item)
+            if isinstance(gone, Leaf):
+                yield from self.guarded(gone, item)
             else:
                 yield item, self.state
-            stopped = self.stopped()
-            if stopped is True:
+            gone = stopped(self.site, self.state)
+            if gone is True:
                 return
             if self.most:
                 size += _weight(block.equations[begin:])
@@ -235,21 +260,11 @@ class Unrolled(_Session):
             raise Again(replace(insight, written_out=insight.written_out | {pos}))
         self.trace.needless.add(pos)
 
-    def stopped(self) -> Any:
-        out: Any = False
-        for k in self.site.stops:
-            flag = truth(self.state[k])
-            if flag is True:
-                return True
-            if isinstance(flag, Leaf):
-                out = bind("logical_or", out, flag) if isinstance(out, Leaf) else flag
-        return out
-
-    def guarded(self, stopped: Leaf, item: Any) -> Iterator[Any]:
+    def guarded(self, gone: Leaf, item: Any) -> Iterator[Any]:
         """An iteration that only happens unless the loop was left."""
         names = self.site.names
         site = Site(self.site.pos, names, self.site.stops, frozenset(names))
-        self.inner = Branches(self.trace, bind("logical_not", stopped), self.state, site)
+        self.inner = Branches(self.trace, bind("logical_not", gone), self.state, site)
         self.traced = True
         yield item, self.state
         self.state = self.inner.joined()
@@ -265,7 +280,7 @@ def _weight(equations: list[Equation]) -> int:
     return sum(ARRAY_WEIGHT if nest else 1 for nest in whole)
 
 
-class While(_Session):
+class While(Session):
     """A `while`: written out while its condition is known, rolled when it is not."""
 
     PATIENCE = 4  # iterations written out before it is tried to roll the loop

@@ -1,0 +1,265 @@
+"""What happens where a generator yields under a traced condition, or in a loop of the tape?
+
+The body of the loop over it is traced there, inside the block in which the generator waits.  So
+the loop's variables are places of the journal, which branches join and loops carry.  The loop is
+left by an exception of its own, raised where the generator waits: what comes after it in the
+generator is a detour (`attempts`), and all blocks on the way out hand it on.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import heapq
+import itertools
+import math
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.tape.build import Leaf
+from jitad.trace import as_written
+from jitad.trace.attempts import Attempt, Left, detour, settled, without
+from jitad.trace.branches import Branches, raises_for_the_user
+from jitad.trace.calls import WHILE_TRACING, call, native
+from jitad.trace.context import Trace
+from jitad.trace.hooking import Site
+from jitad.trace.lists import run
+from jitad.trace.loops import Session, State, stopped
+from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.unset import UNSET, Among
+from jitad.values.journal import MISSING, made, record
+from jitad.values.number import bind
+
+
+def is_generator(thing: Any) -> bool:
+    """Is it one of the user's?"""
+    return isinstance(thing, GeneratorType) and is_rewritten_code(thing.gi_code)
+
+
+def awaited(trace: Trace, frame: FrameType | None) -> bool:
+    """Does a loop wait for what the generator of this frame yields, maybe through others?"""
+    while frame is not None:
+        if any(c.generator.gi_frame is frame for c in trace.consumers):
+            return True
+        frame = frame.f_back
+        if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _YIELD_FROM:
+            return False
+    return False
+
+
+_YIELD_FROM = ("SEND", "YIELD_VALUE", "RESUME")  # the others where something is thrown into it
+
+
+def instead(f: Any) -> Callable[..., Any] | None:
+    """What stands in for a function of Python's that is given a generator; None: nothing does.
+
+    Those that take all make a list of it first, the others are generators themselves.
+    """
+    if not isinstance(f, (type, BuiltinMethodType, FunctionType)):
+        return None
+    if f in _WHOLE:
+        return lambda *args, **kwargs: call(f, *map(_listed, args), **kwargs)
+    return _WRITTEN.get(f)
+
+
+def _listed(value: Any) -> Any:
+    return run(as_written.listed, value) if is_generator(value) else value
+
+
+def _written(f: Any, *args: Any) -> Any:
+    out = run(f, *args)
+    made(out)
+    return out
+
+
+def _mapped(f: Any, *values: Any) -> Any:
+    if len(values) == 1:
+        return _written(as_written.each_mapped, f, *values)
+    return native(map, f, *values)
+
+
+def _islice(values: Any, *bounds: Any) -> Any:
+    if len(bounds) == 1 and bounds[0] is not None:
+        return _written(as_written.first_few, values, *bounds)
+    return native(itertools.islice, values, *bounds)
+
+
+def _cycle(values: Any) -> Any:
+    if hasattr(values, "__next__"):
+        return native(itertools.cycle, values)
+    return _written(as_written.cycling, values)
+
+
+def _repeat(value: Any, *times: Any, **named: Any) -> Any:
+    if times or named:
+        return native(itertools.repeat, value, *times, **named)
+    return _written(as_written.repeating, value)
+
+
+def _count(start: Any = 0, step: Any = 1) -> Any:
+    return _written(as_written.counting, start, step)
+
+
+# iterators that end only where the loop over them does
+WHILE_TRACING.update({itertools.count: _count, itertools.cycle: _cycle, itertools.repeat: _repeat})
+_WHOLE = {list, tuple, set, dict, sorted, min, max, functools.reduce, math.fsum, deque, Counter,
+          heapq.nlargest, heapq.nsmallest}  # fmt: skip
+_WRITTEN: dict[Any, Callable[..., Any]] = {
+    enumerate: lambda values, start=0: _written(as_written.enumerated, values, start),
+    map: _mapped,
+    filter: lambda f, values: _written(as_written.each_kept, f, values),
+    itertools.chain: lambda *values: _written(as_written.each_of, values),
+    itertools.chain.from_iterable: lambda values: _written(as_written.each_of, values),
+    itertools.takewhile: lambda f, values: _written(as_written.each_while, f, values),
+    itertools.islice: _islice,
+    any: lambda values: run(as_written.some, values),
+    all: lambda values: run(as_written.every, values),
+}
+
+
+class Inlined(Session):
+    """A loop over a generator, which goes on wherever the generator yields."""
+
+    def __init__(self, trace: Trace, generator: Any, state: State, site: Site) -> None:
+        super().__init__(trace, state, site)
+        self.generator = generator
+        self.values = list(state)
+        self.frame = sys._getframe(2)
+        self.running = False  # is the body being traced, and not the generator?
+        self.error: BaseException | None = None  # of the body
+        self.waiting: list[Any] = []  # attempts of the generator's
+        self.kinds = (Left,)  # as of an attempt
+        self.left = Left(self)
+        made(self)  # what a block begins, it also ends: nobody else asks for its variables
+
+    variables_there = Attempt.variables
+
+    def variables(self) -> dict[str, Any]:
+        """The loop's variables as they are now, where an exception is raised."""
+        if self.running and is_rewritten_code(self.frame.f_code):
+            now = self.variables_there()  # type: ignore[misc]
+            self._store(tuple(now.values()))  # blocks of the generator's know nothing else
+        return dict(zip(self.site.names, self.values, strict=True))
+
+    # -- the loop -------------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[Any]:
+        trace = self.trace
+        self.depth = len(trace.detours)
+        self.regions, self.blocks = len(trace.regions), len(trace.builder.blocks)
+        trace.consumers.append(self)
+        trace.attempts.append(self)
+        left: Left | None = None
+        try:
+            while True:
+                try:
+                    item = self._next()
+                except StopIteration:
+                    break
+                except Left as e:
+                    if e.loop is not self:
+                        raise
+                    left = e
+                    break
+                yield from self._body(item)
+            self.generator = None  # it is closed, unless somebody else has it
+            values, raised = settled(
+                trace, self.depth, self, self.site.names, tuple(self.values), left
+            )
+            self.state, self.raised = values, without(raised, self)
+        finally:
+            if self.generator is not None:  # an error leaves no block of it open
+                self.generator.close()
+            trace.consumers = [c for c in trace.consumers if c is not self]
+            trace.attempts = [a for a in trace.attempts if a is not self]
+
+    def _body(self, item: Any) -> Iterator[Any]:
+        trace, attempts = self.trace, self.trace.attempts
+        at = next(k for k, a in enumerate(attempts) if a is self) + 1
+        self.waiting, trace.attempts = attempts[at:], attempts[:at]
+        depth = len(trace.detours)
+        gone = stopped(self.site, self.values)
+        if gone is not True:
+            if isinstance(gone, Leaf):
+                names = self.site.names
+                site = Site(self.site.pos, names, self.site.stops, frozenset(names))
+                go_on = bind("logical_not", gone)
+                self.inner = Branches(trace, go_on, tuple(self.values), site)
+            self.traced = self.inner is not None
+            self.running = True
+            yield item, tuple(self.values)
+            self.running = False
+            if self.inner is not None:
+                self._store(self.inner.joined())
+                self.inner, self.traced = None, False
+        for d in trace.detours[depth:]:
+            self._let_pass(d.error)
+        trace.attempts += self.waiting
+
+    def _let_pass(self, error: Any) -> None:
+        """What the body raises passes the generator, whose own `try` must not catch it."""
+        kinds = tuple(k for a in self.waiting if isinstance(a, Attempt) for k in a.kinds)
+        errors = error.among if type(error) is Among else (error,)
+        if any(isinstance(e, kinds) and type(e) is not Left for e in errors):
+            self.error = JitadError(
+                "an exception that depends on traced values leaves the body of a loop over a "
+                "generator, which waits in a `try` that would catch it", self.site.pos,
+                "Yield outside of the `try`.",
+            )  # fmt: skip
+
+    def _next(self) -> Any:
+        """What the generator yields next, having been told how the body ended."""
+        if self.error is not None:
+            error, self.error = self.error, None
+            return self.generator.throw(error)
+        gone = stopped(self.site, self.values)
+        deeper = len(self.trace.regions) > self.regions
+        if gone is True:
+            if not deeper:
+                raise StopIteration
+            return self.generator.throw(self.left)
+        if isinstance(gone, Leaf) and deeper:
+            detour(self.trace, bind("logical_not", gone), self.left, self.variables())
+            for k in self.site.stops:
+                self._write(k, False)
+        return next(self.generator)
+
+    # -- what the body hands over ------------------------------------------------------------------
+
+    def leave(self, state: State) -> None:
+        if self.inner is not None:
+            self.inner.leave(state)
+        else:
+            self._store(state)
+
+    def __exit__(self, kind: Any, error: Any, where: Any) -> bool:
+        if super().__exit__(kind, error, where):
+            return True
+        if error is None or len(self.trace.regions) <= self.regions:
+            return False
+        self.variables()
+        self.running, self.inner, self.error = False, None, error
+        if raises_for_the_user(error):
+            self._let_pass(error)
+        return True
+
+    def _store(self, state: State) -> None:
+        for k, value in enumerate(state):
+            self._write(k, value)
+
+    def _write(self, k: int, value: Any) -> None:
+        if value is self.values[k]:
+            return
+
+        def read() -> Any:
+            return MISSING if self.values[k] is UNSET else self.values[k]
+
+        def assign(value: Any) -> None:
+            self.values[k] = UNSET if value is MISSING else value
+
+        record(self, ("state", self.site.names[k]), read(), read, assign)
+        self.values[k] = value
