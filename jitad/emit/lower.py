@@ -22,7 +22,7 @@ from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
-from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, walk
 from jitad.tape.lent import STORES, Lent, lent
 from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
@@ -34,7 +34,8 @@ def emit(tape: Tape) -> str:
     exceptions: dict[type, tuple[str, str]] = {}
     for t in tapes:
         exceptions |= _exceptions(t.body)
-    if tape.functions:
+    parts = {e.params["function"] for e in walk(tape.body) if e.op == "spread"}
+    if not parts.issuperset(tape.functions):
         exceptions[JitadRecursionError] = _imported(JitadRecursionError)
     module = Names(functions() | {name for _, name in exceptions.values()}, set())
     called = {name: module.new(name, "function") for name in tape.functions}
@@ -43,7 +44,8 @@ def emit(tape: Tape) -> str:
     known, written = deciding(tape), lent(tape.functions)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
         mine = None if t is tape else known[t.name]
-        texts.append(_function(t, name, exceptions, called, known, mine, written))
+        recursive = t is not tape and t.name not in parts
+        texts.append(_function(t, name, exceptions, called, known, mine, written, recursive))
     used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
     return _imports(used, exceptions) + "\n\n".join(texts)
 
@@ -51,6 +53,7 @@ def emit(tape: Tape) -> str:
 def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
     known: dict[str, Deciding], mine: Deciding | None, written: dict[str, Lent],
+    recursive: bool,
 ) -> str:  # fmt: skip
     """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
     analysis = demand.analyse(tape.body, known, mine)
@@ -65,7 +68,7 @@ def _function(
     lines: list[str] = []
     if called:
         s.room = s.names.new("", "floor")
-        if mine is not None:
+        if recursive:
             parameters.append(s.room)
             lines += calls.entrance(tape, s, given)
     s.page.indent = 1
@@ -74,7 +77,7 @@ def _function(
     def end() -> None:
         back = [r for j, r in enumerate(tape.body.results) if j not in given.values()]
         results.extend(_returned(s, back, [tape.body.results[j] for j in given.values()]))
-        lines.extend(calls.given_back(s, tape, given, results))
+        lines.extend(calls.given_back(s, tape, given, results, recursive))
 
     s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
@@ -82,7 +85,7 @@ def _function(
     contract(s.page.lines, s.nests)
     used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
-    if mine is None and s.room in used:
+    if not recursive and s.room in used:
         lines.append(f"    {s.room} = room()\n")
     head = f"def {name}({', '.join(parameters)}):" + (f"  # {tape.pos}" if tape.pos else "")
     return f"{head}\n{''.join(lines)}{text}"
@@ -153,8 +156,6 @@ def _returned(s: Scope, results: list[Atom], changed: list[Atom]) -> list[Expr]:
 
 def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
     """For each class that a check raises, its import and its name."""
-    from jitad.tape.ir import walk
-
     out: dict[type, tuple[str, str]] = {}
     for e in walk(body):
         cls: type = _raised(e) if e.op == "check" else Raise
@@ -496,5 +497,6 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "pad": _pad, "pack": _pack, "concatenate": _concatenate, "sum": nests.reduce,
     "amax": nests.reduce, "amin": nests.reduce, "matmul": nests.matmul, "check": _check,
     "print": _print, "callback": callbacks.call, "call": calls.call, "act": calls.call,
+    "spread": calls.spread,
     "stack": stacks.create, "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

@@ -40,7 +40,7 @@ __all__ = ["address", "compile", "direct"]
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
               "numba_private", "native", "depth", "sorting", "lapack", "blas", "fourier", "banded",
-              "eigen", "addresses", "cython_special")  # fmt: skip
+              "eigen", "addresses", "cython_special", "threads", "team")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 

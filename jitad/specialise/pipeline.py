@@ -8,6 +8,7 @@ again at the end, for the loops that the sweeps have made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
@@ -18,6 +19,7 @@ from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.narrow import narrow
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
@@ -62,24 +64,44 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 
 
-def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
-    """The tape after each pass, with the pass's name; of those that come after the one named."""
+def passes(threads: int | None) -> list[tuple[str, Pass]]:
+    """Those of the pipeline; with threads, loops are divided before they are rewritten for lanes,
+    which fixes their order, but when arrays lie as they will."""
+    if threads is None:
+        return list(PIPELINE)
+    rows = dict(PIPELINE)
+    laid = [("lay out first", lay_out), ("laid out", simplify)]
+    divide = ("parallel", lambda tape: parallel(tape, threads))
+    at = [*rows].index("abreast")
+    return [*list(rows.items())[:at], *laid, divide, *list(rows.items())[at:]]
+
+
+def stages(
+    tape: Tape, after: str | None = None, threads: int | None = None
+) -> Iterator[tuple[str, Tape]]:
+    """The tape after each pass, with the pass's name; of those that come after the one named.
+
+    `threads`: at most so many run parts of its loops (0: as many as there may be); None: one does.
+    """
     verify(tape)
-    names = [name for name, _ in PIPELINE]
-    for name, run in PIPELINE[names.index(after) + 1 if after is not None else 0 :]:
-        tape = verify(run(tape) if run is resolve else _everywhere(run, tape), name)
+    todo = passes(threads)
+    names = [name for name, _ in todo]
+    for name, run in todo[names.index(after) + 1 if after is not None else 0 :]:
+        whole = run is resolve or name == "parallel"
+        tape = verify(run(tape) if whole else _everywhere(run, tape), name)
         yield name, tape
 
 
 def _everywhere(run: Pass, tape: Tape) -> Tape:
     """A pass over a tape and over each of its functions."""
-    functions = {name: run(t) for name, t in tape.functions.items()}
+    inner = partial(lay_out, copying=False) if run is lay_out else run
+    functions = {name: inner(t) for name, t in tape.functions.items()}
     out = run(Tape(tape.name, tape.body, tape.pos))
     return Tape(out.name, out.body, out.pos, functions)
 
 
-def specialise(tape: Tape, after: str | None = None) -> Tape:
-    """A plain tape."""
-    for _, passed in stages(tape, after):
+def specialise(tape: Tape, after: str | None = None, threads: int | None = None) -> Tape:
+    """A plain tape; `threads` as for `stages`."""
+    for _, passed in stages(tape, after, threads):
         tape = passed
     return tape

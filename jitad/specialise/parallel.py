@@ -1,0 +1,421 @@
+"""Which loops run on several threads, each a part of the iterations?
+
+Outermost loops whose iterations may run in any order: what they carry are sums, and arrays in which
+an iteration touches elements of its own (*apart*) or to which it only adds.  The body becomes a
+function of the tape, which runs the k-th part of the iterations, and a `spread` runs it for all.
+
+* A sum is a number a part, added up in the order of the parts.
+* Where an iteration adds to elements near its own (the adjoint of a stencil), the last few iterations
+  of a part meet the next part's first: those are left for later (`late`), when all parts are done.
+* Where it adds to any element, each part adds in a copy of its own; the copies are added up.
+
+Into how many parts a loop is divided is decided when it runs, by the operations that it will take.
+That and the order of all additions depend on the trip count, on extents and on the number of threads
+alone, so results are the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from jitad.primitives import TABLE
+from jitad.specialise.work import Work
+from jitad.sweeps.again import in_any_order
+from jitad.tape.copy import lit_zero
+from jitad.tape.ir import (
+    STRUCTURED,
+    Atom,
+    Block,
+    Equation,
+    Lit,
+    Tape,
+    Var,
+    free_vars,
+    is_array,
+    lit,
+    walk,
+)
+from jitad.tape.linear import Forms, Linear
+from jitad.tape.types import BOOL, INT, Array, Scalar, Stack
+
+GRAIN = 100_000  # operations that a part must have: a thread wakes in 5 to 50 microseconds
+PRIVATE = 8  # operations that are worth a private element, which is cleared and added up
+_FARTHEST = 64  # iterations of a part that may be left for later
+
+_ADDS = {"accum": 2, "accum_slice": 2}  # operands before the index
+_TOUCHES = {"load": 1, "slice": 1, "store": 2, "store_slice": 2, **_ADDS}
+
+
+def parallel(tape: Tape, most: int = 0) -> Tape:
+    """The tape with such loops divided into at most so many parts, 0: one a thread (in place)."""
+    work = _Parallel(tape, most)
+    work.visit(tape.body)
+    return Tape(tape.name, tape.body, tape.pos, {**tape.functions, **work.made})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a loop can be divided: numbers of what it carries."""
+
+    sums: list[int] = field(default_factory=list)
+    apart: list[int] = field(default_factory=list)
+    summed: list[int] = field(default_factory=list)  # arrays added to anywhere
+    late: int = 0  # the last iterations of a part that others may not see half done
+
+
+class Serial(Exception):
+    """Why a loop keeps its order."""
+
+
+def plan(e: Equation, forms: Forms, functions: dict[str, Tape]) -> Plan:
+    """How this `for` can be divided; Serial if it can't."""
+    (body,) = e.blocks
+    step = e.ins[1]
+    if not isinstance(step, Lit) or not step.value:
+        raise Serial("its step is not known")
+    if any(isinstance(v.type, Stack) for v in free_vars(body)):
+        raise Serial("it records")
+    _effects(body, functions)
+    out = Plan()
+    late = 0
+    for k, (p, r) in enumerate(zip(body.params[1:], body.results, strict=True)):
+        name = p.name or "a number"
+        if isinstance(p.type, Stack):
+            raise Serial("it keeps records on a stack")
+        if not is_array(p):
+            if not in_any_order(e, [k]):
+                raise Serial(f"an iteration needs {name} of the one before")
+            out.sums.append(k)
+            continue
+        touches = list(_family(body, p, r))
+        span = _span(touches, body, int(step.value), forms)
+        adds = all(x.op in _ADDS for x in touches)
+        if span == 0 or (adds and span is not None and span <= _FARTHEST):
+            late = max(late, span)
+            out.apart.append(k)
+        elif adds and p.type.dtype[0] in "fiu":  # type: ignore[union-attr]
+            out.summed.append(k)
+        else:
+            raise Serial(f"iterations may meet in the same elements of {p.name or 'an array'}")
+    return Plan(out.sums, out.apart, out.summed, late)
+
+
+def _effects(block: Block, functions: dict[str, Tape]) -> None:
+    """Nothing but checks: what is printed has an order, and Python has its lock."""
+    seen: set[str] = set()
+
+    def visit(b: Block) -> None:
+        for x in walk(b):
+            if x.op in ("act", "call"):
+                name = x.params["function"]
+                if name not in seen:
+                    seen.add(name)
+                    visit(functions[name].body)
+            elif x.op not in STRUCTURED and x.op != "check" and TABLE[x.op].effect:
+                raise Serial("it calls Python or prints")
+
+    visit(block)
+
+
+# -- arrays ---------------------------------------------------------------------------------------
+
+
+def _family(body: Block, start: Var, end: Atom) -> Iterator[Equation]:
+    """All that touches a carried array, whose versions come one from the other by stores."""
+    versions: set[Atom] = {start}
+    refused = Serial(f"{start.name or 'an array'} is used as a whole")
+
+    def visit(block: Block) -> Iterator[Equation]:
+        for x in block.equations:
+            at = [k for k, a in enumerate(x.ins) if a in versions]
+            if x.op in ("for", "while"):
+                skip = 3 if x.op == "for" else 0
+                carried = [k - skip for k in at]
+                if min(carried, default=0) < 0:
+                    raise refused
+                for b in x.blocks:
+                    head = 1 if x.op == "for" else 0
+                    versions.update(b.params[head + k] for k in carried)
+                for b in x.blocks:
+                    yield from visit(b)
+                ends = [k for k, r in enumerate(x.blocks[-1].results) if r in versions]
+                if ends != carried or versions.intersection(
+                    x.blocks[0].results if x.op == "while" else ()
+                ):
+                    raise refused
+                versions.update(x.outs[k] for k in carried)
+            elif x.op == "if":
+                for b in x.blocks:
+                    yield from visit(b)
+                one, other = ([k for k, r in enumerate(b.results) if r in versions]
+                              for b in x.blocks)  # fmt: skip
+                if one != other:
+                    raise refused
+                versions.update(x.outs[k] for k in one)
+            elif at:
+                if x.op == "dim":
+                    continue
+                if x.op not in _TOUCHES or at != [0]:
+                    raise refused
+                if x.op not in ("load", "slice"):
+                    versions.update(x.outs)
+                yield x
+
+    yield from visit(body)
+    if end not in versions or sum(r in versions for r in body.results) != 1:
+        raise refused
+
+
+def _span(touches: list[Equation], body: Block, step: int, forms: Forms) -> int | None:
+    """How many iterations on an iteration still meets this one, along the best axis; None: any."""
+    if not touches:
+        return 0
+    inside = {v for x in walk(body) for v in x.outs}
+    inside.update(p for x in walk(body) for b in x.blocks for p in b.params)
+    inside.update(body.params[1:])
+    index = body.params[0]
+    places = [_place(x, forms) for x in touches]
+    spans = []
+    for axis in range(len(places[0])):
+        along = [place[axis] for place in places]
+        offsets = [f.constant for f in along if f is not None]
+        rests = {f.plus(-f.constant) for f in along if f is not None}
+        if len(offsets) < len(along) or len(rests) != 1:
+            continue
+        (rest,) = rests
+        moves = rest.coefficient(index) * step
+        if moves and all(v is index or v not in inside for v, _ in rest.terms):
+            spans.append((max(offsets) - min(offsets)) // abs(moves))
+    return min(spans, default=None)
+
+
+def _place(x: Equation, forms: Forms) -> list[Linear | None]:
+    """The index of each axis, None where it is a range."""
+    operands = x.ins[_TOUCHES[x.op] :]
+    if "slice" not in x.op:
+        return [forms.of(a) for a in operands]
+    rest = iter(operands)
+    out: list[Linear | None] = []
+    for kind in x.params["kinds"]:
+        first = next(rest)
+        if kind == "r":
+            next(rest), next(rest)
+        out.append(forms.of(first) if kind == "i" else None)
+    return out
+
+
+# -- rewriting ------------------------------------------------------------------------------------
+
+
+class _Parallel:
+    """The rewriting of one tape."""
+
+    def __init__(self, tape: Tape, most: int) -> None:
+        self.tape, self.most = tape, most
+        self.forms = Forms()
+        self.forms.learn(tape.body)
+        self.made: dict[str, Tape] = {}
+
+    def visit(self, block: Block) -> None:
+        out: list[Equation] = []
+        for e in block.equations:
+            if e.op == "for":
+                try:
+                    out += self.divided(e, plan(e, self.forms, self.tape.functions))
+                    continue
+                except Serial:
+                    pass
+            for b in e.blocks:
+                self.visit(b)
+            out.append(e)
+        block.equations = out
+
+    def divided(self, e: Equation, how: Plan) -> list[Equation]:
+        """The equations in the place of the loop."""
+        (body,) = e.blocks
+        count = e.ins[2]
+        work = Work(body)
+        out = _Writer(e)
+        total = work.total(out, count)
+        if isinstance(total, Lit) and total.value < 2 * GRAIN:
+            raise Serial("it is short")
+        grain: Atom = lit(GRAIN)
+        private = out.total([out.size(e.ins[3 + k]) for k in how.summed])
+        if how.summed:
+            grain = out("maximum", grain, out("mul", private, lit(PRIVATE)))
+        most = lit(self.most) if self.most else out("threads")
+        parts = out("minimum", most, out("floordiv", total, grain))
+        parts = out("maximum", out("minimum", parts, count), lit(1))
+        sums = [out.blank(parts, e.ins[3 + k], bool(how.late)) for k in how.sums]
+        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums])
+        name = f"{function.name}{len(self.made) + 1}"
+        self.made[name] = function.tape(name)
+        changed = [e.ins[3 + k] for k in (*how.summed, *how.apart)]
+        ins = (lit(0), parts, *changed, *sums, *function.taken)
+        summed_up = [Var(s.type, s.shape) for s in sums]
+        outs = (*(e.outs[k] for k in (*how.summed, *how.apart)), *summed_up)
+        params = {"function": name, "changed": tuple(range(2, 2 + len(outs))),
+                  "summed": len(how.summed), "late": bool(how.late)}  # fmt: skip
+        out.equations.append(Equation("spread", ins, outs, params, (), e.pos))
+        for k, partial in zip(how.sums, summed_up, strict=True):
+            out.add_up(partial, e.ins[3 + k], e.outs[k])
+        return out.equations
+
+
+class _Writer:
+    """Equations one after the other, numbers folded."""
+
+    def __init__(self, e: Equation) -> None:
+        self.pos = e.pos
+        self.equations: list[Equation] = []
+
+    def __call__(self, op: str, *ins: Atom) -> Atom:
+        row = TABLE[op]
+        if ins and all(isinstance(a, Lit) for a in ins):
+            return lit(int(row.evaluate(*(a.value for a in ins))))  # type: ignore[union-attr]
+        if op == "mul" and lit(1) in ins:
+            return ins[1] if ins[0] == lit(1) else ins[0]
+        out = Var(INT)
+        self.equations.append(Equation(op, ins, (out,), {}, (), self.pos))
+        return out
+
+    def test(self, op: str, *ins: Atom) -> Var:
+        out = Var(BOOL)
+        self.equations.append(Equation(op, ins, (out,), {}, (), self.pos))
+        return out
+
+    def total(self, atoms: list[Atom]) -> Atom:
+        out: Atom = lit(0)
+        for a in atoms:
+            out = a if out == lit(0) else self("add", out, a)
+        return out
+
+    def size(self, a: Atom) -> Atom:
+        out: Atom = lit(1)
+        for n in a.shape:
+            out = self("mul", out, n)
+        return out
+
+    def blank(self, parts: Atom, like: Atom, twice: bool) -> Var:
+        """A number of this type for each part."""
+        n = self("mul", parts, lit(2)) if twice else parts
+        dtype = like.type.dtype  # type: ignore[union-attr]
+        out = Var(Array(dtype, 1), (n,))
+        params = {"dtype": dtype, "start": "empty"}
+        self.equations.append(Equation("blank", (n,), (out,), params, (), self.pos))
+        return out
+
+    def add_up(self, partial: Var, start: Atom, out: Var) -> None:
+        """out = start + the sum of the partial sums, in their order."""
+        k, now, after = Var(INT), Var(out.type, (), out.name), Var(out.type)
+        one = Var(Scalar(partial.type.dtype))  # type: ignore[union-attr]
+        body = Block([k, now], [
+            Equation("load", (partial, k), (one,), {}, (), self.pos),
+            Equation("add", (now, one), (after,), {}, (), self.pos),
+        ], [after])  # fmt: skip
+        ins = (lit(0), lit(1), partial.shape[0], start)
+        self.equations.append(Equation("for", ins, (out,), {}, (body,), self.pos))
+
+
+class _Function:
+    """The function that runs a part of a loop's iterations."""
+
+    def __init__(self, name: str, e: Equation, how: Plan, sums: list) -> None:
+        self.name, self.e, self.how = name, e, how
+        self.sums = [Var(t, (Var(INT),)) for t in sums]
+        body = e.blocks[0]
+        own = [body.params[1 + k] for k in (*how.summed, *how.apart)]
+        free = [a for a in e.ins[:3] if isinstance(a, Var)]
+        seen: list[Var] = [*free, *free_vars(body)]
+        inside = {v for x in walk(body) for v in x.outs} | set(body.params)
+        inside |= {p for x in walk(body) for b in x.blocks for p in b.params}
+        for v in (*seen, *own, *inside):  # extents that are spoken of
+            seen += [n for n in v.shape if isinstance(n, Var) and n not in inside]
+        arrays = [v for v in dict.fromkeys(seen) if v not in inside]
+        for v in arrays:
+            seen += [n for n in v.shape if isinstance(n, Var)]
+        self.taken: list[Var] = [v for v in dict.fromkeys(seen) if v not in inside]
+        self.own = own
+
+    def tape(self, name: str) -> Tape:
+        e, how = self.e, self.how
+        (body,) = e.blocks
+        env = {v: Var(v.type, v.shape, v.name) for v in self.taken}
+
+        def new(a: Atom) -> Atom:
+            return env.get(a, a) if isinstance(a, Var) else a
+
+        part, parts = Var(INT, (), "part"), Var(INT, (), "parts")
+        arrays = [Var(p.type, p.shape, p.name) for p in self.own]
+        sizes = [v.shape[0] for v in self.sums]
+        for v in [*env.values(), *arrays]:
+            v.shape = tuple(map(new, v.shape))
+        _rename(body, env)
+        w = _Writer(e)
+        for s, n in zip(self.sums, sizes, strict=True):
+            w.equations.append(Equation("dim", (s,), (n,), {"axis": 0}))  # type: ignore[arg-type]
+        start, step, count = map(new, e.ins[:3])
+        first, times = self.range(w, part, parts, start, step, count)
+        init: list[Atom] = [lit(0)] * len(e.outs)
+        outs: list[Var] = [Var(v.type, (), v.name) for v in e.outs]
+        for k, a in zip((*how.summed, *how.apart), arrays, strict=True):
+            init[k], outs[k].shape = a, a.shape
+        for k in how.sums:
+            dtype = e.outs[k].type.dtype  # type: ignore[union-attr]
+            init[k] = lit_zero(dtype)
+        turned = lit(abs(step.value)) if isinstance(step, Lit) else step
+        w.equations.append(Equation("for", (first, turned, times, *init), tuple(outs), e.params,
+                                    (body,), e.pos))  # fmt: skip
+        results: list[Atom] = [outs[k] for k in (*how.summed, *how.apart)]
+        for k, s in zip(how.sums, self.sums, strict=True):
+            after = Var(s.type, s.shape)
+            w.equations.append(Equation("store", (s, outs[k], part), (after,), {}, (), e.pos))
+            results.append(after)
+        params = [part, parts, *arrays, *self.sums, *env.values()]
+        return Tape(name, Block(params, w.equations, results), e.pos)
+
+    def range(
+        self, w: _Writer, part: Atom, parts: Atom, start: Atom, step: Atom, count: Atom
+    ) -> tuple[Atom, Atom]:
+        """The first index of the part, upwards, and how many there are."""
+        number, late = part, None
+        if self.how.late:
+            late = w.test("ge", part, parts)
+            rest = w("sub", part, parts)
+            number = Var(INT)
+            w.equations.append(Equation("where", (late, rest, part), (number,)))
+        first = w("floordiv", w("mul", number, count), parts)
+        last = w("floordiv", w("mul", w("add", number, lit(1)), count), parts)
+        if late is not None:
+            middle = w("maximum", w("sub", last, lit(self.how.late)), first)
+            both = []
+            for x, y in ((middle, first), (last, middle)):
+                both.append(Var(INT))
+                w.equations.append(Equation("where", (late, x, y), (both[-1],)))
+            first, last = both
+        times = w("sub", last, first)
+        at = first
+        if isinstance(step, Lit) and step.value < 0:
+            at = w("sub", last, lit(1))
+        if start == lit(0) and step == lit(1):
+            return at, times
+        return w("add", start, w("mul", at, step)), times
+
+
+def _rename(block: Block, env: dict[Var, Var]) -> None:
+    def new(a: Atom) -> Atom:
+        return env.get(a, a) if isinstance(a, Var) else a
+
+    def shape(v: Var) -> None:
+        v.shape = tuple(map(new, v.shape))
+
+    for p in block.params:
+        shape(p)
+    for x in block.equations:
+        x.ins = tuple(map(new, x.ins))
+        for v in x.outs:
+            shape(v)
+        for b in x.blocks:
+            _rename(b, env)
+    block.results = list(map(new, block.results))
