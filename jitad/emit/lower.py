@@ -105,6 +105,7 @@ def _parameters(
     """The parameters' names, and the lines that read extents, for those that are needed."""
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
+    arrays: list[tuple[int, Var, Array]] = []
     for number, p in enumerate(body.params):
         if isinstance(p.type, Stack):
             s.stacks[p] = stacks.names(s, p)
@@ -112,19 +113,24 @@ def _parameters(
             continue
         name = s.names.new(p.name, "a" if is_array(p) else "x")
         out.append(name)
-        if not isinstance(p.type, Array):
+        if isinstance(p.type, Array):
+            s.given[p] = name
+            arrays.append((number, p, p.type))
+        else:
             s.exprs[p] = Expr(name)
             s.pinned.add(name)
-            continue
+    for number, p, kind in arrays:
+        name = s.given[p]
         extents = []
-        for k in range(p.type.ndim):
-            n = s.names.extent(k)
+        for k in range(kind.ndim):
+            known = s.exprs.get(p.shape[k]) if p.shape else None  # type: ignore[arg-type]
+            n = known.text if known is not None else s.names.extent(k)
             s.pinned.add(n)
             s.natural.add(n)
-            sizes.append((n, f"{name}.shape[{k}]"))
+            if known is None:
+                sizes.append((n, f"{name}.shape[{k}]"))
             extents.append(Expr(n))
-        s.given[p] = name
-        s.bind(p, Access(name, identity(p.type.ndim)), tuple(extents))
+        s.bind(p, Access(name, identity(kind.ndim)), tuple(extents))
         s.buffers.place(p, frozenset([Root(owned=number in given)]))
     return out, sizes
 

@@ -365,14 +365,17 @@ class _Function:
             dtype = e.outs[k].type.dtype  # type: ignore[union-attr]
             init[k] = lit_zero(dtype)
         turned = lit(abs(step.value)) if isinstance(step, Lit) else step
-        w.equations.append(Equation("for", (first, turned, times, *init), tuple(outs), e.params,
-                                    (body,), e.pos))  # fmt: skip
+        params = [part, parts, *arrays, *self.sums, *env.values()]
+        told = e.params
+        if (start, step) == (lit(0), lit(1)) and count in params:  # what passes may rely on of the indices
+            told = {**told, "part_of": params.index(count)}  # type: ignore[arg-type]
+        ins = (first, turned, times, *init)
+        w.equations.append(Equation("for", ins, tuple(outs), told, (body,), e.pos))
         results: list[Atom] = [outs[k] for k in (*how.summed, *how.apart)]
         for k, s in zip(how.sums, self.sums, strict=True):
             after = Var(s.type, s.shape)
             w.equations.append(Equation("store", (s, outs[k], part), (after,), {}, (), e.pos))
             results.append(after)
-        params = [part, parts, *arrays, *self.sums, *env.values()]
         return Tape(name, Block(params, w.equations, results), e.pos)
 
     def range(
