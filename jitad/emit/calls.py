@@ -126,6 +126,8 @@ def spread(s: Scope, e: Equation) -> None:
         else:
             operands.append(_plain(s.local(a).text, a.type.dtype))  # type: ignore[union-attr]
     times = s.local(parts)
+    if not times.is_name and not times.text.isdecimal():
+        times = s.temporary(times, "parts")
     more = s.temporary(Expr(f"{times.text} - 1"), "more") if summed else times
     s.natural.add(more.text)
     own: list[tuple[str, Var]] = []

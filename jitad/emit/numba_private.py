@@ -219,8 +219,11 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
 class _Lines:
     """Makes the compiler attach lines to instructions, and nothing else of debug information."""
 
+    alone = False  # no array that the function writes is another of its operands
+
     def define_pipelines(self) -> list[Any]:
-        self.state.flags.dbg_directives_only = True  # type: ignore[attr-defined]
+        flags = self.state.flags  # type: ignore[attr-defined]
+        flags.dbg_directives_only, flags.noalias = True, self.alone
         return super().define_pipelines()  # type: ignore[misc]
 
 
@@ -233,14 +236,23 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
     """The lanes of the widest vectors in loops, by the line of the source; none if Numba is off."""
     if not getattr(dispatcher, "signatures", None):
         return {}
-    pipeline = type("LineCompiler", (_Lines, KernelCompiler), {})
+    widths = _widths_of(dispatcher.py_func, dispatcher.signatures[0])
+    for part in dispatcher.py_func.__globals__.values():  # what threads run is compiled apart
+        if (kinds := getattr(part, "kinds_of_parts", None)) is not None:
+            widths |= _widths_of(part.py_func, kinds, alone=True)
+    return widths
+
+
+def _widths_of(function: Any, kinds: Any, alone: bool = False) -> dict[int, int]:
+    """`alone`: no array that it writes is another of its operands."""
+    pipeline = type("LineCompiler", (_Lines, KernelCompiler), {"alone": alone})
     lined = njit(
         nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True, fastmath=FUSED,
         pipeline_class=pipeline, debug=True,
-    )(dispatcher.py_func)  # fmt: skip
+    )(function)  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lined.compile(dispatcher.signatures[0])
+        lined.compile(kinds)
         text = lined.inspect_llvm(lined.signatures[0])
     lines = {name: int(line) for name, line in _AT.findall(text)}
     widths: dict[int, int] = {}
@@ -1075,8 +1087,8 @@ class Spread:
         flags = compiler.Flags()
         options.parse_as_flags(flags, dispatcher.targetoptions)
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.noalias = True
-        if context.enable_debuginfo:  # `vector_widths` asks
-            flags.debuginfo = flags.dbg_directives_only = True
+        flags.debuginfo = False
+        dispatcher.kinds_of_parts = kinds  # for `vector_widths`
         typing_context = dispatcher.targetdescr.typing_context
         library = context.active_code_library
         made = KernelCompiler(typing_context, context, library, kinds, None, flags, {}).compile_extra(

@@ -24,7 +24,7 @@ from typing import Any
 import llvmlite.binding as llvm
 from numba import config
 
-MOST = 256  # parts of a loop
+from jitad.primitives.threads import MOST
 
 _threads = ctypes.c_int64(min(config.NUMBA_NUM_THREADS, MOST))
 

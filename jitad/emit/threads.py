@@ -21,6 +21,7 @@ from llvmlite import ir
 from numba import types
 
 from jitad.emit import numba_private, team
+from jitad.primitives.threads import MOST
 
 _WORD = ir.IntType(64)
 
@@ -59,7 +60,7 @@ def _type_spread(function: Any, parts: Any, late: Any, summed: Any, *operands: A
 def _lower_spread(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     function, _, late, summed, *operands = sig.args
     kinds = _handed(summed.literal_value, tuple(operands))
-    run = numba_private.Spread(context, builder, function.dispatcher, kinds, team.MOST)
+    run = numba_private.Spread(context, builder, function.dispatcher, kinds, MOST)
     run.all(args[1], args[4:], summed.literal_value, late.literal_value, team.SPREAD)
     return context.get_dummy_value()
 

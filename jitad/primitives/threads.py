@@ -16,6 +16,8 @@ from typing import Any
 from jitad.primitives.table import Inferred, Primitive, register
 from jitad.tape.ir import Atom
 from jitad.tape.types import INT
+MOST = 256  # parts of a loop
+
 
 def _changed(
     *ins: Atom, function: str, changed: tuple[int, ...], summed: int, late: bool

@@ -85,8 +85,7 @@ class _Strips:
 
     def __init__(self, e: Equation, given: list[Var]) -> None:
         self.e, self.body = e, e.blocks[0]
-        # the indices are from 0 to this, not including it
-        part = e.params.get("part_of")  # of a loop that is divided: the parameter that counts it
+        part = e.params.get("part_of")  # if a loop is divided, the parameter that counts all of it
         self.within = given[part] if part is not None else e.ins[2] if e.ins[0] == lit(0) else None
         self.index = self.body.params[0]
         self.forms = Forms()

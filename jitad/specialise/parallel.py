@@ -29,6 +29,7 @@ from jitad.tape.ir import (
     Block,
     Equation,
     Lit,
+    Pos,
     Tape,
     Var,
     free_vars,
@@ -52,6 +53,40 @@ def parallel(tape: Tape, most: int = 0) -> Tape:
     work = _Parallel(tape, most)
     work.visit(tape.body)
     return Tape(tape.name, tape.body, tape.pos, {**tape.functions, **work.made})
+
+
+def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
+    """What `parallel` does to each loop, in words; loops in a loop that is divided are not asked."""
+    forms = Forms()
+    forms.learn(tape.body)
+
+    def visit(block: Block) -> Iterator[tuple[Pos | None, str]]:
+        for e in block.equations:
+            if e.op == "for":
+                try:
+                    how = plan(e, forms, tape.functions)
+                    if Work(e.blocks[0]).enough(e.ins[2], 2 * GRAIN):
+                        yield e.pos, _told(e, how)
+                        continue
+                    yield e.pos, "on one thread: it is short"
+                except Serial as why:
+                    yield e.pos, f"on one thread: {why}"
+            for b in e.blocks:
+                yield from visit(b)
+
+    yield from visit(tape.body)
+
+
+def _told(e: Equation, how: Plan) -> str:
+    def names(numbers: list[int]) -> str:
+        return ", ".join(v.name or "an array" for v in (e.blocks[0].params[1 + k] for k in numbers))
+
+    said = ["divided among threads"]
+    if how.summed:
+        said.append(f"each adds to a copy of {names(how.summed)}")
+    if how.late:
+        said.append(f"the last {how.late} iterations of each part afterwards")
+    return "; ".join(said)
 
 
 @dataclass(frozen=True)
@@ -236,10 +271,10 @@ class _Parallel:
         (body,) = e.blocks
         count = e.ins[2]
         work = Work(body)
+        if not work.enough(count, 2 * GRAIN):
+            raise Serial("it is short")
         out = _Writer(e)
         total = work.total(out, count)
-        if isinstance(total, Lit) and total.value < 2 * GRAIN:
-            raise Serial("it is short")
         grain: Atom = lit(GRAIN)
         private = out.total([out.size(e.ins[3 + k]) for k in how.summed])
         if how.summed:

@@ -19,6 +19,7 @@ from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.narrow import narrow
 from jitad.specialise.overwrite import privatise
+from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
@@ -105,3 +106,12 @@ def specialise(tape: Tape, after: str | None = None, threads: int | None = None)
     for _, passed in stages(tape, after, threads):
         tape = passed
     return tape
+
+
+def divisions(tape: Tape, threads: int) -> list[str]:
+    """A line for each loop that is asked whether it runs on threads."""
+    for name, passed in stages(tape, threads=threads):
+        tape = passed
+        if name == "laid out":  # what comes next would change it
+            break
+    return [f"{pos}: {said}" for pos, said in parts(tape) if pos is not None]

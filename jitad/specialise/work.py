@@ -37,6 +37,11 @@ class Work:
             total = now if total == lit(0) else write("add", total, now)
         return write("mul", total, count)
 
+    def enough(self, count: Atom, least: int) -> bool:
+        """Can so many iterations take that many operations?"""
+        known = isinstance(count, Lit) and set(self._found) <= {()}
+        return not known or self._found[()] * int(count.value) >= least  # type: ignore[union-attr]
+
     def _block(self, block: Block, around: Product, times: int) -> None:
         for e in block.equations:
             match e.op:

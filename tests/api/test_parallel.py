@@ -1,0 +1,450 @@
+"""Does `parallel=True` compute the same on threads, each time, with the errors of one thread?"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numba import njit
+
+import jitad
+from jitad import (
+    batch,
+    get_num_threads,
+    grad,
+    jit,
+    jit_grad,
+    jit_jacobian,
+    jit_jvp,
+    jit_value_and_grad,
+    set_num_threads,
+)
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.specialise import parallel
+
+RANDOM = np.random.default_rng(5)
+N = 301
+
+
+@pytest.fixture(autouse=True)
+def three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Three threads, for little work."""
+    monkeypatch.setattr(parallel, "GRAIN", 20)
+    before = set_num_threads(3)
+    yield
+    set_num_threads(before)
+
+
+# -- what is divided ------------------------------------------------------------------------------
+
+
+def sum_over_data(x, data):
+    s = 0.0
+    for i in range(len(data)):
+        r = np.sin(x[0] * data[i]) - x[1]
+        s += r * r
+    return s
+
+
+def elements_apart(x, data):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = x[i] ** 2 * np.exp(-data[i])
+    s = 0.0
+    for i in range(len(x)):
+        s += y[i] * np.cos(x[i])
+    return s
+
+
+def scatter_with_duplicates(x, data):
+    s = 0.0
+    for i in range(len(data)):
+        j = i * 7 % len(x)
+        s += np.exp(0.1 * x[j]) * data[i] + x[0] * data[i]
+    return s
+
+
+def stencil(x, data):
+    s = 0.0
+    for i in range(2, len(x) - 1):
+        s += (x[i + 1] - 2.0 * x[i] + x[i - 2]) ** 2 * data[i]
+    return s
+
+
+def iterations_with_a_past(x, data):
+    """Each iteration has a recurrence of its own: records that live as long as it."""
+    s = 0.0
+    for i in range(len(data)):
+        u = 0.3 + 0.1 * np.sin(data[i])
+        for k in range(5):
+            u = x[k] * u * (1.0 - u) + 0.01 * x[k + 1]
+        s += u * u
+    return s
+
+
+def while_inside(x, data):
+    s = 0.0
+    for i in range(len(data)):
+        u, k = x[i % 5], 0
+        while k < i % 4:
+            u = u * x[k] + 0.1
+            k += 1
+        s += u * data[i]
+    return s
+
+
+def rows(x, data):
+    m = np.outer(data, np.array([1.0, 0.5, 0.25, 2.0]))
+    s = 0.0
+    for i in range(len(data)):
+        row = m[i] * x[:4]
+        s += np.log(np.sum(np.exp(row - np.max(row)))) + np.sum(row) * x[5]
+    return s
+
+
+def products_of_matrices(x, data):
+    w = np.outer(x[:20], x[:20])
+    s = 0.0
+    for i in range(len(data)):
+        h = np.tanh(w @ (data[i] * x[:20]))
+        s += np.sum(h * h)
+    return s
+
+
+def branches(x, data):
+    s, t = 0.0, 0.0
+    for i in range(len(data)):
+        if data[i] > 0.0:
+            s += x[1] * data[i]
+            if i % 3 == 0:
+                t += x[i % 10] ** 2
+        else:
+            t -= x[2] * x[3] * data[i]
+    return s * t
+
+
+def steps_downwards(x, data):
+    s = 0.0
+    for i in range(len(x) - 2, 0, -2):
+        s += x[i] * x[i] * data[i + 1]
+    return s
+
+
+def in_a_loop_over_time(x, data):
+    u = x.copy()
+    v = np.zeros(len(x))
+    for _ in range(4):
+        for i in range(1, len(u) - 1):
+            v[i] = u[i] + 0.1 * (u[i - 1] - 2.0 * u[i] + u[i + 1]) * data[i]
+        for i in range(1, len(u) - 1):
+            u[i] = np.sin(v[i])
+    return np.sum(u * u)
+
+
+def recursion_inside(x, data):
+    def power(b, n):
+        if n == 0:
+            return 1.0
+        return b * power(b, n - 1)
+
+    s = 0.0
+    for i in range(len(data)):
+        s += power(x[i % 7], i % 5) * data[i]
+    return s
+
+
+DIVIDED: list[Callable[..., Any]] = [
+    sum_over_data, elements_apart, scatter_with_duplicates, stencil, iterations_with_a_past,
+    while_inside, rows, products_of_matrices, branches, steps_downwards, in_a_loop_over_time,
+    recursion_inside,
+]  # fmt: skip
+
+
+def arguments() -> tuple[np.ndarray, np.ndarray]:
+    return RANDOM.uniform(0.2, 0.9, N), RANDOM.normal(0.0, 1.0, N)
+
+
+@pytest.mark.parametrize("f", DIVIDED)
+def test_loops_on_threads(f: Callable[..., Any]) -> None:
+    x, data = arguments()
+    before = x.copy(), data.copy()
+    g = jit_value_and_grad(f, (0, 1), parallel=True)
+    value, (by_x, by_data) = g(x, data)
+    assert "spread(" in g.source
+    assert "divided among threads" in g.explain()
+    assert np.isclose(value, f(x, data), rtol=1e-12)
+    direction = [RANDOM.normal(size=N), RANDOM.normal(size=N)]
+    along = np.sum(by_x * direction[0]) + np.sum(by_data * direction[1])
+    h = 1e-6  # by differences of the function itself, in Python
+    up, down = (f(x + s * h * direction[0], data + s * h * direction[1]) for s in (1, -1))
+    assert np.isclose(along, (up - down) / (2.0 * h), rtol=1e-6, atol=1e-6)
+    one = jit_value_and_grad(f, (0, 1))(x, data)
+    for a, b in zip((value, by_x, by_data), (one[0], *one[1]), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+    forward = jit_jvp(f, parallel=True)((x, data), tuple(direction))
+    assert np.isclose(forward[1], along, rtol=1e-10)
+    for _ in range(5):  # to the last bit
+        again = g(x, data)
+        assert again[0] == value
+        assert np.array_equal(again[1][0], by_x) and np.array_equal(again[1][1], by_data)
+    assert np.array_equal(x, before[0]) and np.array_equal(data, before[1])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5, 64])
+def test_numbers_of_threads(threads: int) -> None:
+    set_num_threads(threads)
+    x, data = arguments()
+    want = jit_grad(stencil)(x, data)
+    g = jit_grad(stencil, parallel=True)
+    np.testing.assert_allclose(g(x, data), want, rtol=1e-12, atol=1e-14)
+    limited = jit_grad(scatter_with_duplicates, parallel=2)
+    np.testing.assert_allclose(limited(x, data), jit_grad(scatter_with_duplicates)(x, data))
+    assert "threads()" not in limited.source
+
+
+def test_few_iterations() -> None:
+    for n in (2, 3, 4, 5, 7):
+        x, data = (a[:n].copy() for a in arguments())
+        for f in (sum_over_data, elements_apart, stencil, scatter_with_duplicates):
+            np.testing.assert_allclose(
+                jit_grad(f, parallel=True)(x, data), jit_grad(f)(x, data), rtol=1e-12, atol=1e-15
+            )
+    empty = jit_value_and_grad(sum_over_data, (0, 1), parallel=True)(np.ones(2), np.zeros(0))
+    assert empty[0] == 0.0 and not empty[1][0].any()
+
+
+# -- what keeps its order -------------------------------------------------------------------------
+
+
+def recurrence(x, data):
+    u = x[0]
+    for i in range(len(data)):
+        u = u * x[i] + data[i]
+    return u
+
+
+def prefix(x, data):
+    y = np.zeros(len(x))
+    for i in range(1, len(x)):
+        y[i] = 0.5 * y[i - 1] + x[i] * data[i]
+    return y[-1]
+
+
+def the_last_one_stays(x, data):
+    y = np.zeros(3)
+    for i in range(len(x)):
+        y[i % 3] = x[i] * data[i]
+    return y[0] * y[1] + y[2]
+
+
+def compensated(x, data):
+    s, c = 0.0, 0.0
+    for i in range(len(x)):
+        y = x[i] * data[i] - c
+        t = s + y
+        c = (t - s) - y
+        s = t
+    return s
+
+
+@pytest.mark.parametrize("f", [recurrence, prefix, the_last_one_stays, compensated])
+def test_loops_that_have_an_order(f: Callable[..., Any]) -> None:
+    x, data = arguments()
+    p = jit(f, parallel=True)
+    assert p(x, data) == jit(f)(x, data)
+    assert "spread(" not in p.source
+    assert "on one thread: " in p.explain()
+    np.testing.assert_allclose(
+        jit_grad(f, parallel=True)(x, data), jit_grad(f)(x, data), rtol=1e-12, atol=1e-15
+    )
+
+
+def test_short_loops_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "GRAIN", 10**6)
+
+    def f(x):
+        s = 0.0
+        for i in range(100):
+            s += x[i] * x[i + 1] * np.sin(x[i])
+        return s
+
+    g = jit_grad(f, parallel=True)
+    g(arguments()[0])
+    assert "spread(" not in g.source and "it is short" in g.explain()
+
+
+# -- errors ---------------------------------------------------------------------------------------
+
+
+class Odd(Exception):
+    pass
+
+
+def picky(x, where):
+    s = 0.0
+    for i in range(len(where)):
+        if x[i] == 5.0:
+            raise Odd("five")
+        if x[i] == 6.0:
+            raise ValueError("six")
+        s += x[where[i]] ** 2
+    return s
+
+
+@pytest.mark.parametrize(("bad", "error", "text"), [
+    ({280: 5.0}, Odd, "five"), ({3: 6.0}, ValueError, "six"),
+    ({10: 5.0, 290: 6.0}, Odd, "five"), ({10: 6.0, 290: 5.0}, ValueError, "six"),
+])  # fmt: skip
+def test_the_first_error_is_raised(bad: dict[int, float], error: type, text: str) -> None:
+    where = np.arange(N)
+    for make in (jit, jit_grad):
+        f = make(picky, parallel=True)
+        x, _ = arguments()
+        f(x, where)
+        assert "spread(" in f.source
+        for k, v in bad.items():
+            x[k] = v
+        for _ in range(10):
+            with pytest.raises(error, match=text):
+                f(x, where)
+
+
+def test_an_index_out_of_range() -> None:
+    x, _ = arguments()
+    where = np.arange(N)
+    where[250] = N
+    messages = []
+    for parallel_ in (False, True):
+        with pytest.raises(IndexError) as e:
+            jit_grad(picky, parallel=parallel_)(x, where)
+        messages.append(str(e.value))
+    assert messages[0] == messages[1] and "x[where[i]]" in messages[0]
+
+
+def test_arguments_that_are_written() -> None:
+    def double(x, limit):
+        for i in range(len(x)):
+            if x[i] > limit:
+                raise ValueError("too much")
+            x[i] = 2.0 * x[i]
+
+    x, _ = arguments()
+    f = jit(double, parallel=True)
+    want = 2.0 * x
+    f(x, 10.0)
+    assert "spread(" in f.source
+    assert np.array_equal(x, want)
+
+
+# -- callers --------------------------------------------------------------------------------------
+
+
+def test_callers_in_several_threads() -> None:
+    x, data = arguments()
+    g = jit_value_and_grad(iterations_with_a_past, (0, 1), parallel=True)
+    want = g(x, data)
+    found: list[Any] = []
+
+    def call() -> None:
+        for _ in range(200):
+            found.append(g(x, data))
+
+    callers = [threading.Thread(target=call) for _ in range(4)]
+    for t in callers:
+        t.start()
+    for t in callers:
+        t.join()
+    assert len(found) == 800
+    for value, (by_x, by_data) in found:
+        assert value == want[0]
+        assert np.array_equal(by_x, want[1][0]) and np.array_equal(by_data, want[1][1])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_begins_anew() -> None:
+    x, data = arguments()
+    g = jit_grad(scatter_with_duplicates, parallel=True)
+    want = g(x, data)  # the team is there
+    for _ in range(3):
+        child = os.fork()
+        if not child:
+            code = 1
+            try:
+                code = 0 if all(np.array_equal(g(x, data), want) for _ in range(5)) else 2
+            finally:
+                os._exit(code)
+        assert os.waitpid(child, 0)[1] == 0
+    assert np.array_equal(g(x, data), want)
+
+
+def test_callers_in_native_code() -> None:
+    x, data = arguments()
+    g = jit_grad(stencil, parallel=True)
+
+    @njit
+    def descend(x, data):
+        for _ in range(3):
+            x = x - 0.01 * g(x, data)
+        return x
+
+    want = x
+    for _ in range(3):
+        want = want - 0.01 * jit_grad(stencil)(want, data)
+    np.testing.assert_allclose(descend(x, data), want, rtol=1e-12)
+
+
+def test_batches_and_jacobians() -> None:
+    x, data = arguments()
+    points = RANDOM.uniform(0.2, 0.9, (50, 8))
+    each = jit(batch(grad(iterations_with_a_past), (0, None)), parallel=True)
+    want = np.array([grad(iterations_with_a_past)(p, data[:10]) for p in points])
+    np.testing.assert_allclose(each(points, data[:10]), want, rtol=1e-10)
+    assert "spread(" in each.source
+
+    def map_(x):
+        return np.array([np.sum(np.sin(x * k)) for k in range(5)])
+
+    np.testing.assert_allclose(
+        jit_jacobian(map_, parallel=True)(x[:9]), jit_jacobian(map_)(x[:9]), rtol=1e-12
+    )
+
+
+def test_float32() -> None:
+    x, data = (a.astype("f4") for a in arguments())
+    for f in (sum_over_data, scatter_with_duplicates, stencil):
+        got = jit_grad(f, parallel=True)(x, data)
+        assert got.dtype == np.float32
+        np.testing.assert_allclose(got, jit_grad(f)(x, data), rtol=2e-4, atol=1e-5)
+
+
+# -- the option -----------------------------------------------------------------------------------
+
+
+def test_how_many_threads() -> None:
+    assert get_num_threads() == 3
+    assert set_num_threads(2) == 3
+    assert jitad.get_num_threads() == 2
+
+
+@pytest.mark.parametrize(("wrong", "error"), [
+    (0, JitadValueError), (-1, JitadValueError), (257, JitadValueError), ("all", JitadTypeError),
+    (2.0, JitadTypeError),
+])  # fmt: skip
+def test_no_number_of_threads(wrong: Any, error: type) -> None:
+    with pytest.raises(error, match="is no number of threads"):
+        set_num_threads(wrong)
+    with pytest.raises(error, match="is no number of threads"):
+        jit_grad(stencil, parallel=wrong)
+
+
+def test_one_thread_is_none() -> None:
+    x, data = arguments()
+    for option in (False, 1):
+        g = jit_grad(stencil, parallel=option)
+        g(x, data)
+        assert "spread(" not in g.source
+        assert "divided" not in g.explain()

@@ -1,0 +1,125 @@
+"""Do loops that are divided among threads compute what they did, whichever part runs first?
+
+Every program of the catalogue is differentiated with loops divided as finely as they can be, and run
+as the Python that is emitted and as an interpreted tape.  A `spread` that runs the parts in another
+order stands in for the threads: what two parts both read and write would show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitad import value_and_grad
+from jitad.arguments import abstract
+from jitad.emit.calls import Entangled
+from jitad.emit.kernel import kernel
+from jitad.entries import finish
+from jitad.specialise import parallel
+from jitad.specialise.pipeline import specialise
+from jitad.structures import flatten, unflatten
+from jitad.tape.interpret import interpret
+from jitad.tape.ir import Tape, walk
+from jitad.trace.trace import trace
+from tests import truth
+from tests.catalogue.entry import Program
+from tests.programs import PROGRAMS, USERS
+
+THREADS = 3
+ALL = PROGRAMS | USERS
+
+
+@pytest.fixture(autouse=True)
+def finely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each iteration is enough for a part."""
+    monkeypatch.setattr(parallel, "GRAIN", 1)
+    monkeypatch.setattr(parallel, "PRIVATE", 0)
+
+
+def backwards(function: Any, parts: int, late: int, summed: int, *operands: Any) -> None:
+    """`spread`, the last part first; what is left for later comes after all."""
+    arrays, own = operands[:summed], operands[summed : 2 * summed]
+    others = operands[2 * summed :]
+    for k in reversed(range(parts)):
+        mine = arrays if k == 0 else tuple(a[k - 1] for a in own)
+        function(k, parts, *mine, *others)
+    for k in range(parts) if late else ():
+        function(parts + k, parts, *arrays, *others)
+
+
+def run(made: Any, values: list[Any]) -> tuple[Any, ...]:
+    space: dict[str, Any] = {}
+    exec(compile(made.source, "<emitted>", "exec"), space)
+    if "spread" in space:
+        space["spread"] = backwards
+    with np.errstate(all="ignore"):
+        return space[made.name](*values)
+
+
+def is_divided(tape: Tape) -> bool:
+    return any(e.op == "spread" for e in walk(tape.body))
+
+
+def numbers(value: Any) -> np.ndarray:
+    return np.concatenate([np.ravel(np.asarray(x, float)) for x in truth.leaves(value)] or [[]])
+
+
+def differentiated(program: Program) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The gradient of the sum of all that a program gives, by all that has floats, and arguments."""
+    args = program.sample()
+
+    def total(*chosen: Any) -> Any:
+        leaves, _ = flatten(program.function(*chosen))
+        out = 0.0
+        for leaf in leaves:
+            out = out + np.sum(leaf)
+        return out
+
+    chosen = program.argnums
+    if chosen is None:
+        chosen = tuple(k for k, a in enumerate(args) if any(
+            np.asarray(leaf).dtype.kind == "f" for leaf in flatten(a)[0]))  # fmt: skip
+    return value_and_grad(total, chosen), args
+
+
+divided: list[str] = []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_program_and_its_gradient(name: str) -> None:
+    g, args = differentiated(ALL[name])
+    for f in (ALL[name].function, g):
+        leaves, structure = flatten((truth.fresh(args), {}))
+        traced = trace(f, *unflatten(structure, map(abstract, leaves)))
+
+        def values(traced: Any = traced, f: Any = f) -> list[Any]:
+            return traced.arguments(f, truth.fresh(args), {})
+
+        serial = kernel(specialise(traced.tape))
+        try:
+            want = finish(traced, run(serial, values()), f, truth.fresh(args), {})
+        except ValueError as e:  # of NumPy's `dot`, which wants an array of its own for the result
+            assert "output array" in str(e)
+            continue
+        plain = specialise(traced.tape, threads=THREADS)
+        if not is_divided(plain):
+            continue
+        divided.append(name)
+        flat = interpret(plain.body, values(), functions=plain.functions)
+        outs = [finish(traced, tuple(flat), f, truth.fresh(args), {})]
+        try:
+            made = kernel(plain)
+        except Entangled:
+            pytest.fail("the parts of a loop are entangled")
+        outs.append(finish(traced, run(made, values()), f, truth.fresh(args), {}))
+        for out in outs:
+            np.testing.assert_allclose(numbers(out), numbers(want), rtol=1e-9, atol=1e-12)
+
+
+def test_many_were_divided() -> None:
+    """The tests before have not been of loops that stay as they are."""
+    print(len(set(divided)), "of", len(ALL))
+    assert len(set(divided)) > 20 or not divided
