@@ -9,8 +9,8 @@ from jitad.primitives.threads import MOST
 def set_num_threads(count: int) -> int:
     """Say how many threads functions compiled with `parallel=True` use from now on, process-wide.
 
-    At first that is `NUMBA_NUM_THREADS`: the environment variable of that name, or else the number of
-    cores.  Numba's own `set_num_threads` is for its own `prange`.
+    At first that is `NUMBA_NUM_THREADS`: the environment variable of that name, or else the number
+    of cores.  Numba's own `set_num_threads` is for its own `prange`.
 
     Parameters
     ----------

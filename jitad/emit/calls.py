@@ -134,7 +134,7 @@ def spread(s: Scope, e: Equation) -> None:
     for k in range(2, 2 + summed):
         v = e.outs[changed.index(k)]
         name = s.names.new(f"{names[k]}_own")
-        s.allocate_as(name, v.type.dtype, (more, *s.extents[v]), "zeros", hoist=False)  # type: ignore[union-attr]
+        s.allocate_as(name, v.type.dtype, (more, *s.extents[v]), "zeros", hoist=False)
         own.append((name, v))
     copies = [name for name, _ in own]
     arguments = [s.called[e.params["function"]], times.text, str(int(late)), str(summed),

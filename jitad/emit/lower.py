@@ -16,6 +16,7 @@ from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
 from jitad.emit.contract import contract
 from jitad.emit.control import for_, if_, while_
+from jitad.emit.hints import hints_of
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
@@ -23,7 +24,7 @@ from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, walk
-from jitad.tape.lent import STORES, Lent, lent
+from jitad.tape.lent import Lent, lent
 from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
 
@@ -58,7 +59,7 @@ def _function(
     """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
     analysis = demand.analyse(tape.body, known, mine)
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
-    hints = _hints(tape.body)
+    hints = hints_of(tape.body)
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
@@ -174,50 +175,6 @@ def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
 def _imported(cls: type) -> tuple[str, str]:
     module, name = cls.__module__, cls.__qualname__
     return "" if module == "builtins" else f"from {module} import {name}", name
-
-
-def _hints(body: Block) -> dict[Var, str]:
-    """Names for variables: their own, else that of what they become."""
-    hints: dict[Var, str] = {}
-
-    def become(a: Atom, v: Var) -> None:
-        if isinstance(a, Var) and a not in hints and v in hints:
-            hints[a] = hints[v]
-
-    def visit(block: Block) -> None:
-        for e in reversed(block.equations):
-            for v in e.outs:
-                if v.name:
-                    hints[v] = v.name
-            match e.op:
-                case _ if e.op in (*STORES, "push", "copy"):
-                    become(e.ins[0], e.outs[0])
-                case "for" | "while":
-                    b = e.blocks[-1]
-                    params = b.params[1:] if e.op == "for" else b.params
-                    init = e.ins[3:] if e.op == "for" else e.ins
-                    for i, p, r, v in zip(init, params, b.results, e.outs, strict=True):
-                        if p.name:
-                            hints[p] = p.name
-                        become(p, v)
-                        become(v, p)
-                        become(r, p)
-                        become(i, p)
-                case "if":
-                    for b in e.blocks:
-                        for r, v in zip(b.results, e.outs, strict=True):
-                            become(r, v)
-            for b in e.blocks:
-                for p in b.params:
-                    if p.name:
-                        hints[p] = p.name
-                visit(b)
-
-    for p in body.params:
-        if p.name:
-            hints[p] = p.name
-    visit(body)
-    return hints
 
 
 # -- equations ------------------------------------------------------------------------------------

@@ -1089,11 +1089,9 @@ class Spread:
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.noalias = True
         flags.debuginfo = False
         dispatcher.kinds_of_parts = kinds  # for `vector_widths`
-        typing_context = dispatcher.targetdescr.typing_context
-        library = context.active_code_library
-        made = KernelCompiler(typing_context, context, library, kinds, None, flags, {}).compile_extra(
-            dispatcher.py_func
-        )
+        run = KernelCompiler(dispatcher.targetdescr.typing_context, context,
+                             context.active_code_library, kinds, None, flags, {})  # fmt: skip
+        made = run.compile_extra(dispatcher.py_func)
         self.result = made.signature.return_type
         self.callee = context.declare_function(builder.module, made.fndesc)
 

@@ -2,15 +2,16 @@
 
 `jitad_spread(function, data, parts)` calls `function(data, k)` for k = 0 ... parts - 1 and comes
 back when all have returned.  It is a monitor: the team sleeps until there is a job; whoever is
-awake, the caller too, takes the next part under the lock, and the last one wakes the caller.  What a
-part computes doesn't depend on who runs it.  So a caller that finds the team at work (another
-thread's call; a part that calls a kernel itself) runs all parts alone, with the same result.  Threads
-are made when a job wants more than there are; where no more can be made, those that there are do it.
+awake, the caller too, takes the next part under the lock, and the last one wakes the caller.  What
+a part computes doesn't depend on who runs it.  So a caller that finds the team at work (another
+thread's call; a part that calls a kernel itself) runs all parts alone, with the same result.
+Threads are made when a job wants more than there are; where no more can be made, those that there
+are do it.
 
-It is LLVM code over the C library's threads: Numba's own layers either end the process when two
-threads come at once (workqueue) or in a child after a fork (OpenMP), and a pool of Python's would
-need the lock of the interpreter.  A child that was forked has no threads but its own, so it begins
-with an empty team.
+It is LLVM code over the C library's threads.  Numba's own layers end the process when two threads
+come at once (workqueue) or in a child after a fork (OpenMP); `prange` makes the compiler take
+several times as long; a pool of Python's threads would need the interpreter's lock.  A child that
+was forked has no threads but its own, so it begins with an empty team.
 
 `jitad_threads` says how many threads a kernel may use.
 """

@@ -1,11 +1,11 @@
 """How does a kernel run the parts of a loop on several threads?
 
 `spread(function, parts, late, summed, *arrays, *own, *others)` calls `function(k, parts, *arrays,
-*others)` for k = 0 ... parts - 1, on the threads of the team.  All parts are handed the same `others`
-and see to it themselves that they touch different elements; of the first `summed` arrays, each part
-but the first is handed a copy of its own instead, `own[k - 1]`.  If `late` is 1, each part leaves
-something to do that others must not see half done: `function(parts + k, ...)` does it, one part
-after the other.
+*others)` for k = 0 ... parts - 1, on the threads of the team.  All parts are handed the same
+`others` and see to it themselves that they touch different elements; of the first `summed` arrays,
+each part but the first is handed a copy of its own instead, `own[k - 1]`.  If `late` is 1, each
+part leaves something to do that others must not see half done: `function(parts + k, ...)` does it,
+one part after the other.
 
 What a part raises is raised here: that of the first part that does, which is what would have been
 raised first if one part had come after the other.

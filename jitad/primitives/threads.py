@@ -1,10 +1,11 @@
 """How is a loop divided among threads?
 
-`spread` runs one of the tape's functions for each part of a loop: `function(k, parts, *operands)` for
-k = 0 ... parts - 1.  Its results are those of the operands that are numbered in `changed`, as they
-are after all parts, one after the other.  Parts touch different elements, or only add: to the first
-`summed` operands, which the threads may therefore do in copies, added up in the order of the parts.
-With `late`, what a part must not do beside its neighbour is left to function(parts + k, ...).
+`spread` runs one of the tape's functions for each part of a loop: `function(k, parts, *operands)`
+for k = 0 ... parts - 1.  Its results are those of the operands that are numbered in `changed`, as
+they are after all parts, one after the other.  Parts touch different elements, or only add: to the
+first `summed` operands, which the threads may therefore do in copies, added up in the order of the
+parts.  With `late`, what a part must not do beside its neighbour is left to
+`function(parts + k, ...)`.
 
 `threads` is how many threads a kernel may use.
 """
@@ -16,6 +17,7 @@ from typing import Any
 from jitad.primitives.table import Inferred, Primitive, register
 from jitad.tape.ir import Atom
 from jitad.tape.types import INT
+
 MOST = 256  # parts of a loop
 
 

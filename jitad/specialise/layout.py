@@ -155,7 +155,7 @@ class _Groups:
     def _join(self, atoms: Iterable[Atom], storage: bool = True) -> None:
         first: _Group | None = None
         atoms = tuple(atoms)
-        fixed = storage and not self._staying.isdisjoint(atoms)  # type: ignore[arg-type]
+        fixed = storage and not self._staying.isdisjoint(atoms)
         for a in atoms:
             g = self.of(a)
             if g is None or g is first:

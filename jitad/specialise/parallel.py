@@ -5,26 +5,25 @@ an iteration touches elements of its own (*apart*) or to which it only adds.  Th
 function of the tape, which runs the k-th part of the iterations, and a `spread` runs it for all.
 
 * A sum is a number a part, added up in the order of the parts.
-* Where an iteration adds to elements near its own (the adjoint of a stencil), the last few iterations
+* Where an iteration adds to elements near its own (the adjoint of a stencil), the last iterations
   of a part meet the next part's first: those are left for later (`late`), when all parts are done.
 * Where it adds to any element, each part adds in a copy of its own; the copies are added up.
 
 Into how many parts a loop is divided is decided when it runs, by the operations that it will take.
-That and the order of all additions depend on the trip count, on extents and on the number of threads
-alone, so results are the same each time.
+That and the order of all additions depend on nothing but trip counts, extents and the number of
+threads, so results are the same each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Set
 
 from jitad.primitives import TABLE
+from jitad.specialise.divisible import Plan, Serial, in_place, plan
+from jitad.specialise.slabs import slabs
 from jitad.specialise.work import Work
-from jitad.sweeps.again import in_any_order
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import (
-    STRUCTURED,
     Atom,
     Block,
     Equation,
@@ -33,36 +32,34 @@ from jitad.tape.ir import (
     Tape,
     Var,
     free_vars,
-    is_array,
     lit,
     walk,
 )
-from jitad.tape.linear import Forms, Linear
-from jitad.tape.types import BOOL, INT, Array, Scalar, Stack
+from jitad.tape.linear import Forms
+from jitad.tape.types import BOOL, INT, Array, Scalar
 
 GRAIN = 100_000  # operations that a part must have: a thread wakes in 5 to 50 microseconds
 PRIVATE = 8  # operations that are worth a private element, which is cleared and added up
-_FARTHEST = 64  # iterations of a part that may be left for later
-
-_ADDS = {"accum": 2, "accum_slice": 2}  # operands before the index
-_TOUCHES = {"load": 1, "slice": 1, "store": 2, "store_slice": 2, **_ADDS}
+_DEEPEST = 2  # loops around one that is divided: each time it is asked how much there is to do
 
 
 def parallel(tape: Tape, most: int = 0) -> Tape:
     """The tape with such loops divided into at most so many parts, 0: one a thread (in place)."""
     work = _Parallel(tape, most)
+    slabs(tape.body, work.forms, work.fits)
     work.visit(tape.body)
     return Tape(tape.name, tape.body, tape.pos, {**tape.functions, **work.made})
 
 
 def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
-    """What `parallel` does to each loop, in words; loops in a loop that is divided are not asked."""
-    forms = Forms()
-    forms.learn(tape.body)
+    """What `parallel` does to each loop, in words; what is in a divided one is not asked."""
+    work = _Parallel(tape, 0)
+    forms = work.forms
+    slabs(tape.body, forms, work.fits)
 
-    def visit(block: Block) -> Iterator[tuple[Pos | None, str]]:
+    def visit(block: Block, depth: int = 0) -> Iterator[tuple[Pos | None, str]]:
         for e in block.equations:
-            if e.op == "for":
+            if e.op == "for" and depth <= _DEEPEST:
                 try:
                     how = plan(e, forms, tape.functions)
                     if Work(e.blocks[0]).enough(e.ins[2], 2 * GRAIN):
@@ -72,7 +69,7 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
                 except Serial as why:
                     yield e.pos, f"on one thread: {why}"
             for b in e.blocks:
-                yield from visit(b)
+                yield from visit(b, depth + (e.op in ("for", "while")))
 
     yield from visit(tape.body)
 
@@ -89,157 +86,6 @@ def _told(e: Equation, how: Plan) -> str:
     return "; ".join(said)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How a loop can be divided: numbers of what it carries."""
-
-    sums: list[int] = field(default_factory=list)
-    apart: list[int] = field(default_factory=list)
-    summed: list[int] = field(default_factory=list)  # arrays added to anywhere
-    late: int = 0  # the last iterations of a part that others may not see half done
-
-
-class Serial(Exception):
-    """Why a loop keeps its order."""
-
-
-def plan(e: Equation, forms: Forms, functions: dict[str, Tape]) -> Plan:
-    """How this `for` can be divided; Serial if it can't."""
-    (body,) = e.blocks
-    step = e.ins[1]
-    if not isinstance(step, Lit) or not step.value:
-        raise Serial("its step is not known")
-    if any(isinstance(v.type, Stack) for v in free_vars(body)):
-        raise Serial("it records")
-    _effects(body, functions)
-    out = Plan()
-    late = 0
-    for k, (p, r) in enumerate(zip(body.params[1:], body.results, strict=True)):
-        name = p.name or "a number"
-        if isinstance(p.type, Stack):
-            raise Serial("it keeps records on a stack")
-        if not is_array(p):
-            if not in_any_order(e, [k]):
-                raise Serial(f"an iteration needs {name} of the one before")
-            out.sums.append(k)
-            continue
-        touches = list(_family(body, p, r))
-        span = _span(touches, body, int(step.value), forms)
-        adds = all(x.op in _ADDS for x in touches)
-        if span == 0 or (adds and span is not None and span <= _FARTHEST):
-            late = max(late, span)
-            out.apart.append(k)
-        elif adds and p.type.dtype[0] in "fiu":  # type: ignore[union-attr]
-            out.summed.append(k)
-        else:
-            raise Serial(f"iterations may meet in the same elements of {p.name or 'an array'}")
-    return Plan(out.sums, out.apart, out.summed, late)
-
-
-def _effects(block: Block, functions: dict[str, Tape]) -> None:
-    """Nothing but checks: what is printed has an order, and Python has its lock."""
-    seen: set[str] = set()
-
-    def visit(b: Block) -> None:
-        for x in walk(b):
-            if x.op in ("act", "call"):
-                name = x.params["function"]
-                if name not in seen:
-                    seen.add(name)
-                    visit(functions[name].body)
-            elif x.op not in STRUCTURED and x.op != "check" and TABLE[x.op].effect:
-                raise Serial("it calls Python or prints")
-
-    visit(block)
-
-
-# -- arrays ---------------------------------------------------------------------------------------
-
-
-def _family(body: Block, start: Var, end: Atom) -> Iterator[Equation]:
-    """All that touches a carried array, whose versions come one from the other by stores."""
-    versions: set[Atom] = {start}
-    refused = Serial(f"{start.name or 'an array'} is used as a whole")
-
-    def visit(block: Block) -> Iterator[Equation]:
-        for x in block.equations:
-            at = [k for k, a in enumerate(x.ins) if a in versions]
-            if x.op in ("for", "while"):
-                skip = 3 if x.op == "for" else 0
-                carried = [k - skip for k in at]
-                if min(carried, default=0) < 0:
-                    raise refused
-                for b in x.blocks:
-                    head = 1 if x.op == "for" else 0
-                    versions.update(b.params[head + k] for k in carried)
-                for b in x.blocks:
-                    yield from visit(b)
-                ends = [k for k, r in enumerate(x.blocks[-1].results) if r in versions]
-                if ends != carried or versions.intersection(
-                    x.blocks[0].results if x.op == "while" else ()
-                ):
-                    raise refused
-                versions.update(x.outs[k] for k in carried)
-            elif x.op == "if":
-                for b in x.blocks:
-                    yield from visit(b)
-                one, other = ([k for k, r in enumerate(b.results) if r in versions]
-                              for b in x.blocks)  # fmt: skip
-                if one != other:
-                    raise refused
-                versions.update(x.outs[k] for k in one)
-            elif at:
-                if x.op == "dim":
-                    continue
-                if x.op not in _TOUCHES or at != [0]:
-                    raise refused
-                if x.op not in ("load", "slice"):
-                    versions.update(x.outs)
-                yield x
-
-    yield from visit(body)
-    if end not in versions or sum(r in versions for r in body.results) != 1:
-        raise refused
-
-
-def _span(touches: list[Equation], body: Block, step: int, forms: Forms) -> int | None:
-    """How many iterations on an iteration still meets this one, along the best axis; None: any."""
-    if not touches:
-        return 0
-    inside = {v for x in walk(body) for v in x.outs}
-    inside.update(p for x in walk(body) for b in x.blocks for p in b.params)
-    inside.update(body.params[1:])
-    index = body.params[0]
-    places = [_place(x, forms) for x in touches]
-    spans = []
-    for axis in range(len(places[0])):
-        along = [place[axis] for place in places]
-        offsets = [f.constant for f in along if f is not None]
-        rests = {f.plus(-f.constant) for f in along if f is not None}
-        if len(offsets) < len(along) or len(rests) != 1:
-            continue
-        (rest,) = rests
-        moves = rest.coefficient(index) * step
-        if moves and all(v is index or v not in inside for v, _ in rest.terms):
-            spans.append((max(offsets) - min(offsets)) // abs(moves))
-    return min(spans, default=None)
-
-
-def _place(x: Equation, forms: Forms) -> list[Linear | None]:
-    """The index of each axis, None where it is a range."""
-    operands = x.ins[_TOUCHES[x.op] :]
-    if "slice" not in x.op:
-        return [forms.of(a) for a in operands]
-    rest = iter(operands)
-    out: list[Linear | None] = []
-    for kind in x.params["kinds"]:
-        first = next(rest)
-        if kind == "r":
-            next(rest), next(rest)
-        out.append(forms.of(first) if kind == "i" else None)
-    return out
-
-
 # -- rewriting ------------------------------------------------------------------------------------
 
 
@@ -252,23 +98,34 @@ class _Parallel:
         self.forms.learn(tape.body)
         self.made: dict[str, Tape] = {}
 
-    def visit(self, block: Block) -> None:
+    def fits(self, e: Equation, records: Set[int]) -> bool:
+        """Could the loop be divided if its records were in arrays?"""
+        try:
+            plan(e, self.forms, self.tape.functions, records)
+        except Serial:
+            return False
+        return Work(e.blocks[0]).enough(e.ins[2], 2 * GRAIN)
+
+    def visit(self, block: Block, depth: int = 0) -> None:
+        """`depth`: how many loops are around."""
         out: list[Equation] = []
         for e in block.equations:
-            if e.op == "for":
+            if e.op == "for" and depth <= _DEEPEST:
                 try:
                     out += self.divided(e, plan(e, self.forms, self.tape.functions))
                     continue
                 except Serial:
                     pass
             for b in e.blocks:
-                self.visit(b)
+                self.visit(b, depth + (e.op in ("for", "while")))
             out.append(e)
         block.equations = out
 
     def divided(self, e: Equation, how: Plan) -> list[Equation]:
         """The equations in the place of the loop."""
         (body,) = e.blocks
+        for k in how.summed:
+            in_place(body, body.params[1 + k], body.results[k])
         count = e.ins[2]
         work = Work(body)
         if not work.enough(count, 2 * GRAIN):
@@ -402,7 +259,7 @@ class _Function:
         turned = lit(abs(step.value)) if isinstance(step, Lit) else step
         params = [part, parts, *arrays, *self.sums, *env.values()]
         told = e.params
-        if (start, step) == (lit(0), lit(1)) and count in params:  # what passes may rely on of the indices
+        if (start, step) == (lit(0), lit(1)) and count in params:  # passes may rely on that
             told = {**told, "part_of": params.index(count)}  # type: ignore[arg-type]
         ins = (first, turned, times, *init)
         w.equations.append(Equation("for", ins, tuple(outs), told, (body,), e.pos))

@@ -1,7 +1,7 @@
 """Do loops that are divided among threads compute what they did, whichever part runs first?
 
-Every program of the catalogue is differentiated with loops divided as finely as they can be, and run
-as the Python that is emitted and as an interpreted tape.  A `spread` that runs the parts in another
+Programs of the catalogue are differentiated with loops divided as finely as they can be, and run as
+the Python that is emitted and as interpreted tapes.  A `spread` that runs the parts in another
 order stands in for the threads: what two parts both read and write would show.
 """
 
@@ -68,7 +68,7 @@ def numbers(value: Any) -> np.ndarray:
 
 
 def differentiated(program: Program) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """The gradient of the sum of all that a program gives, by all that has floats, and arguments."""
+    """The gradient of the sum of all that a program gives, and arguments."""
     args = program.sample()
 
     def total(*chosen: Any) -> Any:
