@@ -27,6 +27,8 @@ from numba import config
 
 from jitad.primitives.threads import MOST
 
+_IDLE = 200  # times that one who waits looks again, leaving its core to others, before it sleeps
+
 _threads = ctypes.c_int64(min(config.NUMBA_NUM_THREADS, MOST))
 
 
@@ -62,6 +64,7 @@ declare i32 @pthread_cond_signal(ptr)
 declare i32 @pthread_cond_broadcast(ptr)
 declare i32 @pthread_create(ptr, ptr, ptr, ptr)
 declare i32 @pthread_detach(i64)
+declare i32 @sched_yield()
 
 define void @jitad_begin() {
   call i32 @pthread_mutex_init(ptr @busy, ptr null)
@@ -69,9 +72,9 @@ define void @jitad_begin() {
   call i32 @pthread_cond_init(ptr @work, ptr null)
   call i32 @pthread_cond_init(ptr @done, ptr null)
   store i64 0, ptr @members
-  store i64 0, ptr @parts
-  store i64 0, ptr @next
-  store i64 0, ptr @left
+  store atomic i64 0, ptr @parts monotonic, align 8
+  store atomic i64 0, ptr @next monotonic, align 8
+  store atomic i64 0, ptr @left monotonic, align 8
   ret void
 }
 
@@ -86,7 +89,7 @@ look:
   br i1 %more, label %run, label %end
 run:
   %k1 = add i64 %k, 1
-  store i64 %k1, ptr @next
+  store atomic i64 %k1, ptr @next monotonic, align 8
   %f = load ptr, ptr @function
   %d = load ptr, ptr @data
   call i32 @pthread_mutex_unlock(ptr @lock)
@@ -94,7 +97,7 @@ run:
   call i32 @pthread_mutex_lock(ptr @lock)
   %l = load i64, ptr @left
   %l1 = sub i64 %l, 1
-  store i64 %l1, ptr @left
+  store atomic i64 %l1, ptr @left monotonic, align 8
   %last = icmp eq i64 %l1, 0
   br i1 %last, label %tell, label %look
 tell:
@@ -110,6 +113,27 @@ entry:
   br label %look
 look:
   call void @help()
+  call i32 @pthread_mutex_unlock(ptr @lock)
+  br label %idle
+idle:  ; the next job may come soon
+  %turn = phi i64 [0, %look], [%turn1, %yield]
+  %k = load atomic i64, ptr @next monotonic, align 8
+  %n = load atomic i64, ptr @parts monotonic, align 8
+  %more = icmp slt i64 %k, %n
+  %turn1 = add i64 %turn, 1
+  %long = icmp sgt i64 %turn, IDLE
+  %enough = or i1 %more, %long
+  br i1 %enough, label %back, label %yield
+yield:
+  call i32 @sched_yield()
+  br label %idle
+back:
+  call i32 @pthread_mutex_lock(ptr @lock)
+  %k2 = load i64, ptr @next
+  %n2 = load i64, ptr @parts
+  %job = icmp slt i64 %k2, %n2
+  br i1 %job, label %look, label %sleep
+sleep:
   call i32 @pthread_cond_wait(ptr @work, ptr @lock)
   br label %look
 }
@@ -141,11 +165,26 @@ begin:
   call i32 @pthread_mutex_lock(ptr @lock)
   store ptr %f, ptr @function
   store ptr %d, ptr @data
-  store i64 0, ptr @next
-  store i64 %n, ptr @left
-  store i64 %n, ptr @parts
+  store atomic i64 0, ptr @next monotonic, align 8
+  store atomic i64 %n, ptr @left monotonic, align 8
+  store atomic i64 %n, ptr @parts monotonic, align 8
   call i32 @pthread_cond_broadcast(ptr @work)
   call void @help()
+  call i32 @pthread_mutex_unlock(ptr @lock)
+  br label %idle
+idle:  ; the others may be ready soon
+  %turn = phi i64 [0, %begin], [%turn1, %yield]
+  %l0 = load atomic i64, ptr @left monotonic, align 8
+  %ready = icmp eq i64 %l0, 0
+  %turn1 = add i64 %turn, 1
+  %long = icmp sgt i64 %turn, IDLE
+  %enough = or i1 %ready, %long
+  br i1 %enough, label %back, label %yield
+yield:
+  call i32 @sched_yield()
+  br label %idle
+back:
+  call i32 @pthread_mutex_lock(ptr @lock)
   br label %wait
 wait:
   %l = load i64, ptr @left
@@ -155,7 +194,7 @@ sleep:
   call i32 @pthread_cond_wait(ptr @done, ptr @lock)
   br label %wait
 end:
-  store i64 0, ptr @parts
+  store atomic i64 0, ptr @parts monotonic, align 8
   call i32 @pthread_mutex_unlock(ptr @lock)
   call i32 @pthread_mutex_unlock(ptr @busy)
   ret void
@@ -176,7 +215,7 @@ out:
 def _compiled() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(_SOURCE)
+    module = llvm.parse_assembly(_SOURCE.replace("IDLE", str(_IDLE)))
     module.verify()
     target = llvm.Target.from_default_triple().create_target_machine(opt=2, codemodel="jitdefault")
     engine = llvm.create_mcjit_compiler(module, target)

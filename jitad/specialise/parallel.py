@@ -21,6 +21,8 @@ from collections.abc import Iterator, Set
 from jitad.primitives import TABLE
 from jitad.specialise.divisible import Plan, Serial, in_place, plan
 from jitad.specialise.slabs import slabs
+from jitad.specialise.together import Equal
+from jitad.specialise.vectors import as_loops
 from jitad.specialise.work import Work
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import (
@@ -58,6 +60,9 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
     slabs(tape.body, forms, work.fits)
 
     def visit(block: Block, depth: int = 0) -> Iterator[tuple[Pos | None, str]]:
+        if depth < _DEEPEST:
+            as_loops(block, 2 * GRAIN, work.equal)
+            forms.learn(block)
         for e in block.equations:
             if e.op == "for" and depth <= _DEEPEST:
                 try:
@@ -96,7 +101,9 @@ class _Parallel:
         self.tape, self.most = tape, most
         self.forms = Forms()
         self.forms.learn(tape.body)
+        self.equal = Equal(tape)
         self.made: dict[str, Tape] = {}
+        self.makers: dict[Var, Equation] = {}
 
     def fits(self, e: Equation, records: Set[int]) -> bool:
         """Could the loop be divided if its records were in arrays?"""
@@ -109,6 +116,10 @@ class _Parallel:
     def visit(self, block: Block, depth: int = 0) -> None:
         """`depth`: how many loops are around."""
         out: list[Equation] = []
+        if depth < _DEEPEST:
+            as_loops(block, 2 * GRAIN, self.equal)
+            self.forms.learn(block)
+        self.makers.update((v, e) for e in block.equations for v in e.outs)
         for e in block.equations:
             if e.op == "for" and depth <= _DEEPEST:
                 try:
@@ -126,11 +137,13 @@ class _Parallel:
         (body,) = e.blocks
         for k in how.summed:
             in_place(body, body.params[1 + k], body.results[k])
+        fresh = [x for k in how.apart if not how.late for x in _stored(e, k, self.makers)]
         count = e.ins[2]
         work = Work(body)
         if not work.enough(count, 2 * GRAIN):
             raise Serial("it is short")
         out = _Writer(e)
+        out.equations += fresh
         total = work.total(out, count)
         grain: Atom = lit(GRAIN)
         private = out.total([out.size(e.ins[3 + k]) for k in how.summed])
@@ -153,6 +166,27 @@ class _Parallel:
         for k, partial in zip(how.sums, summed_up, strict=True):
             out.add_up(partial, e.ins[3 + k], e.outs[k])
         return out.equations
+
+
+def _stored(e: Equation, k: int, makers: dict[Var, Equation]) -> list[Equation]:
+    """Let an iteration's only addition to an array of zeros be a store; where it is to all elements
+    of an array, that needn't be zero before."""
+    (body,) = e.blocks
+    init, p, index = e.ins[3 + k], body.params[1 + k], body.params[0]
+    made = makers.get(init) if isinstance(init, Var) else None
+    users = [x for x in walk(body) if p in x.ins]
+    if made is None or made.op != "full" or made.ins[0] != lit(0.0) or len(users) != 1:
+        return []
+    (x,) = users
+    if x.op != "accum" or x not in body.equations or x.outs[0] is not body.results[k]:
+        return []
+    x.op = "store"
+    if (e.ins[:2], x.ins[2:], init.shape) != ((lit(0), lit(1)), (index,), e.ins[2:3]):
+        return []
+    start = Var(init.type, init.shape)
+    e.ins = (*e.ins[: 3 + k], start, *e.ins[4 + k :])
+    told = {"dtype": init.type.dtype, "start": "empty"}  # type: ignore[union-attr]
+    return [Equation("blank", init.shape, (start,), told, (), e.pos)]
 
 
 class _Writer:

@@ -71,7 +71,7 @@ def passes(threads: int | None) -> list[tuple[str, Pass]]:
     if threads is None:
         return list(PIPELINE)
     rows = dict(PIPELINE)
-    laid = [("lay out first", lay_out), ("laid out", simplify)]
+    laid = [("lay out first", lay_out), ("laid out", simplify), ("together first", together)]
     divide = ("parallel", lambda tape: parallel(tape, threads))
     at = [*rows].index("abreast")
     return [*list(rows.items())[:at], *laid, divide, *list(rows.items())[at:]]
@@ -112,6 +112,6 @@ def divisions(tape: Tape, threads: int) -> list[str]:
     """A line for each loop that is asked whether it runs on threads."""
     for name, passed in stages(tape, threads=threads):
         tape = passed
-        if name == "laid out":  # what comes next would change it
+        if name == "together first":  # what comes next would change it
             break
     return [f"{pos}: {said}" for pos, said in parts(tape) if pos is not None]

@@ -37,6 +37,10 @@ class Work:
             total = now if total == lit(0) else write("add", total, now)
         return write("mul", total, count)
 
+    def least(self) -> int:
+        """The operations of an iteration that are not of loops and arrays of unknown size."""
+        return self._found[()]
+
     def enough(self, count: Atom, least: int) -> bool:
         """Can so many iterations take that many operations?"""
         known = isinstance(count, Lit) and set(self._found) <= {()}
