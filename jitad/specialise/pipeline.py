@@ -7,6 +7,7 @@ again at the end, for the loops that the sweeps have made.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -31,7 +32,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
-from jitad.tape.ir import Tape
+from jitad.tape.ir import Tape, walk
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
@@ -85,12 +86,43 @@ def stages(
     `threads`: at most so many run parts of its loops (0: as many as there may be); None: one does.
     """
     verify(tape)
+    now, simple = _Content(tape), None
     todo = passes(threads)
     names = [name for name, _ in todo]
     for name, run in todo[names.index(after) + 1 if after is not None else 0 :]:
-        whole = run is resolve or name == "parallel"
-        tape = verify(run(tape) if whole else _everywhere(run, tape), name)
+        if run is not simplify or now != simple:
+            before = now
+            whole = run is resolve or name == "parallel"
+            tape = run(tape) if whole else _everywhere(run, tape)
+            now = _Content(tape)
+            if now != before:
+                verify(tape, name)
+            if run is simplify:
+                simple = now
         yield name, tape
+
+
+class _Content:
+    """What a tape consists of at one time: equal where the passes between changed nothing."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.parts: list[object] = []
+        self.params: list[object] = []  # compared by identity: they may hold arrays
+        for t in (tape, *tape.functions.values()):
+            blocks = [t.body]
+            for e in walk(t.body):
+                self.parts += (e.op, e.ins, e.outs, len(e.blocks), *(v.shape for v in e.outs))
+                self.params.append(e.params)
+                blocks += e.blocks
+            for b in blocks:
+                self.parts += (len(b.equations), *b.params, *b.results)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Content)
+            and self.parts == other.parts
+            and all(map(operator.is_, self.params, other.params))
+        )
 
 
 def _everywhere(run: Pass, tape: Tape) -> Tape:

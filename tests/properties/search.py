@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import gc
 import json
 import multiprocessing
 import os
@@ -75,6 +76,7 @@ def _chunk(work: tuple[int, list[int], int, int]) -> list[dict[str, Any]]:
 
 def _quiet() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    gc.set_threshold(100_000, 20, 100)  # tapes are many small objects: a sixth of the time
 
 
 class Report:
