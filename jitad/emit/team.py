@@ -10,7 +10,7 @@ are do it.
 
 It is LLVM code over the C library's threads.  Numba's own layers end the process when two threads
 come at once (workqueue) or in a child after a fork (OpenMP); `prange` makes the compiler take
-several times as long; a pool of Python's threads would need the interpreter's lock.  A child that
+three times as long; a pool of Python's threads would need the interpreter's lock.  A child that
 was forked has no threads but its own, so it begins with an empty team.
 
 `jitad_threads` says how many threads a kernel may use.

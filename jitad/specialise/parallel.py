@@ -67,7 +67,7 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
             if e.op == "for" and depth <= _DEEPEST:
                 try:
                     how = plan(e, forms, tape.functions)
-                    if Work(e.blocks[0]).enough(e.ins[2], 2 * GRAIN):
+                    if Work(e, forms).enough(2 * GRAIN):
                         yield e.pos, _told(e, how)
                         continue
                     yield e.pos, "on one thread: it is short"
@@ -111,7 +111,7 @@ class _Parallel:
             plan(e, self.forms, self.tape.functions, records)
         except Serial:
             return False
-        return Work(e.blocks[0]).enough(e.ins[2], 2 * GRAIN)
+        return Work(e, self.forms).enough(2 * GRAIN)
 
     def visit(self, block: Block, depth: int = 0) -> None:
         """`depth`: how many loops are around."""
@@ -139,12 +139,12 @@ class _Parallel:
             in_place(body, body.params[1 + k], body.results[k])
         fresh = [x for k in how.apart if not how.late for x in _stored(e, k, self.makers)]
         count = e.ins[2]
-        work = Work(body)
-        if not work.enough(count, 2 * GRAIN):
+        work = Work(e, self.forms)
+        if not work.enough(2 * GRAIN):
             raise Serial("it is short")
         out = _Writer(e)
         out.equations += fresh
-        total = work.total(out, count)
+        total = work.total(out)
         grain: Atom = lit(GRAIN)
         private = out.total([out.size(e.ins[3 + k]) for k in how.summed])
         if how.summed:

@@ -13,6 +13,7 @@ from jitad.specialise.work import Work
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var, free_vars, lit
 from jitad.tape.lent import STORES
+from jitad.tape.linear import Forms
 from jitad.tape.types import INT, Array, Scalar, element
 
 _WORTH = 12  # operations an element: where there are fewer it is memory that takes the time
@@ -94,8 +95,8 @@ class _Group:
         """What stands before them, and the loop."""
         work = [e for e in self.members if e.op not in ("slice", "full", "iota")]
         loop = self.loop(later) if len(work) > 1 or later.intersection(self.made) else None
-        each = Work(loop[-1].blocks[0]) if loop is not None else None
-        if loop is None or each is None or each.least() < _WORTH or not each.enough(self.n, least):
+        each = Work(loop[-1], Forms()) if loop is not None else None
+        if loop is None or each is None or each.least() < _WORTH or not each.enough(least):
             return [*self.before, *self.members]
         return [*self.before, *loop]
 

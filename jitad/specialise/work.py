@@ -1,7 +1,8 @@
 """How many operations does an iteration of a loop take, about?
 
-A sum of products of extents and trip counts that are known before the loop, each with the number of
-operations that are done so often.  What is known in the loop only counts as a few.
+A sum of products of extents and trip counts that are known before the loop, each with the number
+of operations that are done so often.  Of what is known in the loop only, what goes up to such a
+number, or down from it, is taken for that; anything else counts as a few.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Var, is_array, lit, walk
+from jitad.tape.linear import Forms
 
 _FEW = 8  # times that a loop of unknown length runs
 _DEAR = 10  # operations that a function takes
@@ -21,35 +23,42 @@ Product = tuple[Var, ...]
 class Work:
     """The operations of one iteration."""
 
-    def __init__(self, body: Block) -> None:
+    def __init__(self, e: Equation, forms: Forms) -> None:
+        """Of this `for`."""
+        (body,) = e.blocks
+        self._forms = forms
+        self._count = e.ins[2]
+        self._ends: dict[Var, Atom] = {body.params[0]: e.ins[2]}  # of indices
         self._inside = {v for x in walk(body) for v in x.outs} | set(body.params)
         self._inside |= {p for x in walk(body) for b in x.blocks for p in b.params}
         self._found: Counter[Product] = Counter()
         self._block(body, (), 1)
 
-    def total(self, write: Callable[..., Atom], count: Atom) -> Atom:
-        """The operations of so many iterations, as a number of the tape."""
+    def total(self, write: Callable[..., Atom]) -> Atom:
+        """The operations of all iterations, as a number of the tape."""
         total: Atom = lit(0)
         for product, times in self._found.items():
             now: Atom = lit(times)
             for v in product:
                 now = write("mul", now, v)
             total = now if total == lit(0) else write("add", total, now)
-        return write("mul", total, count)
+        return write("mul", total, self._count)
 
     def least(self) -> int:
         """The operations of an iteration that are not of loops and arrays of unknown size."""
         return self._found[()]
 
-    def enough(self, count: Atom, least: int) -> bool:
-        """Can so many iterations take that many operations?"""
-        known = isinstance(count, Lit) and set(self._found) <= {()}
-        return not known or self._found[()] * int(count.value) >= least  # type: ignore[union-attr]
+    def enough(self, least: int) -> bool:
+        """Can it take that many operations?"""
+        if not isinstance(self._count, Lit) or not set(self._found) <= {()}:
+            return True
+        return self._found[()] * int(self._count.value) >= least
 
     def _block(self, block: Block, around: Product, times: int) -> None:
         for e in block.equations:
             match e.op:
                 case "for":
+                    self._ends[e.blocks[0].params[0]] = e.ins[2]
                     self._block(e.blocks[0], *self._times(around, times, e.ins[2]))
                 case "while":
                     for b in e.blocks:
@@ -81,5 +90,9 @@ class Work:
         if isinstance(n, Lit):
             return around, times * max(int(n.value), 1)
         if n in self._inside:
+            for v, c in self._forms.of(n).terms:
+                end = self._ends.get(v, v)
+                if c > 0 and end not in self._inside:
+                    return self._times(around, times, end)
             return around, times * _FEW
         return tuple(sorted((*around, n), key=lambda v: v.serial)), times
