@@ -27,6 +27,7 @@ from jitad.trace.trace import trace
 from tests import truth
 from tests.catalogue.entry import Program
 from tests.programs import PROGRAMS, USERS
+from tests.specialise.loops import DIVIDED, ORDERED
 
 THREADS = 3
 ALL = PROGRAMS | USERS
@@ -60,6 +61,11 @@ def run(made: Any, values: list[Any]) -> tuple[Any, ...]:
         return space[made.name](*values)
 
 
+def recorded(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    leaves, structure = flatten((truth.fresh(args), {}))
+    return trace(f, *unflatten(structure, map(abstract, leaves)))
+
+
 def is_divided(tape: Tape) -> bool:
     return any(e.op == "spread" for e in walk(tape.body))
 
@@ -86,6 +92,29 @@ def differentiated(program: Program) -> tuple[Callable[..., Any], tuple[Any, ...
     return value_and_grad(total, chosen), args
 
 
+@pytest.mark.parametrize("f", DIVIDED)
+def test_loops_that_can_be_divided(f: Callable[..., Any]) -> None:
+    random = np.random.default_rng(3)
+    args = random.uniform(0.2, 0.9, 40), random.normal(0.0, 1.0, 40)
+    g = value_and_grad(f, (0, 1))
+    value, bars = g(*truth.fresh(args))
+    assert np.isclose(value, f(*truth.fresh(args)), rtol=1e-12)
+    traced = recorded(g, args)
+    values = traced.arguments(g, truth.fresh(args), {})
+    plain = specialise(traced.tape, threads=THREADS)
+    assert is_divided(plain)
+    for flat in (interpret(plain.body, values, functions=plain.functions),
+                 run(kernel(plain), values)):  # fmt: skip
+        out = finish(traced, tuple(flat), g, args, {})
+        np.testing.assert_allclose(numbers(out), numbers((value, bars)), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", ORDERED)
+def test_loops_that_have_an_order(f: Callable[..., Any]) -> None:
+    traced = recorded(f, (np.ones(40), np.ones(40)))
+    assert not is_divided(specialise(traced.tape, threads=THREADS))
+
+
 divided: list[str] = []
 
 
@@ -93,8 +122,7 @@ divided: list[str] = []
 def test_a_program_and_its_gradient(name: str) -> None:
     g, args = differentiated(ALL[name])
     for f in (ALL[name].function, g):
-        leaves, structure = flatten((truth.fresh(args), {}))
-        traced = trace(f, *unflatten(structure, map(abstract, leaves)))
+        traced = recorded(f, args)
 
         def values(traced: Any = traced, f: Any = f) -> list[Any]:
             return traced.arguments(f, truth.fresh(args), {})
