@@ -142,16 +142,17 @@ def _type_array(dtype: Type, *extents: Type) -> Any:
 
 
 def _lower_empty(context: Any, builder: Any, sig: Any, args: Any) -> Value:
-    array = numba_private.new_array(context, builder, sig.return_type, args[1:])
-    pages.advise(builder, array)
-    return array._getvalue()
+    return numba_private.new_array(
+        context, builder, sig.return_type, args[1:], pages.advise
+    ).value  # fmt: skip
 
 
 def _lower_zeros(context: Any, builder: Any, sig: Any, args: Any) -> Value:
-    array = numba_private.new_array(context, builder, sig.return_type, args[1:])
-    pages.advise(builder, array)
+    array = numba_private.new_array(
+        context, builder, sig.return_type, args[1:], pages.advise
+    )  # fmt: skip
     numba_private.clear(builder, array)
-    return array._getvalue()
+    return array.value
 
 
 def _type_local(dtype: Type, *extents: Type) -> Any:
@@ -163,7 +164,7 @@ def _type_local(dtype: Type, *extents: Type) -> Any:
 
 def _lower_local(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     extents = [n.literal_value for n in sig.args[1:]]
-    return numba_private.stack_array(context, builder, sig.return_type, extents)._getvalue()
+    return numba_private.stack_array(context, builder, sig.return_type, extents)
 
 
 def _type_grown(buffer: Type, need: Type) -> Any:
@@ -177,10 +178,9 @@ def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
     for least in (builder.shl(old.nitems, context.get_constant(types.intp, 1)),
                   context.get_constant(types.intp, 16)):  # fmt: skip
         room = builder.select(builder.icmp_signed("<", room, least), least, room)
-    new = numba_private.new_array(context, builder, sig.return_type, [room])
-    pages.advise(builder, new)
+    new = numba_private.new_array(context, builder, sig.return_type, [room], pages.advise)
     numba_private.copy(builder, new, old)
-    return new._getvalue()
+    return new.value
 
 
 numba_private.define(load, _type_load, _lower_load)

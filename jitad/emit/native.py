@@ -32,6 +32,7 @@ import numpy as np
 
 from jitad.emit import cachefiles, libm, numba_private
 from jitad.emit.capi import address
+from jitad.emit.pages import keep_what_is_freed
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
@@ -39,8 +40,9 @@ __all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
-              "numba_private", "native", "depth", "sorting", "lapack", "blas", "fourier", "banded",
-              "eigen", "addresses", "cython_special", "threads", "team")  # fmt: skip
+              "numba_private", "native", "translate", "names_in_source", "depth", "sorting",
+              "lapack", "blas", "fourier", "banded", "eigen", "addresses",
+              "cython_special", "threads", "team")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
@@ -63,6 +65,7 @@ def compile(source: str, name: str) -> Any:
     key = hashlib.sha256(f"{_surroundings()}\n{name}\n{source}".encode()).hexdigest()
     with _lock:
         if key not in _loaded:
+            keep_what_is_freed()
             _loaded[key] = _compile(source, name, key)
         return _loaded[key]
 

@@ -5,9 +5,11 @@ Written against Numba 0.68 and llvmlite 0.50.
 
 from __future__ import annotations
 
+import ast
 import bisect
 import ctypes
 import hashlib
+import linecache
 import math
 import pickle
 import re
@@ -17,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
@@ -27,12 +29,14 @@ from numba import _dynfunc, njit, types
 from numba.core import (
     analysis,
     caching,
+    callconv,
     callwrapper,
     cgutils,
     codegen,
     compiler,
     compiler_machinery,
     config,
+    errors,
     imputils,
     lowering,
     postproc,
@@ -41,13 +45,14 @@ from numba.core import (
     sigutils,
     transforms,
     typed_passes,
+    typing,
     untyped_passes,
 )
 from numba.core import ir as numba_ir
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
 from numba.extending import intrinsic, lower_builtin
-from numba.np import arrayobj, numpy_support
+from numba.np import numpy_support
 
 from jitad.emit import cachefiles
 from jitad.undisturbed import undisturbed
@@ -271,27 +276,43 @@ def _widths_of(function: Any, kinds: Any, alone: bool = False) -> dict[int, int]
 # -- elements of arrays ---------------------------------------------------------------------------
 
 
-def _address(context: Any, builder: Any, a: Any, array: Any, index: list[Any]) -> Any:
+class _Parts:
+    """The parts of an array's structure, taken out where they are asked for."""
+
+    def __init__(self, context: Any, builder: Any, type: Any, value: Any) -> None:
+        self._at, self._builder = context.data_model_manager[type].get_field_position, builder
+        self._value = value
+
+    @property
+    def data(self) -> Any:
+        return self._builder.extract_value(self._value, self._at("data"))
+
+    def extent(self, axis: int) -> Any:
+        return self._builder.extract_value(self._value, [self._at("shape"), axis])
+
+    def stride(self, axis: int) -> Any:
+        return self._builder.extract_value(self._value, [self._at("strides"), axis])
+
+
+def _address(builder: Any, a: Any, array: _Parts, index: list[Any]) -> Any:
     """A pointer to an element; no intermediate result overflows, by the contract."""
     strict = ["nsw"]
     if a.layout == "C":
-        extents = [builder.extract_value(array.shape, k) for k in range(a.ndim)]
         place = index[0]
-        for i, extent in zip(index[1:], extents[1:], strict=True):
-            place = builder.add(builder.mul(place, extent, flags=strict), i, flags=strict)
+        for k, i in enumerate(index[1:], 1):
+            place = builder.add(builder.mul(place, array.extent(k), flags=strict), i, flags=strict)
         return builder.gep(array.data, [place], inbounds=True)
-    place = context.get_constant(types.intp, 0)
+    place = ir.Constant(ir.IntType(64), 0)
     for k, i in enumerate(index):
-        stride = builder.extract_value(array.strides, k)
-        place = builder.add(place, builder.mul(i, stride, flags=strict), flags=strict)
-    byte = ir.IntType(8).as_pointer()
-    at = builder.gep(builder.bitcast(array.data, byte), [place], inbounds=True)
-    return builder.bitcast(at, array.data.type)
+        place = builder.add(place, builder.mul(i, array.stride(k), flags=strict), flags=strict)
+    byte, data = ir.IntType(8).as_pointer(), array.data
+    at = builder.gep(builder.bitcast(data, byte), [place], inbounds=True)
+    return builder.bitcast(at, data.type)
 
 
 def reach(context: Any, builder: Any, a: Any, value: Any, index: list[Any]) -> Any:
     """A pointer to an element whose indices are in bounds and not negative, and its alignment."""
-    pointer = _address(context, builder, a, context.make_array(a)(context, builder, value), index)
+    pointer = _address(builder, a, _Parts(context, builder, a, value), index)
     return pointer, None if a.aligned else 1
 
 
@@ -312,56 +333,100 @@ def _fresh(builder: Any, data: Any) -> Any:
     return builder.call(function, [data, data, ir.Constant(size, 0)])
 
 
-def _strides(builder: Any, extents: list[Any], itemsize: Any) -> list[Any]:
-    out = [itemsize]
+class Made(NamedTuple):
+    """A C-contiguous array: its structure, and what was put in there."""
+
+    value: Any
+    data: Any
+    nitems: Any
+    itemsize: Any
+
+
+def _made(
+    context: Any, builder: Any, type: Any, data: Any, extents: list[Any], meminfo: Any = None,
+    parent: Any = None,
+) -> Made:  # fmt: skip
+    """The structure of a C-contiguous array."""
+    model, word = context.data_model_manager[type], ir.IntType(64)
+    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    out = ir.Constant(context.get_value_type(type), None)
+    place = model.get_field_position
+    data = builder.bitcast(data, out.type.elements[place("data")])
+    strides: list[Any] = [itemsize]
     for n in reversed(extents[1:]):
-        out.append(builder.mul(out[-1], n))
-    return out[::-1]
+        strides.insert(0, builder.mul(strides[0], n, flags=["nsw"]))
+    count: Any = ir.Constant(word, 1)
+    for k, n in enumerate(extents):
+        count = n if k == 0 else builder.mul(count, n, flags=["nsw"])
+        out = builder.insert_value(out, n, [place("shape"), k])
+        out = builder.insert_value(out, strides[k], [place("strides"), k])
+    given = {"data": data, "nitems": count, "itemsize": itemsize, "meminfo": meminfo,
+             "parent": parent}  # fmt: skip
+    for name, value in given.items():
+        if value is not None:
+            out = builder.insert_value(out, value, place(name))
+    return Made(out, data, count, itemsize)
 
 
-def new_array(context: Any, builder: Any, type: Any, extents: list[Any]) -> Any:
-    """A fresh C-contiguous array; the structure, filled in."""
-    array = context.make_array(type)(context, builder)
-    intp = context.get_value_type(types.intp)
-    bytes_each = context.get_abi_sizeof(context.get_data_type(type.dtype))
-    negative = too_big = ir.Constant(ir.IntType(1), 0)
-    total = ir.Constant(intp, bytes_each)
-    for n in extents:
-        negative = builder.or_(negative, builder.icmp_signed("<", n, ir.Constant(intp, 0)))
-        product = builder.smul_with_overflow(total, n)
-        total = builder.extract_value(product, 0)
-        too_big = builder.or_(too_big, builder.extract_value(product, 1))
-    with builder.if_then(negative, likely=False):
-        message = ("negative dimensions are not allowed",)
-        context.call_conv.return_user_exc(builder, ValueError, message)
-    with builder.if_then(too_big, likely=False):
-        context.call_conv.return_user_exc(builder, ValueError, ("array is too big",))
-    meminfo = context.nrt.meminfo_alloc_aligned(builder, total, 64)
+def new_array(
+    context: Any, builder: Any, type: Any, extents: list[Any], prepare: Callable[..., None]
+) -> Made:
+    """A fresh C-contiguous array; `prepare(builder, data, bytes)` is written where it is made.
+
+    The memory comes from a function of the module, which is not inlined: what can go wrong there
+    takes much more code than a kernel's loops.
+    """
+    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    module, conv = builder.module, context.call_conv
+    errors_ = conv._get_excinfo_argument(builder.function)
+    name = f"jitad_memory_{len(extents)}"
+    if name not in module.globals:
+        fnty = ir.FunctionType(byte, [errors_.type, word, *(word for _ in extents)])
+        function = ir.Function(module, fnty, name)
+        function.linkage = "internal"
+        function.attributes = _Attributes(["noinline", "nounwind"])
+        function.return_value.add_attribute("noalias")
+        _write_memory(context, function, prepare)
+    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    meminfo = builder.call(module.globals[name], [errors_, itemsize, *extents])
+    with builder.if_then(cgutils.is_null(builder, meminfo), likely=False):
+        conv._return_errcode_raw(builder, callconv.RETCODE_USEREXC)
     data = _fresh(builder, context.nrt.meminfo_data(builder, meminfo))
-    itemsize = ir.Constant(intp, bytes_each)
-    arrayobj.populate_array(
-        array, builder.bitcast(data, array.data.type), list(extents),
-        _strides(builder, extents, itemsize), itemsize, meminfo,
-    )  # fmt: skip
-    return array
+    return _made(context, builder, type, data, extents, meminfo)
+
+
+def _write_memory(context: Any, function: Any, prepare: Callable[..., None]) -> None:
+    """The function that gives memory, or null and says why."""
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    api = context.get_python_api(b)
+    place, total, *extents = function.args
+    word, none = ir.IntType(64), ir.Constant(function.type.pointee.return_type, None)
+
+    def unless(wrong: Any, exception: type, *args: str) -> None:
+        with b.if_then(wrong, likely=False):
+            b.store(api.serialize_object((exception, args, None)), place)
+            b.ret(none)
+
+    negative = too_big = ir.Constant(ir.IntType(1), 0)
+    for n in extents:
+        negative = b.or_(negative, b.icmp_signed("<", n, word(0)))
+        product = b.smul_with_overflow(total, n)
+        total = b.extract_value(product, 0)
+        too_big = b.or_(too_big, b.extract_value(product, 1))
+    unless(negative, ValueError, "negative dimensions are not allowed")
+    unless(too_big, ValueError, "array is too big")
+    meminfo = context.nrt.meminfo_alloc_aligned_unchecked(b, total, 64)
+    unless(cgutils.is_null(b, meminfo), MemoryError, "Allocation failed")
+    prepare(b, context.nrt.meminfo_data(b, meminfo), total)
+    b.ret(meminfo)
 
 
 def stack_array(context: Any, builder: Any, type: Any, extents: list[int]) -> Any:
     """An array in the stack frame of the function that is compiled: it owns no memory."""
-    array = context.make_array(type)(context, builder)
-    intp = context.get_value_type(types.intp)
     element = context.get_data_type(type.dtype)
     data = cgutils.alloca_once(builder, ir.ArrayType(element, math.prod(extents)))
-    dims = [ir.Constant(intp, n) for n in extents]
-    itemsize = ir.Constant(intp, context.get_abi_sizeof(element))
-    strides = [
-        ir.Constant(intp, itemsize.constant * math.prod(extents[k + 1 :]))
-        for k in range(len(extents))
-    ]
-    arrayobj.populate_array(
-        array, builder.bitcast(data, array.data.type), dims, strides, itemsize, None
-    )
-    return array
+    dims = [ir.Constant(ir.IntType(64), n) for n in extents]
+    return _made(context, builder, type, data, dims).value
 
 
 def contiguous(context: Any, builder: Any, type: Any, wanted: Any, value: Any) -> Any:
@@ -508,6 +573,7 @@ def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
 # Where CPython and NumPy keep what an object is made of, in bytes (their binary interfaces).
 _TYPE, _VALUE = 8, 16  # of any object; of a float, of a NumPy number
 _SIZE, _ITEMS = 16, 24  # of a tuple
+_LIST_ITEMS = 24  # of a list: where its items are
 _DATA, _NDIM, _EXTENTS, _DESCR, _FLAGS = 16, 24, 32, 56, 64  # of an array
 _PLAIN = 0x0501  # C-contiguous, aligned, writable
 
@@ -531,6 +597,7 @@ def _layout_is_known() -> bool:
         and read(a.T, _FLAGS, whole) & 0x0503 == 0x0502
         and read((a, 1.0), _SIZE, ctypes.c_ssize_t) == 2
         and read((1.0, a), _ITEMS + 8, word) == id(a)
+        and word.from_address(read([1.0, a], _LIST_ITEMS, word) + 8).value == id(a)
         and all(read(v, _VALUE, ctypes.c_double) == 2.5 for v in (2.5, np.float64(2.5)))
         and read(np.int64(7), _VALUE, ctypes.c_int64) == 7
     )
@@ -575,6 +642,7 @@ class _Direct(callwrapper.PyCallWrapper):
             api.incref(answer)
             builder.ret(answer)
         self.environment = self.get_env(api, builder)
+        self.constants: dict[object, Any] = {}
         word = ir.IntType(64)
         count, wanted = self.field(args, _SIZE, word), len(self.fndesc.argtypes)
         results = self.fndesc.restype
@@ -644,11 +712,7 @@ class _Direct(callwrapper.PyCallWrapper):
         return done
 
     def field(self, thing: Any, at: int, kind: Any) -> Any:
-        byte = ir.IntType(8).as_pointer()
-        place = self.builder.gep(
-            self.builder.bitcast(thing, byte), [ir.IntType(64)(at)], inbounds=True
-        )
-        return self.builder.load(self.builder.bitcast(place, kind.as_pointer()))
+        return _field(self.builder, thing, at, kind)
 
     def expect(self, holds: Any) -> None:
         after = self.builder.append_basic_block("fits")
@@ -656,7 +720,14 @@ class _Direct(callwrapper.PyCallWrapper):
         self.builder.position_at_end(after)
 
     def constant(self, thing: object) -> Any:
-        return self.environment.read_const(self.environment.add_const(thing))
+        """Read from what the machine code keeps of Python, once a call."""
+        if thing not in self.constants:
+            manager, pointer = self.environment, self.api.pyobj
+            number = manager.add_const(thing)
+            with self.builder.goto_entry_block():
+                items = self.field(manager.env_body.consts, _LIST_ITEMS, pointer.as_pointer())
+                self.constants[thing] = self.field(items, 8 * number, pointer)
+        return self.constants[thing]
 
     def is_a(self, thing: Any, *kinds: Any) -> Any:
         kind = self.field(thing, _TYPE, self.api.pyobj)
@@ -694,23 +765,37 @@ class _Direct(callwrapper.PyCallWrapper):
         return value
 
     def array(self, thing: Any, t: Any) -> Any:
-        api, b, context = self.api, self.builder, self.context
+        """What is told by a function, which arrays of one kind share."""
+        b, object_ = self.builder, self.api.pyobj
+        kind = self.context.get_value_type(t)
+        name = f"jitad_taken_{t.dtype}_{t.ndim}"
+        if name not in self.module.globals:
+            fnty = ir.FunctionType(ir.IntType(1), [object_] * 3 + [kind.as_pointer()])
+            _apart(ir.Function(self.module, fnty, name), lambda *given: self.take(t, *given))
+        place = cgutils.alloca_once(b, kind)
+        given = [thing, self.constant(np.ndarray),
+                 self.constant(numpy_support.as_dtype(t.dtype)), place]  # fmt: skip
+        self.expect(b.call(self.module.globals[name], given))
+        return b.load(place)
+
+    def take(self, t: Any, b: Any, thing: Any, kind: Any, dtype: Any, out: Any) -> None:
+        """Is it a plain array?  If so it is written to `out`."""
         whole, word = ir.IntType(32), ir.IntType(64)
-        self.expect(self.is_a(thing, self.constant(np.ndarray)))
-        dtype = self.constant(numpy_support.as_dtype(t.dtype))
-        fits = b.icmp_unsigned("==", self.field(thing, _DESCR, api.pyobj), dtype)
-        fits = b.and_(fits, b.icmp_signed("==", self.field(thing, _NDIM, whole), whole(t.ndim)))
-        flags = b.and_(self.field(thing, _FLAGS, whole), whole(_PLAIN))
-        self.expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
-        where = self.field(thing, _EXTENTS, word.as_pointer())
+
+        def expect(holds: Any) -> None:
+            with b.if_then(b.not_(holds)):
+                b.ret(ir.IntType(1)(0))
+
+        expect(b.icmp_unsigned("==", _field(b, thing, _TYPE, kind.type), kind))
+        fits = b.icmp_unsigned("==", _field(b, thing, _DESCR, kind.type), dtype)
+        fits = b.and_(fits, b.icmp_signed("==", _field(b, thing, _NDIM, whole), whole(t.ndim)))
+        flags = b.and_(_field(b, thing, _FLAGS, whole), whole(_PLAIN))
+        expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
+        where = _field(b, thing, _EXTENTS, word.as_pointer())
         extents = [b.load(b.gep(where, [word(k)])) for k in range(t.ndim)]
-        array = context.make_array(t)(context, b)
-        itemsize = word(context.get_abi_sizeof(context.get_data_type(t.dtype)))
-        arrayobj.populate_array(
-            array, self.field(thing, _DATA, array.data.type), extents,
-            _strides(b, extents, itemsize), itemsize, None, parent=thing,
-        )  # fmt: skip
-        return array._getvalue()
+        data = _field(b, thing, _DATA, ir.IntType(8).as_pointer())
+        b.store(_made(self.context, b, t, data, extents, parent=thing).value, out)
+        b.ret(ir.IntType(1)(1))
 
     def boxed(self, t: Any, value: Any) -> Any:
         """As Numba's, but that the class of an array is looked up once a process."""
@@ -719,38 +804,59 @@ class _Direct(callwrapper.PyCallWrapper):
             out = api.tuple_new(t.count)
             outs = iter(self.outs if t is self.fndesc.restype else ())
             for k, part in enumerate(t):
-                own = b.extract_value(value, k)
                 target = next(outs, None) if _is_plain(part) else None
-                if target is None:
-                    api.tuple_setitem(out, k, self.boxed(part, own))
-                    continue
-                _, thing, _ = target
-                with b.if_else(b.load(self.copied)) as (given, new):
-                    with given:
-                        theirs = b.load(thing)
-                        api.incref(theirs)
-                        self.context.nrt.decref(b, part, own)
-                        first = b.block
-                    with new:
-                        ours = self.boxed(part, own)
-                        second = b.block
-                either = b.phi(api.pyobj)
-                either.add_incoming(theirs, first)
-                either.add_incoming(ours, second)
-                api.tuple_setitem(out, k, either)
+                own = b.extract_value(value, k)
+                api.tuple_setitem(out, k, self.boxed(part, own) if target is None
+                                  else self.array_object(part, own, target[1]))  # fmt: skip
             return out
         if isinstance(t, types.Array) and t.box_type is np.ndarray:
-            byte, whole = ir.IntType(8).as_pointer(), ir.IntType(32)
-            kind = ir.FunctionType(api.pyobj, [byte, api.pyobj, whole, whole, api.pyobj])
-            name = "NRT_adapt_ndarray_to_python_acqref"
-            box = cgutils.get_or_insert_function(b.module, kind, name)
-            place = b.bitcast(cgutils.alloca_once_value(b, value), byte)
-            dtype = self.constant(numpy_support.as_dtype(t.dtype))
-            out = b.call(box, [place, self.constant(np.ndarray), whole(t.ndim),
-                               whole(int(t.mutable)), dtype])  # fmt: skip
-            self.context.nrt.decref(b, t, value)
-            return out
+            return self.array_object(t, value, None)
         return api.from_native_return(t, value, self.environment)
+
+    def array_object(self, t: Any, value: Any, target: Any) -> Any:
+        """A new array, or the one that was copied to; by a function that results share."""
+        b, object_ = self.builder, self.api.pyobj
+        kind = self.context.get_value_type(t)
+        name = f"jitad_given_{t.dtype}_{t.ndim}_{t.layout}{t.mutable}"
+        if name not in self.module.globals:
+            fnty = ir.FunctionType(object_, [kind.as_pointer()] + [object_] * 3)
+            _apart(ir.Function(self.module, fnty, name), lambda *given: self.give(t, *given))
+        none = ir.Constant(object_, None)
+        theirs = none if target is None else (
+            b.select(b.load(self.copied), b.load(target), none)
+        )  # fmt: skip
+        dtype = self.constant(numpy_support.as_dtype(t.dtype))
+        place = cgutils.alloca_once_value(b, value)
+        return b.call(
+            self.module.globals[name], [place, theirs, self.constant(np.ndarray), dtype]
+        )
+
+    def give(self, t: Any, b: Any, place: Any, theirs: Any, class_: Any, dtype: Any) -> None:
+        whole, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        with b.if_then(cgutils.is_not_null(b, theirs)):
+            self.context.get_python_api(b).incref(theirs)
+            self.context.nrt.decref(b, t, b.load(place))
+            b.ret(theirs)
+        kind = ir.FunctionType(theirs.type, [byte, class_.type, whole, whole, dtype.type])
+        name = "NRT_adapt_ndarray_to_python_acqref"
+        box = cgutils.get_or_insert_function(b.module, kind, name)
+        out = b.call(box, [b.bitcast(place, byte), class_, whole(t.ndim),
+                           whole(int(t.mutable)), dtype])  # fmt: skip
+        self.context.nrt.decref(b, t, b.load(place))
+        b.ret(out)
+
+
+def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:
+    """What lies so many bytes from where an object begins."""
+    place = b.gep(b.bitcast(thing, ir.IntType(8).as_pointer()), [ir.IntType(64)(at)], inbounds=True)
+    return b.load(b.bitcast(place, kind.as_pointer()))
+
+
+def _apart(function: Any, write: Callable[..., None]) -> None:
+    """Write a function that stays one: it is called in many places and takes no time to speak of."""
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
 
 
 def _is_plain(t: Any) -> bool:
@@ -848,13 +954,16 @@ def _optimising_once() -> Iterator[None]:
 
     Numba runs it over each function as it comes, then over the module without and with all its
     passes.  A kernel is one function; to clean it up beforehand, as loops with branches need it to
-    be vectorised, the short form of the pipeline will do.  Runs under Numba's compiler lock.
+    be vectorised, the short form of the pipeline will do, and what is translated from source is
+    clean.  Runs under Numba's compiler lock.
     """
     library = codegen.CPUCodeLibrary
     functions, module = library._optimize_functions, library._optimize_final_module
 
     def cleaned(self: Any, made: Any) -> None:
         made.data_layout = self._codegen._data_layout
+        if isinstance(self, _FromSourceLibrary):
+            return
         for function in made.functions:
             if not function.is_declaration:
                 passes, builder = self._codegen._function_pass_manager(
@@ -879,6 +988,265 @@ def _optimising_once() -> Iterator[None]:
 
 
 _OF_A_KERNEL = re.compile(r"_ZN\d+jitad_")  # mangled names in the modules that `native` makes
+
+
+# -- the source of a kernel -----------------------------------------------------------------------
+
+
+class NotTranslated(errors.NumbaError):
+    """The source of a function has something that `translate` doesn't know."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, highlighting=False)
+
+
+class Typed(NamedTuple):
+    """A value of LLVM's and its Numba type."""
+
+    value: Any
+    type: Any
+
+
+class Body:
+    """What the body of a function is written with: operations as Numba types and lowers them."""
+
+    def __init__(self, lower: Any) -> None:
+        self.builder = lower.builder
+        self.arguments = [
+            Typed(v, t) for v, t in zip(lower.fnargs, lower.fndesc.argtypes, strict=True)
+        ]
+        self._lower, self._context = lower, lower.context
+        self._typing = self._context.typing_context
+        self._known: dict[Any, Any] = {}
+        self._exceptions: list[bytes] = []
+        self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
+        self._failing: Any = None
+
+    def line(self, number: int) -> None:
+        self._lower.debuginfo.mark_location(self.builder, number)
+
+    # -- values --
+
+    def constant(self, value: Any) -> Typed:
+        """A number, a text, a class of numbers."""
+        kind = types.literal(value) if type(value) in (int, bool, str) else (
+            self._typing.resolve_value_type(value)
+        )  # fmt: skip
+        return Typed(self._context.get_constant_generic(self.builder, kind, value), kind)
+
+    def is_int(self, x: Typed) -> bool:
+        return types.unliteral(x.type) == types.int64
+
+    def common(self, a: Any, b: Any) -> Any:
+        """The type of what may be either."""
+        a, b = types.unliteral(a), types.unliteral(b)
+        both = a if a == b else self._typing.unify_types(a, b)
+        if both is None or self.is_counted(both):
+            raise NotTranslated(f"either {a} or {b}")
+        return both
+
+    def cast(self, x: Typed, kind: Any) -> Any:
+        if x.type == kind:
+            return x.value
+        return self._context.cast(self.builder, x.value, x.type, kind)
+
+    def tuple(self, parts: list[Typed]) -> Typed:
+        kind = types.BaseTuple.from_types([x.type for x in parts])
+        value = self._context.make_tuple(self.builder, kind, [x.value for x in parts])
+        return Typed(value, kind)
+
+    # -- operations --
+
+    def apply(self, function: Any, args: list[Typed]) -> Typed:
+        """A call of something that Numba knows."""
+        return self._call(function, None, args)
+
+    def method(self, owner: Typed, name: str, args: list[Typed]) -> Typed:
+        return self._call(name, owner, args)
+
+    def attribute(self, owner: Typed, name: str) -> Typed:
+        kind = self._typing.resolve_getattr(owner.type, name)
+        if kind is None:
+            raise NotTranslated(f"{name} of {owner.type}")
+        run = self._context.get_getattr(owner.type, name)
+        return Typed(run(self._context, self.builder, owner.type, owner.value, name), kind)
+
+    def _call(self, function: Any, owner: Typed | None, args: list[Typed]) -> Typed:
+        of = None if owner is None else owner.type
+        key = (function, of, *(x.type for x in args))
+        if key not in self._known:
+            self._known[key] = self._resolve(*key)
+        signature, run = self._known[key]
+        given = self._folded(signature, args)
+        if owner is not None:
+            given = [owner.value, *given]
+        return Typed(run(self.builder, given), signature.return_type)
+
+    def _resolve(self, function: Any, of: Any, *kinds: Any) -> tuple[Any, Any]:
+        name = of is not None
+        what = (self._typing.resolve_getattr(of, function) if name
+                else self._typing.resolve_value_type(function))  # fmt: skip
+        signature = what and self._typing.resolve_function_type(what, kinds, {})
+        if not signature or name != bool(signature.recvr):
+            raise NotTranslated(f"a call of {function}")
+        return signature, self._context.get_function(what, signature)
+
+    def _folded(self, signature: Any, args: list[Typed]) -> list[Any]:
+        """The values that are handed over: defaults filled in, those of `*args` in a tuple."""
+        if signature.pysig is None:
+            return [self.cast(x, t) for x, t in zip(args, signature.args, strict=True)]
+
+        def given(k: int, _: Any, x: Typed) -> Any:
+            return self.cast(x, signature.args[k])
+
+        def default(k: int, _: Any, value: Any) -> Any:
+            return self._context.get_constant_generic(self.builder, signature.args[k], value)
+
+        def starred(k: int, _: Any, values: list[Typed]) -> Any:
+            parts = [self.cast(x, t) for x, t in zip(values, signature.args[k], strict=True)]
+            return cgutils.make_anonymous_struct(self.builder, parts)
+
+        return list(typing.fold_arguments(signature.pysig, args, {}, given, default, starred))
+
+    def _place(self, array: Typed, index: list[Typed]) -> Any:
+        """A pointer to an element of an array of numbers, its alignment."""
+        a = array.type
+        plain = isinstance(a, types.Array) and isinstance(a.dtype, (types.Number, types.Boolean))
+        if not plain or len(index) != a.ndim or a.ndim == 0:
+            raise NotTranslated(f"an index into {a}")
+        if not all(isinstance(i.type, types.Integer) for i in index):
+            raise NotTranslated("an index that is no int")
+        at = [self.cast(i, types.intp) for i in index]
+        return reach(self._context, self.builder, a, array.value, at)
+
+    def load(self, array: Typed, index: list[Typed]) -> Typed:
+        place, align = self._place(array, index)
+        value = self._context.unpack_value(self.builder, array.type.dtype, place, align)
+        return Typed(value, array.type.dtype)
+
+    def store(self, array: Typed, index: list[Typed], value: Typed) -> None:
+        if not getattr(array.type, "mutable", False):
+            raise NotTranslated("a store to what is read only")
+        place, align = self._place(array, index)
+        kind = array.type.dtype
+        self._context.pack_value(self.builder, kind, self.cast(value, kind), place, align)
+
+    def extent(self, array: Typed, axis: int) -> Typed:
+        if not isinstance(array.type, types.Array):
+            raise NotTranslated(f"the shape of {array.type}")
+        parts = _Parts(self._context, self.builder, array.type, array.value)
+        return Typed(parts.extent(axis), types.intp)
+
+    # -- memory and references --
+
+    def memory(self, kind: Any) -> Any:
+        """Room for a value of this type; it holds no reference at first."""
+        place = self._context.get_value_type(kind)
+        return cgutils.alloca_once(self.builder, place, zfill=self.is_counted(kind))
+
+    def clear(self, place: Any) -> None:
+        self.builder.store(ir.Constant(place.type.pointee, None), place)
+
+    def is_counted(self, kind: Any) -> bool:
+        return self._context.data_model_manager[kind].contains_nrt_meminfo()
+
+    def incref(self, x: Typed) -> None:
+        self._context.nrt.incref(self.builder, x.type, x.value)
+
+    def decref(self, x: Typed) -> None:
+        self._context.nrt.decref(self.builder, x.type, x.value)
+
+    # -- ends --
+
+    def fail(self, exception: Any, args: list[Any], line: int) -> None:
+        """Raise; `args` are what they are in Python, or values of the function."""
+        name = self._lower.func_ir.func_id.func_name
+        where = (name, self._lower.func_ir.loc.filename, line)
+        b, conv = self.builder, self._context.call_conv
+        if self._failing is None:
+            self._failing = b.append_basic_block("failing"), b.append_basic_block("ending")
+        known, ending = self._failing
+        if not any(isinstance(a, Typed) for a in args):
+            self._raised.append((len(self._exceptions), b.block))
+            self._exceptions.append(pickle.dumps((exception, tuple(args), where), 4))
+            b.branch(known)
+            return
+        for a in args:
+            if isinstance(a, Typed) and self.is_counted(a.type):
+                self.incref(a)
+        values = tuple(a.value if isinstance(a, Typed) else a for a in args)
+        kinds = tuple(a.type if isinstance(a, Typed) else None for a in args)
+        loc = numba_ir.Loc(where[1], line)
+        conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
+        b.branch(ending)
+
+    def finish(self, values: list[Typed]) -> Any:
+        """Return the tuple of these; gives its type."""
+        kinds = [types.unliteral(x.type) for x in values]
+        kind = types.BaseTuple.from_types(kinds)
+        parts = [self.cast(x, t) for x, t in zip(values, kinds, strict=True)]
+        context, b = self._context, self.builder
+        made = context.get_return_value(b, kind, context.make_tuple(b, kind, parts))
+        b.store(made, b.bitcast(b.function.args[0], made.type.as_pointer()))
+        context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
+        return kind
+
+    def close(self, owners: list[tuple[Any, Any]]) -> None:
+        """Where the function fails, say why, and let go of all that is held."""
+        if self._failing is None:
+            return
+        b, conv = self.builder, self._context.call_conv
+        known, ending = self._failing
+        b.position_at_end(known)
+        if self._raised:
+            number = b.phi(ir.IntType(64))
+            for k, block in self._raised:
+                number.add_incoming(number.type(k), block)
+            table = self._table()
+            b.store(b.gep(table, [number.type(0), number]), conv._get_excinfo_argument(b.function))
+            b.branch(ending)
+        else:
+            b.unreachable()
+        b.position_at_end(ending)
+        for place, kind in owners:
+            self.decref(Typed(b.load(place), kind))
+        conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
+
+    def _table(self) -> Any:
+        """What Numba reads to raise each exception.
+
+        Numba has three globals for each, which cost LLVM more than the rest of a function that
+        checks every line.
+        """
+        word, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        texts = [hashlib.sha1(made).digest() + made for made in self._exceptions]
+        all_ = _constant(self.builder.module, cgutils.make_bytearray(b"".join(texts)))
+        rows, at = [], 0
+        for text in texts:
+            start, data = (all_.gep([word(0), word(k)]) for k in (at, at + 20))
+            rows.append(ir.Constant.literal_struct(
+                [data, word(len(text) - 20), start, ir.Constant(byte, None), word(0)]
+            ))  # fmt: skip
+            at += len(text)
+        kind = ir.ArrayType(callconv.excinfo_t, len(rows))
+        return _constant(self.builder.module, ir.Constant(kind, rows))
+
+
+def _constant(module: Any, value: Any) -> Any:
+    out = ir.GlobalVariable(module, value.type, module.get_unique_name("jitad_constant"))
+    out.linkage, out.global_constant, out.initializer = "internal", True, value
+    return out
+
+
+class _Untranslated:
+    """What Numba's lowering asks of a function's intermediate form, where there is none."""
+
+    generator_info = None
+
+    def __init__(self, func_id: Any) -> None:
+        self.func_id, self.arg_names = func_id, func_id.arg_names
+        self.blocks = {0: None}
+        self.loc = numba_ir.Loc(func_id.filename, func_id.firstlineno)
 
 
 class _Lower(lowering.Lower):
@@ -956,16 +1324,21 @@ class _Lower(lowering.Lower):
         self.context.pack_value(self.builder, a.dtype, element, pointer, align)
         return None
 
-
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        super().create_cpython_wrapper(release_gil)
-        if not _is_direct(self.fndesc):
-            return
-        module = self.context.create_module("direct")
+        """Numba's own is for what the direct way doesn't take: it is not worth being optimised."""
+        made = [callwrapper.PyCallWrapper]
+        if _is_direct(self.fndesc):
+            made.append(_Direct)
+        module = self.context.create_module("wrapper")
         kind = self.context.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
         callee = ir.Function(module, kind, self.fndesc.llvm_func_name)
-        _Direct(self.context, module, callee, self.fndesc, self.env, self.call_helper,
-                release_gil).build()  # fmt: skip
+        for wrapper in made:
+            wrapper(self.context, module, callee, self.fndesc, self.env, self.call_helper,
+                    release_gil).build()  # fmt: skip
+        if len(made) > 1:
+            slow = module.globals[self.fndesc.llvm_cpython_wrapper_name]
+            slow.attributes.add("noinline")
+            slow.attributes.add("optnone")
         self.library.add_ir_module(module)
 
 
@@ -978,6 +1351,65 @@ class _KernelLowering(typed_passes.NativeLowering):
         return _Lower
 
 
+class _FromSourceLibrary(codegen.JITCodeLibrary):
+    """Code that was not made from bytecode, where a variable is memory."""
+
+
+class _LowerSource(_Lower):
+    """Writes a function's code by a walk over its source."""
+
+    def init(self) -> None:
+        """There are no variables to look at."""
+
+    def lower_normal_function(self, fndesc: Any) -> None:
+        from jitad.emit.translate import translate  # not needed for what is found on disk
+
+        self.setup_function(fndesc)
+        self.extract_function_arguments()
+        self.pre_lower()
+        function = self.func_ir.func_id.func
+        fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
+        self.post_lower()
+
+
+def _definition(function: Any) -> ast.FunctionDef:
+    """The source of a function that is alone in its file."""
+    tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
+    found = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
+    if len(found) != 1 or found[0].name != function.__name__:
+        raise NotTranslated("functions that call each other")
+    return found[0]
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _FromSource(_KernelLowering):
+    """Types and code at once; what it doesn't know is left to the passes of the next pipeline."""
+
+    _name = "kernel_from_source"
+
+    @property
+    def lowering_class(self) -> Any:
+        return _LowerSource
+
+    def run_pass(self, state: Any) -> bool:
+        before, codes = state.library, state.targetctx.codegen()
+        state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        state.func_ir = _Untranslated(state.func_id)
+        state.typemap = {
+            f"arg.{n}": t for n, t in zip(state.func_id.arg_names, state.args, strict=True)
+        }
+        state.calltypes, state.return_type, state.type_annotation = {}, types.none, ""
+        try:
+            super().run_pass(state)
+        except (errors.NumbaError, NotImplementedError) as error:
+            state.func_ir = state.typemap = state.calltypes = state.return_type = None
+            state.library = before
+            raise error if isinstance(error, NotTranslated) else NotTranslated(str(error)) from error
+        state.return_type = state["cr"].fndesc.restype
+        return True
+
+
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class _Blocks(untyped_passes.IRProcessing):
     """Basic blocks as Numba wants them; when variables die is found out once, by `_Lifetimes`."""
@@ -985,6 +1417,7 @@ class _Blocks(untyped_passes.IRProcessing):
     _name = "kernel_blocks"
 
     def run_pass(self, state: Any) -> bool:
+        state.status.fail_reason = None  # that the source was not translated is no failure
         state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
         return True
 
@@ -1049,6 +1482,10 @@ class KernelCompiler(compiler.CompilerBase):
     """
 
     def define_pipelines(self) -> list[Any]:
+        quick = compiler.PassManager("source")
+        quick.add_pass(_FromSource, "from source")
+        quick.add_pass(typed_passes.NoPythonBackend, "backend")
+        quick.finalize()
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
@@ -1061,7 +1498,7 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
-        return [p]
+        return [quick, p]
 
     def _compile_core(self) -> Any:
         with undisturbed(), _remembering(), _brief(), _optimising_once():

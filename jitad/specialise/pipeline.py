@@ -19,7 +19,7 @@ from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.narrow import narrow
-from jitad.specialise.overwrite import privatise
+from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
@@ -63,6 +63,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("lay out", lay_out),
     ("last fold", simplify),
     ("together", together),
+    ("bare", bare),
 )
 
 

@@ -1,0 +1,117 @@
+"""Where in a function's source is each local name bound, read, and of no more use?
+
+A place is a path through nested statement lists: `((list, number of the statement), ...)` from the
+outermost inwards.  A name that is bound once, and read only further on in the same list or inside
+of it, is a value and needs no memory (`single`).  Every name has a last statement that mentions
+it, in the innermost list around all that do (`ends`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+Place = tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class _Found:
+    bound: list[Place] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """What is known of the names of one function."""
+
+    single: frozenset[str]
+    counters: frozenset[str]  # of `for` loops
+    ends: dict[tuple[int, int], list[str]]  # (list, statement): names with their last mention there
+
+
+def mentions(function: ast.FunctionDef) -> Mentions:
+    """Of all names that the function binds; its parameters are bound before its first statement."""
+    found: dict[str, _Found] = {}
+    counters: set[str] = set()
+    start: Place = ((id(function.body), -1),)
+    for a in function.args.args:
+        found.setdefault(a.arg, _Found()).bound.append(start)
+
+    def expression(node: ast.AST, place: Place) -> None:
+        for name in names(node):
+            of = found.setdefault(name.id, _Found())
+            of.places.append(place)
+            if isinstance(name.ctx, ast.Store):
+                of.bound.append(place)
+
+    def statements(body: list[ast.stmt], around: Place) -> None:
+        for number, statement in enumerate(body):
+            place = (*around, (id(body), number))
+            match statement:
+                case ast.For(target=ast.Name(id=name), iter=over, body=inner):
+                    counters.add(name)
+                    expression(over, place)
+                    statements(inner, place)
+                case ast.While(test=test, body=inner):
+                    expression(test, place)
+                    statements(inner, place)
+                case ast.If(test=test, body=then, orelse=other):
+                    expression(test, place)
+                    statements(then, place)
+                    statements(other, place)
+                case ast.AugAssign(target=ast.Name(id=name)):
+                    expression(statement, place)
+                    found[name].bound.append(place)  # once more: it is read, too
+                case _:
+                    expression(statement, place)
+
+    statements(function.body, ())
+    bound = {name: of for name, of in found.items() if of.bound}
+    ends: dict[tuple[int, int], list[str]] = {}
+    for name, of in bound.items():
+        ends.setdefault(_end([*of.bound, *of.places]), []).append(name)
+    single = frozenset(name for name, of in bound.items() if _is_single(of))
+    return Mentions(single, frozenset(counters), ends)
+
+
+def names(node: ast.AST) -> Iterator[ast.Name]:
+    """All names in an expression or a simple statement."""
+    todo: list[Any] = [node]
+    while todo:
+        part = todo.pop()
+        if isinstance(part, ast.Name):
+            yield part
+        elif isinstance(part, list):
+            todo += part
+        elif type(part) in _LEAVES:
+            continue
+        else:
+            todo += [getattr(part, field) for field in part._fields]
+
+
+_LEAVES = {ast.Constant, str, int, type(None), *ast.operator.__subclasses__(),
+           *ast.unaryop.__subclasses__(), *ast.cmpop.__subclasses__(),
+           *ast.boolop.__subclasses__(), *ast.expr_context.__subclasses__()}  # fmt: skip
+
+
+def _is_single(of: _Found) -> bool:
+    if len(of.bound) != 1:
+        return False
+    *around, (body, number) = of.bound[0]
+    depth = len(around)
+    return all(
+        len(p) > depth and p[:depth] == tuple(around) and p[depth][0] == body
+        and p[depth][1] >= number
+        for p in of.places
+    )  # fmt: skip
+
+
+def _end(places: list[Place]) -> tuple[int, int]:
+    """The last of these statements, seen from the innermost list around all of them."""
+    first, depth = places[0], min(map(len, places))
+    while any(p[depth - 1][0] != first[depth - 1][0] or p[: depth - 1] != first[: depth - 1]
+              for p in places):  # fmt: skip
+        depth -= 1
+    return first[depth - 1][0], max(p[depth - 1][1] for p in places)
