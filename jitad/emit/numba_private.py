@@ -1373,12 +1373,13 @@ class _LowerSource(_Lower):
 
 
 def _definition(function: Any) -> ast.FunctionDef:
-    """The source of a function that is alone in its file."""
+    """The source of a function; others in its file are what its threads run, or that of others."""
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
-    found = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
-    if len(found) != 1 or found[0].name != function.__name__:
+    found = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+    called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+    if any(isinstance(f, ast.Name) and f.id in found for f in called):
         raise NotTranslated("functions that call each other")
-    return found[0]
+    return found[function.__name__]
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -1393,8 +1394,9 @@ class _FromSource(_KernelLowering):
 
     def run_pass(self, state: Any) -> bool:
         before, codes = state.library, state.targetctx.codegen()
-        state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
-        state.library.enable_object_caching()
+        if before is None:  # or the function goes where its caller is
+            state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
+            state.library.enable_object_caching()
         state.func_ir = _Untranslated(state.func_id)
         state.typemap = {
             f"arg.{n}": t for n, t in zip(state.func_id.arg_names, state.args, strict=True)
@@ -1498,6 +1500,9 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
+        around = self.state.library  # of a caller, who knows in which way it is made
+        if around is not None:
+            return [quick] if isinstance(around, _FromSourceLibrary) else [p]
         return [quick, p]
 
     def _compile_core(self) -> Any:
