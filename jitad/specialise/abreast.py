@@ -85,10 +85,9 @@ class _Strips:
 
     def __init__(self, e: Equation, given: list[Var]) -> None:
         self.e, self.body = e, e.blocks[0]
-        part = e.params.get("part_of")  # if a loop is divided, the parameter that counts all of it
-        self.within = given[part] if part is not None else e.ins[2] if e.ins[0] == lit(0) else None
-        self.index = self.body.params[0]
-        self.forms = Forms()
+        whole = e.ins[2] if e.ins[0] == lit(0) else None  # of a part, the parameter that counts all
+        self.within = given[e.params["part_of"]] if "part_of" in e.params else whole
+        self.index, self.forms = self.body.params[0], Forms()
         self.forms.learn(self.body)
         self.sums: set[Var] = set()
         self.apart: set[Var] = set()
@@ -431,7 +430,7 @@ class _Strips:
                         places.setdefault(x.ins[0], set()).add(moving[0])  # type: ignore[arg-type]
         for a, axes in places.items():
             (axis, *more) = axes
-            # the strip's rows are there, whether or not a loop over nothing reads them
+            # rows of the strip are there, whether or not a loop reads them
             if more or not a.shape or self.within != a.shape[axis]:
                 continue
             n = len(a.shape)
