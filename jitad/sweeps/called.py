@@ -40,10 +40,11 @@ def back(sweep: Reverse, e: Equation, scope: Scope) -> None:
         adjoints = outs[len(e.outs) :]
         if twin:
             scope.twins.append((e, tuple(outs[: len(e.outs)])))  # type: ignore[arg-type]
-    for k, a in zip(active, adjoints, strict=True):
-        if k in whole:
-            scope.adjoints[whole[k]] = sweep.added(a, later[k])  # type: ignore[assignment]
-        else:
+    by_operand = dict(zip(active, adjoints, strict=True))
+    for k, v in whole.items():  # these first: the same variable may be another operand, too
+        scope.adjoints[v] = sweep.added(by_operand[k], later[k])  # type: ignore[assignment]
+    for k, a in by_operand.items():
+        if k not in whole:
             sweep.contribute(scope, e.ins[k], a)
 
 

@@ -438,3 +438,25 @@ def test_native_gradients(name):
 def test_native_second_derivatives(name):
     f = along(name)
     assert natively(jitad.derivative(jitad.grad(f)), 0.0) == slope(jitad.grad(f))
+
+
+@pytest.mark.parametrize("run", [on_tape, natively])
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+def test_an_array_that_is_two_operands_of_a_call(run, n):
+    """One is written and given back, the other is read: both have a part in the adjoint."""
+
+    def f(x, a, n):
+        z = 1.0 * a
+
+        def down(p, k):
+            z[k] = p
+            return p if k < 1 else down(p - a[k], k - 1)
+
+        return down(x, n) + np.sum(z * np.arange(1.0, 5.0))
+
+    a = np.array([0.5, 0.1, -0.3, 0.7])
+    value, (slope, gradient) = run(jitad.value_and_grad(f, (0, 1)), 0.3, a, n)
+    assert value == pytest.approx(f(0.3, a, n), rel=1e-14)
+    assert slope == pytest.approx(1.0 + sum(range(1, n + 2)))
+    for unit, got in zip(np.eye(4), gradient, strict=True):  # f is linear in a
+        assert got == pytest.approx(f(0.3, a + unit, n) - f(0.3, a, n), abs=1e-12)
