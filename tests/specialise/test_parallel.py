@@ -42,12 +42,20 @@ def finely(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def backwards(function: Any, parts: int, late: int, summed: int, *operands: Any) -> None:
-    """`spread`, the last part first; what is left for later comes after all."""
+    """`spread`, the last part first; what is left for later comes after all.  No two parts may
+    write the same element."""
     arrays, own = operands[:summed], operands[summed : 2 * summed]
     others = operands[2 * summed :]
+    shared = [a for a in others if isinstance(a, np.ndarray)]
+    written = [np.zeros(a.shape, bool) for a in shared]
     for k in reversed(range(parts)):
         mine = arrays if k == 0 else tuple(a[k - 1] for a in own)
+        before = [a.copy() for a in shared]
         function(k, parts, *mine, *others)
+        for a, old, known in zip(shared, before, written, strict=True):
+            now = (a != old) & ~((a != a) & (old != old))
+            assert not (now & known).any(), "two parts write the same element"
+            known |= now
     for k in range(parts) if late else ():
         function(parts + k, parts, *arrays, *others)
 
