@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from jitad.sparse import sparse_hessian as sparse_hessian
     from jitad.sparse import sparse_jacobian as sparse_jacobian
     from jitad.structures import register_structure as register_structure
+    from jitad.threads import get_num_threads as get_num_threads
+    from jitad.threads import set_num_threads as set_num_threads
     from jitad.unknown import opaque as opaque
     from jitad.unknown import primitive as primitive
     from jitad.unknown import unknown_policy as unknown_policy
@@ -82,7 +84,9 @@ _PUBLIC = {
     "primitive": "jitad.unknown",
     "register_structure": "jitad.structures",
     "root": "jitad.solutions",
+    "get_num_threads": "jitad.threads",
     "set_fallback": "jitad.fallback",
+    "set_num_threads": "jitad.threads",
     "checkpointed_loop": "jitad.loops",
     "set_memory": "jitad.memory",
     "Snapshots": "jitad.primitives.schedules",

@@ -256,7 +256,8 @@ def vjp(f: Function, *args: Any, closure: bool = False) -> tuple[Any, Function]:
 
 
 def jit(
-    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None
+    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None,
+    parallel: bool | int = False,
 ) -> Compiled:
     """Compile a function to a native kernel, one for each combination of argument types.
 
@@ -276,6 +277,9 @@ def jit(
         Loops whose records fit are recorded; others keep snapshots of what they carry, and run
         again from there, as often as that demands.  `Snapshots(n)`: n of those, whatever they
         take.  None: as `set_memory` says, which is no limit at first.
+    parallel : True: loops whose iterations may run in any order run on threads, as many as
+        `set_num_threads` says, where there is enough to do.  An int: on so many at most.  Sums may
+        differ in the last bits from those of one thread; they are the same in each call.
 
     Returns
     -------
@@ -302,18 +306,18 @@ def jit(
     >>> total(np.arange(4.0))
     14.0
     """
-    return Compiled(f, fallback, memory)
+    return Compiled(f, fallback, memory, parallel)
 
 
 def jit_grad(
     f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
-    memory: float | Snapshots | None = None,
+    memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(grad(f, argnums))`: the gradient as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `grad`; fallback, memory : as for `jit`.
+    f, argnums : as for `grad`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -333,18 +337,18 @@ def jit_grad(
     >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return Compiled(grad(f, argnums), fallback, memory)
+    return Compiled(grad(f, argnums), fallback, memory, parallel)
 
 
 def jit_value_and_grad(
     f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
-    memory: float | Snapshots | None = None,
+    memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(value_and_grad(f, argnums))`: what optimisers want.
 
     Parameters
     ----------
-    f, argnums : as for `grad`; fallback, memory : as for `jit`.
+    f, argnums : as for `grad`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -366,4 +370,4 @@ def jit_value_and_grad(
     >>> bool(np.allclose(fit.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(value_and_grad(f, argnums), fallback, memory)
+    return Compiled(value_and_grad(f, argnums), fallback, memory, parallel)

@@ -21,6 +21,7 @@ from jitad import outputs
 from jitad.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.emit import capi, native
 from jitad.emit.callable import register
+from jitad.emit.calls import Entangled
 from jitad.emit.kernel import Kernel, kernel
 from jitad.entries import finish, python_entry
 from jitad.errors import (
@@ -37,10 +38,12 @@ from jitad.looking import describe
 from jitad.memory import limited
 from jitad.native_entries import native_entry, of_types
 from jitad.primitives.schedules import Snapshots
-from jitad.specialise.pipeline import specialise, stages
+from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
+from jitad.tape.ir import Tape
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar
+from jitad.threads import asked
 from jitad.trace import calls, context, hooks
 from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
@@ -66,6 +69,7 @@ class Specialisation:
     kernel: Kernel
     why: str
     from_types: bool = False  # traced without knowing which extents are 1: taken to be none
+    threads: int | None = None  # None: one thread
 
 
 @register
@@ -80,7 +84,7 @@ class Compiled:
 
     Parameters
     ----------
-    f, fallback, memory : as for `jit`.
+    f, fallback, memory, parallel : as for `jit`.
 
     Attributes
     ----------
@@ -117,11 +121,12 @@ class Compiled:
 
     def __init__(
         self, f: Callable[..., Any], fallback: bool | None = None,
-        memory: float | Snapshots | None = None,
+        memory: float | Snapshots | None = None, parallel: bool | int = False,
     ) -> None:  # fmt: skip
         if not callable(f):
             raise JitadTypeError(f"{f!r} is not a function", None, "Pass a function.")
         self.f, self.fallback, self.memory = f, fallback, limited(memory)
+        self.threads = asked(parallel)
         functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
@@ -312,7 +317,8 @@ class Compiled:
             # for native callers there is no first call to learn from
             if not from_types and not self._seen.issuperset(traced.guessed):
                 raise Guessed(traced.guessed)
-            s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
+            made, threads = _kernel(traced.tape, self.threads)
+            s = Specialisation(traced, made, why, from_types, threads)
         self._all.append(s)
         return s
 
@@ -364,14 +370,18 @@ class Compiled:
         A line for each loop of a kernel: the user's line; whether it is the function's own loop,
         the reverse sweep's, or one pass for both; the bytes that an iteration keeps for the reverse
         sweep; what the reverse sweep computes again; how many iterations the machine code takes at
-        a time, or why only one.  Each kernel is compiled once more for that.
+        a time, or why only one.  Each kernel is compiled once more for that.  With `parallel`, a
+        line more for each loop that might be divided among threads: how, or why it isn't.
         """
         lines = []
         for k, s in enumerate(self._all, 1):
             lines.append(f"kernel {k}: {s.why}")
             tape, source = s.traced.tape, s.kernel.source
             widths = native.vector_widths(s.kernel.dispatcher)
-            lines += [f"  {line}" for line in describe(tape, specialise(tape), source, widths)]
+            plain = specialise(tape, threads=s.threads)
+            lines += [f"  {line}" for line in describe(tape, plain, source, widths)]
+            if s.threads is not None:
+                lines += [f"  {line}" for line in divisions(tape, s.threads)]
         return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
@@ -389,7 +399,7 @@ class Compiled:
         if stage == "traced":
             return show(traced)
         names, tape = [], traced
-        for name, tape in stages(traced):
+        for name, tape in stages(traced, threads=self._latest().threads):
             names.append(name)
             if name == stage:
                 return show(tape)
@@ -405,6 +415,12 @@ class Compiled:
         return self._all[-1]
 
 
+def _kernel(tape: Tape, threads: int | None) -> tuple[Kernel, int | None]:
+    """The kernel, and on how many threads; one can do what several would do to one another."""
+    try:
+        return kernel(specialise(tape, threads=threads)), threads
+    except Entangled:
+        return kernel(specialise(tape)), None
 
 
 def _is_int(value: Any) -> bool:

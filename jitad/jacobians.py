@@ -233,13 +233,13 @@ def hvp(f: Function, argnums: Argnums = 0) -> Function:
 
 def jit_jacobian(
     f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
-    memory: float | Snapshots | None = None,
+    memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(jacobian(f, argnums))`: the Jacobian as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `jacobian`; fallback, memory : as for `jit`.
+    f, argnums : as for `jacobian`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -258,18 +258,18 @@ def jit_jacobian(
     array([[2., 0.],
            [0., 4.]])
     """
-    return Compiled(jacobian(f, argnums), fallback, memory)
+    return Compiled(jacobian(f, argnums), fallback, memory, parallel)
 
 
 def jit_hessian(
     f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
-    memory: float | Snapshots | None = None,
+    memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(hessian(f, argnums))`: the Hessian as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `hessian`; fallback, memory : as for `jit`.
+    f, argnums : as for `hessian`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -287,18 +287,18 @@ def jit_hessian(
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
-    return Compiled(hessian(f, argnums), fallback, memory)
+    return Compiled(hessian(f, argnums), fallback, memory, parallel)
 
 
 def jit_hvp(
     f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
-    memory: float | Snapshots | None = None,
+    memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(hvp(f, argnums))`: what Newton's method with conjugate gradients wants.
 
     Parameters
     ----------
-    f, argnums : as for `hvp`; fallback, memory : as for `jit`.
+    f, argnums : as for `hvp`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -320,17 +320,18 @@ def jit_hvp(
     >>> bool(np.allclose(found.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(hvp(f, argnums), fallback, memory)
+    return Compiled(hvp(f, argnums), fallback, memory, parallel)
 
 
 def jit_jvp(
-    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None
+    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None,
+    parallel: bool | int = False,
 ) -> Compiled:
     """`jvp` of one function, compiled: values and derivatives along directions.
 
     Parameters
     ----------
-    f : as for `jvp`; fallback, memory : as for `jit`.
+    f : as for `jvp`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -347,17 +348,18 @@ def jit_jvp(
     >>> jit_jvp(lambda x, y: x * y)((3.0, 2.0), (1.0, 0.5))
     (6.0, 3.5)
     """
-    return Compiled(Along("jvp", f), fallback, memory)
+    return Compiled(Along("jvp", f), fallback, memory, parallel)
 
 
 def jit_vjp(
-    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None
+    f: Function, *, fallback: bool | None = None, memory: float | Snapshots | None = None,
+    parallel: bool | int = False,
 ) -> Compiled:
     """`vjp` of one function, compiled: values and sensitivities pulled back.
 
     Parameters
     ----------
-    f : as for `vjp`; fallback, memory : as for `jit`.
+    f : as for `vjp`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -375,4 +377,4 @@ def jit_vjp(
     >>> jit_vjp(lambda x, y: x * y)((3.0, 2.0), 10.0)
     (6.0, (20.0, 30.0))
     """
-    return Compiled(Pulled("vjp", f), fallback, memory)
+    return Compiled(Pulled("vjp", f), fallback, memory, parallel)

@@ -84,9 +84,12 @@ def _loops(source: str) -> list[Loop]:
             here = match.group(1)
         places.append(here)
     found: list[Loop] = []
+    over_parts = _over_parts(source)
 
     def visit(statements: list[ast.stmt], around: Loop | None, depth: int) -> None:
         for s in statements:
+            if isinstance(s, ast.For) and ast.unparse(s.iter) in over_parts:
+                continue
             if isinstance(s, (ast.For, ast.While)):
                 loop = Loop(s, places[s.lineno - 1], depth)
                 if around is not None:
@@ -111,6 +114,15 @@ def _loops(source: str) -> list[Loop]:
         if isinstance(definition, ast.FunctionDef):
             visit(definition.body, None, 0)
     return [loop for loop in found if loop.where]
+
+
+def _over_parts(source: str) -> set[str]:
+    """What loops go over that add up what the parts of a divided loop have left."""
+    counts = set(re.findall(r"spread\(\w+, (.+?), [01], ", source))
+    for name, first in re.findall(r"(\w+) = (\S+|\w+\(.+\)) (?:- 1|\* 2)$", source, re.MULTILINE):
+        if first in counts:
+            counts.add(name)
+    return {f"range({c})" for c in counts}
 
 
 def _stacks(source: str) -> dict[str, int]:

@@ -20,6 +20,10 @@ from jitad.tape.lent import Lent
 from jitad.tape.types import Array, Scalar, Stack
 
 
+class Entangled(Exception):
+    """A part of a loop would write more of an array than is its own."""
+
+
 def entrance(tape: Tape, s: Scope, given: Lent) -> list[str]:
     """What a recursive function begins with: is there room for one more call?
 
@@ -102,6 +106,47 @@ def call(s: Scope, e: Equation) -> None:
         s.buffers.place(v, frozenset([Root(True, len(s.loops), len(s.loops))]))
 
 
+def spread(s: Scope, e: Equation) -> None:
+    """A function for each part of a loop; what the parts add to in copies is added up in order."""
+    _, parts, *_ = e.ins
+    summed, changed, late = e.params["summed"], e.params["changed"], e.params["late"]
+    if list(s.lent[e.params["function"]]) != list(changed):
+        raise Entangled(e.params["function"], s.lent, changed)
+    taken: Roots = frozenset()
+    names: dict[int, str] = {}
+    for k, v in zip(changed, e.outs, strict=True):
+        names[k] = _lent(s, e, k, v, taken)
+        taken |= s.buffers.roots[v]
+    operands: list[str] = []
+    for k, a in list(enumerate(e.ins))[2:]:
+        if k in names:
+            operands.append(names[k])
+        elif isinstance(a, Var) and is_array(a):
+            operands.append(_handed(s, a))
+        else:
+            operands.append(_plain(s.local(a).text, a.type.dtype))  # type: ignore[union-attr]
+    times = s.local(parts)
+    if not times.is_name and not times.text.isdecimal():
+        times = s.temporary(times, "parts")
+    more = s.temporary(Expr(f"{times.text} - 1"), "more") if summed else times
+    s.natural.add(more.text)
+    own: list[tuple[str, Var]] = []
+    for k in range(2, 2 + summed):
+        v = e.outs[changed.index(k)]
+        name = s.names.new(f"{names[k]}_own")
+        s.allocate_as(name, v.type.dtype, (more, *s.extents[v]), "zeros", hoist=False)
+        own.append((name, v))
+    copies = [name for name, _ in own]
+    arguments = [s.called[e.params["function"]], times.text, str(int(late)), str(summed),
+                 *operands[:summed], *copies, *operands[summed:]]  # fmt: skip
+    s.page.write(f"spread({', '.join(arguments)})")
+    for name, v in own:
+        counters = s.counters(len(s.extents[v]) + 1)
+        with nests.loops(s, counters, (more, *s.extents[v]), {}):
+            at = ", ".join(counters[1:])
+            s.page.write(f"accum({s.access[v].name}, {name}[{', '.join(counters)}], {at})")
+
+
 def _handed(s: Scope, a: Var) -> str:
     """An array that the function only reads."""
     if not s.whole(a):
@@ -128,14 +173,21 @@ def _lent(s: Scope, e: Equation, k: int, v: Var, taken: Roots) -> str:
     return s.access[v].name
 
 
-def given_back(s: Scope, tape: Tape, given: Lent, results: list[Expr]) -> list[str]:
-    """At the end of a function what it was lent is where it was; lines for its beginning."""
+def given_back(
+    s: Scope, tape: Tape, given: Lent, results: list[Expr], alone: bool
+) -> list[str]:
+    """At the end of a function what it was lent is where it was; lines for its beginning.
+
+    Where others write to the array at the same time it can't be copied there.
+    """
     lines: list[str] = []
     for k, j in given.items():
         p, r = tape.body.params[k], tape.body.results[j]
         assert isinstance(r, Var)
         if s.whole(r) and s.buffers.roots[r] == s.buffers.roots[p]:
             continue
+        if not alone:
+            raise Entangled(tape.name)
         if not lines:  # they may read what is written now
             results[:] = [x if x.is_name else s.temporary(x, "t") for x in results]
         place = s.names.new("", "lent")

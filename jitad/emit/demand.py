@@ -345,7 +345,7 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case "reshape":
             need(e.ins[0], k, memory=True)
             locals_(e.ins[1:], k)
-        case "pack" | "check" | "print" | "call" | "act" | "callback":
+        case "pack" | "check" | "print" | "call" | "act" | "spread" | "callback":
             for a in e.ins:
                 need(a, k, memory=is_array(a))
         case "dim":

@@ -16,14 +16,15 @@ from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
 from jitad.emit.contract import contract
 from jitad.emit.control import for_, if_, while_
+from jitad.emit.hints import hints_of
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
-from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array
-from jitad.tape.lent import STORES, Lent, lent
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, walk
+from jitad.tape.lent import Lent, lent
 from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
 
@@ -34,7 +35,8 @@ def emit(tape: Tape) -> str:
     exceptions: dict[type, tuple[str, str]] = {}
     for t in tapes:
         exceptions |= _exceptions(t.body)
-    if tape.functions:
+    parts = {e.params["function"] for e in walk(tape.body) if e.op == "spread"}
+    if not parts.issuperset(tape.functions):
         exceptions[JitadRecursionError] = _imported(JitadRecursionError)
     module = Names(functions() | {name for _, name in exceptions.values()}, set())
     called = {name: module.new(name, "function") for name in tape.functions}
@@ -43,7 +45,8 @@ def emit(tape: Tape) -> str:
     known, written = deciding(tape), lent(tape.functions)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
         mine = None if t is tape else known[t.name]
-        texts.append(_function(t, name, exceptions, called, known, mine, written))
+        recursive = t is not tape and t.name not in parts
+        texts.append(_function(t, name, exceptions, called, known, mine, written, recursive))
     used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
     return _imports(used, exceptions) + "\n\n".join(texts)
 
@@ -51,11 +54,12 @@ def emit(tape: Tape) -> str:
 def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
     known: dict[str, Deciding], mine: Deciding | None, written: dict[str, Lent],
+    recursive: bool,
 ) -> str:  # fmt: skip
     """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
     analysis = demand.analyse(tape.body, known, mine)
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
-    hints = _hints(tape.body)
+    hints = hints_of(tape.body)
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
@@ -65,7 +69,7 @@ def _function(
     lines: list[str] = []
     if called:
         s.room = s.names.new("", "floor")
-        if mine is not None:
+        if recursive:
             parameters.append(s.room)
             lines += calls.entrance(tape, s, given)
     s.page.indent = 1
@@ -74,7 +78,7 @@ def _function(
     def end() -> None:
         back = [r for j, r in enumerate(tape.body.results) if j not in given.values()]
         results.extend(_returned(s, back, [tape.body.results[j] for j in given.values()]))
-        lines.extend(calls.given_back(s, tape, given, results))
+        lines.extend(calls.given_back(s, tape, given, results, recursive))
 
     s.run(tape.body, end)
     values = ", ".join(r.text for r in results)
@@ -82,7 +86,7 @@ def _function(
     contract(s.page.lines, s.nests)
     used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
-    if mine is None and s.room in used:
+    if not recursive and s.room in used:
         lines.append(f"    {s.room} = room()\n")
     head = f"def {name}({', '.join(parameters)}):" + (f"  # {tape.pos}" if tape.pos else "")
     return f"{head}\n{''.join(lines)}{text}"
@@ -102,6 +106,7 @@ def _parameters(
     """The parameters' names, and the lines that read extents, for those that are needed."""
     out: list[str] = []
     sizes: list[tuple[str, str]] = []
+    arrays: list[tuple[int, Var, Array]] = []
     for number, p in enumerate(body.params):
         if isinstance(p.type, Stack):
             s.stacks[p] = stacks.names(s, p)
@@ -109,19 +114,24 @@ def _parameters(
             continue
         name = s.names.new(p.name, "a" if is_array(p) else "x")
         out.append(name)
-        if not isinstance(p.type, Array):
+        if isinstance(p.type, Array):
+            s.given[p] = name
+            arrays.append((number, p, p.type))
+        else:
             s.exprs[p] = Expr(name)
             s.pinned.add(name)
-            continue
+    for number, p, kind in arrays:
+        name = s.given[p]
         extents = []
-        for k in range(p.type.ndim):
-            n = s.names.extent(k)
+        for k in range(kind.ndim):
+            known = s.exprs.get(p.shape[k]) if p.shape else None  # type: ignore[arg-type]
+            n = known.text if known is not None else s.names.extent(k)
             s.pinned.add(n)
             s.natural.add(n)
-            sizes.append((n, f"{name}.shape[{k}]"))
+            if known is None:
+                sizes.append((n, f"{name}.shape[{k}]"))
             extents.append(Expr(n))
-        s.given[p] = name
-        s.bind(p, Access(name, identity(p.type.ndim)), tuple(extents))
+        s.bind(p, Access(name, identity(kind.ndim)), tuple(extents))
         s.buffers.place(p, frozenset([Root(owned=number in given)]))
     return out, sizes
 
@@ -153,8 +163,6 @@ def _returned(s: Scope, results: list[Atom], changed: list[Atom]) -> list[Expr]:
 
 def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
     """For each class that a check raises, its import and its name."""
-    from jitad.tape.ir import walk
-
     out: dict[type, tuple[str, str]] = {}
     for e in walk(body):
         cls: type = _raised(e) if e.op == "check" else Raise
@@ -167,50 +175,6 @@ def _exceptions(body: Block) -> dict[type, tuple[str, str]]:
 def _imported(cls: type) -> tuple[str, str]:
     module, name = cls.__module__, cls.__qualname__
     return "" if module == "builtins" else f"from {module} import {name}", name
-
-
-def _hints(body: Block) -> dict[Var, str]:
-    """Names for variables: their own, else that of what they become."""
-    hints: dict[Var, str] = {}
-
-    def become(a: Atom, v: Var) -> None:
-        if isinstance(a, Var) and a not in hints and v in hints:
-            hints[a] = hints[v]
-
-    def visit(block: Block) -> None:
-        for e in reversed(block.equations):
-            for v in e.outs:
-                if v.name:
-                    hints[v] = v.name
-            match e.op:
-                case _ if e.op in (*STORES, "push", "copy"):
-                    become(e.ins[0], e.outs[0])
-                case "for" | "while":
-                    b = e.blocks[-1]
-                    params = b.params[1:] if e.op == "for" else b.params
-                    init = e.ins[3:] if e.op == "for" else e.ins
-                    for i, p, r, v in zip(init, params, b.results, e.outs, strict=True):
-                        if p.name:
-                            hints[p] = p.name
-                        become(p, v)
-                        become(v, p)
-                        become(r, p)
-                        become(i, p)
-                case "if":
-                    for b in e.blocks:
-                        for r, v in zip(b.results, e.outs, strict=True):
-                            become(r, v)
-            for b in e.blocks:
-                for p in b.params:
-                    if p.name:
-                        hints[p] = p.name
-                visit(b)
-
-    for p in body.params:
-        if p.name:
-            hints[p] = p.name
-    visit(body)
-    return hints
 
 
 # -- equations ------------------------------------------------------------------------------------
@@ -496,5 +460,6 @@ _LOWER: dict[str, Callable[[Scope, Equation], None]] = {
     "pad": _pad, "pack": _pack, "concatenate": _concatenate, "sum": nests.reduce,
     "amax": nests.reduce, "amin": nests.reduce, "matmul": nests.matmul, "check": _check,
     "print": _print, "callback": callbacks.call, "call": calls.call, "act": calls.call,
+    "spread": calls.spread,
     "stack": stacks.create, "push": stacks.push, "pop": stacks.pop, "pops": stacks.pop,
 }  # fmt: skip

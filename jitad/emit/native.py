@@ -42,7 +42,7 @@ __all__ = ["address", "compile", "direct"]
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
               "numba_private", "native", "translate", "names_in_source", "depth", "sorting",
               "lapack", "blas", "fourier", "banded", "eigen", "addresses",
-              "cython_special")  # fmt: skip
+              "cython_special", "threads", "team")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 

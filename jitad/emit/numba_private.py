@@ -224,8 +224,11 @@ def dispatcher(function: Any, cache: ContentCache | None) -> Any:
 class _Lines:
     """Makes the compiler attach lines to instructions, and nothing else of debug information."""
 
+    alone = False  # no array that the function writes is another of its operands
+
     def define_pipelines(self) -> list[Any]:
-        self.state.flags.dbg_directives_only = True  # type: ignore[attr-defined]
+        flags = self.state.flags  # type: ignore[attr-defined]
+        flags.dbg_directives_only, flags.noalias = True, self.alone
         return super().define_pipelines()  # type: ignore[misc]
 
 
@@ -238,14 +241,23 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
     """The lanes of the widest vectors in loops, by the line of the source; none if Numba is off."""
     if not getattr(dispatcher, "signatures", None):
         return {}
-    pipeline = type("LineCompiler", (_Lines, KernelCompiler), {})
+    widths = _widths_of(dispatcher.py_func, dispatcher.signatures[0])
+    for part in dispatcher.py_func.__globals__.values():  # what threads run is compiled apart
+        if (kinds := getattr(part, "kinds_of_parts", None)) is not None:
+            widths |= _widths_of(part.py_func, kinds, alone=True)
+    return widths
+
+
+def _widths_of(function: Any, kinds: Any, alone: bool = False) -> dict[int, int]:
+    """`alone`: no array that it writes is another of its operands."""
+    pipeline = type("LineCompiler", (_Lines, KernelCompiler), {"alone": alone})
     lined = njit(
         nogil=True, error_model="numpy", boundscheck=False, no_cfunc_wrapper=True, fastmath=FUSED,
         pipeline_class=pipeline, debug=True,
-    )(dispatcher.py_func)  # fmt: skip
+    )(function)  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        lined.compile(dispatcher.signatures[0])
+        lined.compile(kinds)
         text = lined.inspect_llvm(lined.signatures[0])
     lines = {name: int(line) for name, line in _AT.findall(text)}
     widths: dict[int, int] = {}
@@ -1361,12 +1373,13 @@ class _LowerSource(_Lower):
 
 
 def _definition(function: Any) -> ast.FunctionDef:
-    """The source of a function that is alone in its file."""
+    """The source of a function; others in its file are what its threads run, or that of others."""
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
-    found = [s for s in tree.body if isinstance(s, ast.FunctionDef)]
-    if len(found) != 1 or found[0].name != function.__name__:
+    found = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+    called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+    if any(isinstance(f, ast.Name) and f.id in found for f in called):
         raise NotTranslated("functions that call each other")
-    return found[0]
+    return found[function.__name__]
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -1381,8 +1394,9 @@ class _FromSource(_KernelLowering):
 
     def run_pass(self, state: Any) -> bool:
         before, codes = state.library, state.targetctx.codegen()
-        state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
-        state.library.enable_object_caching()
+        if before is None:  # or the function goes where its caller is
+            state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
+            state.library.enable_object_caching()
         state.func_ir = _Untranslated(state.func_id)
         state.typemap = {
             f"arg.{n}": t for n, t in zip(state.func_id.arg_names, state.args, strict=True)
@@ -1486,8 +1500,117 @@ class KernelCompiler(compiler.CompilerBase):
         p.add_pass(_KernelLowering, "lowering")
         p.add_pass(typed_passes.NoPythonBackend, "backend")
         p.finalize()
+        around = self.state.library  # of a caller, who knows in which way it is made
+        if around is not None:
+            return [quick] if isinstance(around, _FromSourceLibrary) else [p]
         return [quick, p]
 
     def _compile_core(self) -> Any:
         with undisturbed(), _remembering(), _brief(), _optimising_once():
             return super()._compile_core()
+
+
+# -- threads --------------------------------------------------------------------------------------
+
+
+class Spread:
+    """The code that runs a compiled function for each part of a loop, on the threads of the team.
+
+    A thread gets the address of a structure: the number of parts, the operands, and for each part
+    a place for how its call ended.  The function is compiled into the module of its caller, who
+    sees to it that no array that it writes is another of its operands.
+    """
+
+    def __init__(
+        self, context: Any, builder: Any, dispatcher: Any, kinds: tuple[Any, ...], most: int
+    ) -> None:
+        self.context, self.builder, self.kinds, self.most = context, builder, kinds, most
+        options = dispatcher.targetdescr.options
+        flags = compiler.Flags()
+        options.parse_as_flags(flags, dispatcher.targetoptions)
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.noalias = True
+        flags.debuginfo = False
+        dispatcher.kinds_of_parts = kinds  # for `vector_widths`
+        run = KernelCompiler(dispatcher.targetdescr.typing_context, context,
+                             context.active_code_library, kinds, None, flags, {})  # fmt: skip
+        made = run.compile_extra(dispatcher.py_func)
+        self.result = made.signature.return_type
+        self.callee = context.declare_function(builder.module, made.fndesc)
+
+    def all(self, parts: Any, operands: Any, summed: int, late: int, team: str) -> None:
+        """Run them, and raise what the first of those that raise has raised."""
+        b, word, byte = self.builder, ir.IntType(64), ir.IntType(8).as_pointer()
+        call_conv = self.context.call_conv
+        number = self.callee.ftype.return_type
+        self.ends = ir.LiteralStructType([number, self.callee.args[1].type.pointee])
+        values = [v.type for v in operands]
+        self.data = ir.LiteralStructType([word, ir.ArrayType(self.ends, self.most), *values])
+        with b.goto_entry_block():
+            data = b.alloca(self.data)  # as it comes: Numba's own would be cleared, field by field
+        b.store(parts, self.field(b, data, 0))
+        for k, v in enumerate(operands):
+            b.store(v, self.field(b, data, 2 + k))
+        thunk = self.thunk(summed)
+        kind = ir.FunctionType(ir.VoidType(), [thunk.type, byte, word])
+        b.call(declare(b.module, kind, team, ()), [thunk, b.bitcast(data, byte), parts])
+        with cgutils.for_range(b, parts) as loop:
+            end = b.load(self.end_of(b, data, loop.index))
+            self.propagate(b.extract_value(end, 0), b.extract_value(end, 1))
+            if late:
+                arguments = self.arguments(b, data, b.add(parts, loop.index), summed, False)
+                status, _ = call_conv.call_function(
+                    b, self.callee, self.result, self.kinds, arguments
+                )
+                with b.if_then(status.is_error, likely=False):
+                    call_conv.return_status_propagate(b, status)
+
+    def propagate(self, code: Any, about: Any) -> None:
+        b, call_conv = self.builder, self.context.call_conv
+        status = call_conv._get_return_status(b, code, about)
+        with b.if_then(status.is_error, likely=False):
+            call_conv.return_status_propagate(b, status)
+
+    def field(self, b: Any, data: Any, k: int) -> Any:
+        return b.gep(data, [ir.IntType(32)(0), ir.IntType(32)(k)], inbounds=True)
+
+    def end_of(self, b: Any, data: Any, part: Any) -> Any:
+        zero = ir.IntType(32)(0)
+        return b.gep(data, [zero, ir.IntType(32)(1), part], inbounds=True)
+
+    def thunk(self, summed: int) -> Any:
+        """The function that the team calls with the structure and the number of a part."""
+        word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+        module = self.builder.module
+        kind = ir.FunctionType(ir.VoidType(), [byte, word])
+        name = module.get_unique_name(f"{self.callee.name}.part")
+        thunk = ir.Function(module, kind, name)
+        thunk.linkage = "internal"
+        b = ir.IRBuilder(thunk.append_basic_block("entry"))
+        data = b.bitcast(thunk.args[0], self.data.as_pointer())
+        part = thunk.args[1]
+        arguments = self.arguments(b, data, part, summed, True)
+        status, _ = self.context.call_conv.call_function(
+            b, self.callee, self.result, self.kinds, arguments
+        )
+        end = self.end_of(b, data, part)
+        for k, v in enumerate((status.code, status.excinfoptr)):
+            b.store(v, self.field(b, end, k))
+        b.ret_void()
+        return thunk
+
+    def arguments(self, b: Any, data: Any, part: Any, summed: int, private: bool) -> list[Any]:
+        """What a part is called with; `private`: with copies of its own, but for the first."""
+        word = ir.IntType(64)
+        values = [b.load(self.field(b, data, 2 + k)) for k in range(len(self.data.elements) - 2)]
+        arrays, own, others = values[:summed], values[summed : 2 * summed], values[2 * summed :]
+        if private:
+            first = b.icmp_signed("==", part, word(0))
+            for k, (a, copies) in enumerate(zip(arrays, own, strict=True)):
+                t = self.kinds[2 + k]
+                target = self.context.make_array(t)(self.context, b, a)
+                many = self.context.make_array(t.copy(ndim=t.ndim + 1))(self.context, b, copies)
+                at = b.mul(b.sub(part, word(1)), target.nitems)
+                mine = b.gep(many.data, [at])
+                target.data = b.select(first, target.data, mine)
+                arrays[k] = target._getvalue()
+        return [part, b.load(self.field(b, data, 0)), *arrays, *others]

@@ -129,6 +129,7 @@ _LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_
            "trisolve")  # fmt: skip
 _SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS)
 _ELSEWHERE = {"times": "blas", "gram": "blas", "eig": "eigen", "heigh": "hermitian",
+              "spread": "threads", "threads": "threads",
               **dict.fromkeys(_LAPACK, "lapack")}  # fmt: skip
 
 

@@ -16,9 +16,10 @@ from jitad.primitives import (
     schedules,
     special,
     spectra,
+    threads,
 )
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
 __all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records"]
-__all__ += ["schedules", "special", "spectra"]
+__all__ += ["schedules", "special", "spectra", "threads"]

@@ -41,17 +41,17 @@ _STRIP = 64  # lanes: what a strip needs should stay in the nearest cache
 
 def abreast(tape: Tape) -> Tape:
     """The tape with such loops in strips (in place)."""
-    _visit(tape.body)
+    _visit(tape.body, tape.body.params)
     return tape
 
 
-def _visit(block: Block) -> None:
+def _visit(block: Block, given: list[Var]) -> None:
     out: list[Equation] = []
     for e in block.equations:
-        strips = _in_strips(e) if e.op == "for" and has_short_loops(e) else None
+        strips = _in_strips(e, given) if e.op == "for" and has_short_loops(e) else None
         if strips is None:
             for inner in e.blocks:
-                _visit(inner)
+                _visit(inner, given)
         out += [e] if strips is None else strips
     block.equations = out
 
@@ -68,10 +68,10 @@ def _may_run_anyway(y: Equation) -> bool:
     )
 
 
-def _in_strips(e: Equation) -> list[Equation] | None:
+def _in_strips(e: Equation, given: list[Var]) -> list[Equation] | None:
     """The loop in strips; None if something in it is not for lanes."""
     try:
-        return _Strips(e).equations()
+        return _Strips(e, given).equations()
     except _Unsuited:
         return None
 
@@ -83,10 +83,11 @@ class _Unsuited(Exception):
 class _Strips:
     """The rewriting of one loop."""
 
-    def __init__(self, e: Equation) -> None:
+    def __init__(self, e: Equation, given: list[Var]) -> None:
         self.e, self.body = e, e.blocks[0]
-        self.index = self.body.params[0]
-        self.forms = Forms()
+        whole = e.ins[2] if e.ins[0] == lit(0) else None  # of a part, the parameter that counts all
+        self.within = given[e.params["part_of"]] if "part_of" in e.params else whole
+        self.index, self.forms = self.body.params[0], Forms()
         self.forms.learn(self.body)
         self.sums: set[Var] = set()
         self.apart: set[Var] = set()
@@ -429,8 +430,8 @@ class _Strips:
                         places.setdefault(x.ins[0], set()).add(moving[0])  # type: ignore[arg-type]
         for a, axes in places.items():
             (axis, *more) = axes
-            # the strip's rows are there, whether or not a loop over nothing reads them
-            if more or not a.shape or (self.e.ins[0], self.e.ins[2]) != (lit(0), a.shape[axis]):
+            # rows of the strip are there, whether or not a loop reads them
+            if more or not a.shape or self.within != a.shape[axis]:
                 continue
             n = len(a.shape)
             operands = [x for extent in a.shape for x in (lit(0), lit(1), extent)]

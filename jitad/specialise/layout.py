@@ -33,10 +33,10 @@ _ANY_ORDER = ("push", "pop", "copy", "transpose", "concatenate")  # as good for 
 _PARTS = ("store_take", "accum_take")  # write in place, untaught
 
 
-def lay_out(tape: Tape) -> Tape:
-    """The tape with such arrays turned (in place)."""
-    copies = _copies(tape.body)
-    groups = _Groups(tape.body, copies)
+def lay_out(tape: Tape, copying: bool = True) -> Tape:
+    """The tape with such arrays turned (in place); parameters too, if they may be copied."""
+    copies = _copies(tape.body) if copying else {}
+    groups = _Groups(tape.body, copies, stay=not copying)
     _Votes(groups).visit(tape.body, None, 0, set())
     turned = groups.turned()
     if turned:
@@ -96,10 +96,11 @@ class _Group:
 class _Groups:
     """The groups of a tape's arrays of two axes or more; other parameters are in none."""
 
-    def __init__(self, body: Block, copies: Mapping[Var, Var]) -> None:
+    def __init__(self, body: Block, copies: Mapping[Var, Var], stay: bool) -> None:
         self._of: dict[Var, _Group] = {}
         self._copies = copies
         self._inputs = set(body.params).difference(copies)
+        self._staying = self._inputs if stay else set()  # what is stored to them stays with them
         for e in walk(body):
             self._join_equation(e)
 
@@ -139,20 +140,27 @@ class _Groups:
                 self._join((*e.ins, e.outs[0]))
             case "pop":
                 self._join((e.ins[0], *e.outs))
+            case "spread":  # what its parts do with them has been counted before
+                for a in (*e.ins, *e.outs):
+                    if (g := self.of(a)) is not None:
+                        g.fixed = True
             case _ if e.op in _PARTS:
                 for a in (e.ins[0], e.outs[0]):
                     if (g := self.of(a)) is not None:
                         g.fixed = True
                 self._join((e.ins[0], e.outs[0]))
             case _ if TABLE[e.op].elementwise:
-                self._join((*e.ins, *e.outs))
+                self._join((*e.ins, *e.outs), storage=False)
 
-    def _join(self, atoms: Iterable[Atom]) -> None:
+    def _join(self, atoms: Iterable[Atom], storage: bool = True) -> None:
         first: _Group | None = None
+        atoms = tuple(atoms)
+        fixed = storage and not self._staying.isdisjoint(atoms)
         for a in atoms:
             g = self.of(a)
             if g is None or g is first:
                 continue
+            g.fixed |= fixed
             if first is None:
                 first = g
                 continue

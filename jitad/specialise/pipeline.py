@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
@@ -21,6 +22,8 @@ from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
 from jitad.specialise.overwrite import bare, privatise
+from jitad.specialise.parallel import divisions as parts
+from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
@@ -72,15 +75,34 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 _TOGETHER = (returned, resolve)  # look at calls and functions at once
 
 
-def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
-    """The tape after each pass, with the pass's name; of those that come after the one named."""
+def passes(threads: int | None) -> list[tuple[str, Pass]]:
+    """Those of the pipeline; with threads, loops are divided before they are rewritten for lanes,
+    which fixes their order, but when arrays lie as they will."""
+    if threads is None:
+        return list(PIPELINE)
+    rows = dict(PIPELINE)
+    laid = [("lay out first", lay_out), ("laid out", simplify), ("together first", together)]
+    divide = ("parallel", lambda tape: parallel(tape, threads))
+    at = [*rows].index("abreast")
+    return [*list(rows.items())[:at], *laid, divide, *list(rows.items())[at:]]
+
+
+def stages(
+    tape: Tape, after: str | None = None, threads: int | None = None
+) -> Iterator[tuple[str, Tape]]:
+    """The tape after each pass, with the pass's name; of those that come after the one named.
+
+    `threads`: at most so many run parts of its loops (0: as many as there may be); None: one does.
+    """
     verify(tape)
     now, simple = _Content(tape), None
-    names = [name for name, _ in PIPELINE]
-    for name, run in PIPELINE[names.index(after) + 1 if after is not None else 0 :]:
+    todo = passes(threads)
+    names = [name for name, _ in todo]
+    for name, run in todo[names.index(after) + 1 if after is not None else 0 :]:
         if run is not simplify or now != simple:
             before = now
-            tape = run(tape) if run in _TOGETHER else _everywhere(run, tape)
+            whole = run in _TOGETHER or name == "parallel"
+            tape = run(tape) if whole else _everywhere(run, tape)
             now = _Content(tape)
             if now != before:
                 verify(tape, name)
@@ -114,13 +136,23 @@ class _Content:
 
 def _everywhere(run: Pass, tape: Tape) -> Tape:
     """A pass over a tape and over each of its functions."""
-    functions = {name: run(t) for name, t in tape.functions.items()}
+    inner = partial(lay_out, copying=False) if run is lay_out else run
+    functions = {name: inner(t) for name, t in tape.functions.items()}
     out = run(Tape(tape.name, tape.body, tape.pos))
     return Tape(out.name, out.body, out.pos, functions)
 
 
-def specialise(tape: Tape, after: str | None = None) -> Tape:
-    """A plain tape."""
-    for _, passed in stages(tape, after):
+def specialise(tape: Tape, after: str | None = None, threads: int | None = None) -> Tape:
+    """A plain tape; `threads` as for `stages`."""
+    for _, passed in stages(tape, after, threads):
         tape = passed
     return tape
+
+
+def divisions(tape: Tape, threads: int) -> list[str]:
+    """A line for each loop that is asked whether it runs on threads."""
+    for name, passed in stages(tape, threads=threads):
+        tape = passed
+        if name == "together first":  # what comes next would change it
+            break
+    return [f"{pos}: {said}" for pos, said in parts(tape) if pos is not None]

@@ -31,7 +31,7 @@ Extents = tuple[Atom, ...]
 
 def together(tape: Tape) -> Tape:
     """The tape with such operations side by side (in place)."""
-    equal = _Equal(tape)
+    equal = Equal(tape)
     for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
         memory = _Memory(block)
         out: list[Equation] = []
@@ -57,7 +57,7 @@ def _stretches(block: Block) -> Iterator[list[Equation]]:
     yield stretch
 
 
-class _Equal:
+class Equal:
     """Extents that checks have found equal count as one."""
 
     def __init__(self, tape: Tape) -> None:
@@ -75,7 +75,7 @@ class _Equal:
         return a
 
 
-def _extents(e: Equation, equal: _Equal) -> Extents | None:
+def _extents(e: Equation, equal: Equal) -> Extents | None:
     """Of the loop nest that an equation is, or is a part of."""
     if e.blocks:
         return None

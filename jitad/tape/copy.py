@@ -53,10 +53,14 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
 
 
 def begin(b: Builder, block: Block) -> Env:
-    """Give an empty tape the parameters of a block, with extents of their own."""
-    env: Env = {}
+    """Give an empty tape the parameters of a block, with extents of their own.
+
+    Extents that are parameters themselves, as those of the tape's functions may be, stay so.
+    """
+    env: Env = {p: b.input(p.type, p.name) for p in block.params}
     for p in block.params:
-        env[p] = new = b.input(p.type, p.name)
+        new = env[p]
+        assert isinstance(new, Var)
         shape = list(new.shape)
         for k, d in enumerate(p.shape):
             if isinstance(d, Lit):
@@ -65,6 +69,8 @@ def begin(b: Builder, block: Block) -> Env:
                 test = b.emit("eq", shape[k], d)
                 b.emit("check", test, exception=GuardMiss, message=f"an extent of {p.name} is {d}")
                 shape[k] = d
+            elif d in env:
+                shape[k] = env[d]
         new.shape = tuple(shape)
     return env
 

@@ -64,6 +64,15 @@ class _Run:
                 function = self.functions[eqn.params["function"]]
                 inner = _Run(self.functions, self.quiet or eqn.params.get("quiet", False))
                 return inner.block(function.body, ins, {})
+            case "spread":
+                function, changed = self.functions[eqn.params["function"]], eqn.params["changed"]
+                _, parts, *rest = ins
+                for k in range(int(parts)):
+                    for part in (k, parts + k) if eqn.params["late"] else (k,):
+                        outs = self.block(function.body, [part, parts, *rest], {})
+                        for at, out in zip(changed, outs, strict=True):
+                            rest[at - 2] = out
+                return [rest[at - 2] for at in changed]
             case "check" | "print" if self.quiet:
                 return []
             case "implicit":

@@ -19,7 +19,7 @@ of a derivative operator; `specialise` resolves them, so no tag is left in a pla
 
 A tape may have functions, which are tapes themselves: `call` (and `act`, where the function has
 effects) runs the one named `params["function"]`.  Functions are closed, and call themselves or
-each other: that is what they are there for.
+each other: that is what they are there for.  `spread` runs one for each part of a loop, on threads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from jitad.tape.types import Array, Scalar, Type, type_of_constant
 _serial = itertools.count()
 
 STRUCTURED = ("for", "while", "if", "jvp", "vjp", "implicit")
-CALLS = ("call", "act")
+CALLS = ("call", "act", "spread")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,8 @@ def _before(e: Equation, v: Var, found: _Origins) -> Atom | int:
     match e.op:
         case op if op in STORES:
             return e.ins[0]
+        case "spread":
+            return e.ins[e.params["changed"][k]]
         case op if op in CALLS:
             origin = found[e.params["function"]][k]
             return origin if origin < 0 else e.ins[origin]

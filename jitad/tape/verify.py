@@ -102,6 +102,8 @@ def _call(e: Equation, functions: dict[str, Tape]) -> None:
     name = e.params["function"]
     assert name in functions, f"there is no function {name}"
     body = functions[name].body
+    if e.op == "spread":
+        assert [e.ins[k].type for k in e.params["changed"]] == [v.type for v in e.outs]
     for what, left, right in (("operands", e.ins, body.params), ("results", e.outs, body.results)):
         assert _kinds(left) == _kinds(right), f"{what} of {name}: {_kinds(left)} != {_kinds(right)}"
 

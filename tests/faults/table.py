@@ -26,6 +26,8 @@ PROGRAMS = ("tests/sweeps/test_scheduled_programs.py",)
 CUSTOM, ASKED = "jitad/sweeps/custom.py", ("tests/custom",)
 EAGER_RULES, UNKNOWN = "jitad/runtime/custom.py", "jitad/runtime/unknown.py"
 ELEMENTWISE, ARRAY = "jitad/primitives/elementwise.py", "jitad/primitives/array.py"
+DIVISIBLE, PARALLEL = "jitad/specialise/divisible.py", "jitad/specialise/parallel.py"
+THREADS = ("tests/specialise/test_parallel.py",)
 
 ASKED_ALONG = ("tests/sweeps/test_directions.py",)
 RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
@@ -230,4 +232,11 @@ FAULTS: tuple[Fault, ...] = (
           "what does not vary becomes a result of a rule", PROGRAMS),
     Fault(SCHEDULE, 'if any(x.op in ("callback", "advance")', 'if any(x.op in ("advance",)',
           "Python is asked again", PROGRAMS),
+    # -- threads
+    Fault(DIVISIBLE, "if span == 0 or (adds and span", "if span == 0 or (span",
+          "iterations that read each other's elements are divided", THREADS),
+    Fault(DIVISIBLE, "            late = max(late, span)\n", "",
+          "iterations that add to their neighbours' elements run beside them", THREADS),
+    Fault(PARALLEL, "init[k] = lit_zero(dtype)", "init[k] = lit(1.0)",
+          "each part of a sum begins with one", THREADS),
 )  # fmt: skip
