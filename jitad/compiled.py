@@ -21,7 +21,7 @@ from jitad import outputs
 from jitad.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.emit import capi, native
 from jitad.emit.callable import register
-from jitad.emit.kernel import Kernel, kernel
+from jitad.emit.kernel import Kernel
 from jitad.entries import finish, python_entry
 from jitad.errors import (
     GuardMiss,
@@ -33,6 +33,7 @@ from jitad.errors import (
 )
 from jitad.fallback import Unknown, is_allowed, warn
 from jitad.floatlists import LONG, packed
+from jitad.kept import kernel_of
 from jitad.looking import describe
 from jitad.memory import limited
 from jitad.native_entries import native_entry, of_types
@@ -312,7 +313,7 @@ class Compiled:
             # for native callers there is no first call to learn from
             if not from_types and not self._seen.issuperset(traced.guessed):
                 raise Guessed(traced.guessed)
-            s = Specialisation(traced, kernel(specialise(traced.tape)), why, from_types)
+            s = Specialisation(traced, kernel_of(traced.tape), why, from_types)
         self._all.append(s)
         return s
 

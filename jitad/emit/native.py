@@ -39,8 +39,9 @@ __all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
-              "numba_private", "native", "translate", "names_in_source", "depth", "sorting", "lapack", "blas", "fourier", "banded",
-              "eigen", "addresses", "cython_special")  # fmt: skip
+              "numba_private", "native", "translate", "names_in_source", "depth", "sorting",
+              "lapack", "blas", "fourier", "banded", "eigen", "addresses",
+              "cython_special")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
@@ -60,7 +61,7 @@ if hasattr(os, "register_at_fork"):
 
 def compile(source: str, name: str) -> Any:
     """A Numba dispatcher of the function `name` in this module text; equal texts share one."""
-    key = hashlib.sha256(f"{_surroundings()}\n{name}\n{source}".encode()).hexdigest()
+    key = hashlib.sha256(f"{surroundings()}\n{name}\n{source}".encode()).hexdigest()
     with _lock:
         if key not in _loaded:
             _loaded[key] = _compile(source, name, key)
@@ -110,7 +111,7 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 
 
 @cache
-def _surroundings() -> str:
+def surroundings() -> str:
     """Everything beside the source that the machine code depends on."""
     package = importlib.resources.files("jitad.emit")
     parts = [(package / f"{module}.py").read_text() for module in _MADE_FROM]
