@@ -39,7 +39,8 @@ def kernel_of(tape: Tape) -> Kernel:
     key = content(tape) if folder is not None else None
     if folder is None or key is None:
         return kernel(specialise(tape))
-    path = folder / f"jitad_tape_{hashlib.sha256(f'{_made_by()}{key}'.encode()).hexdigest()}.txt"
+    whole = "\0".join((native.surroundings(), _engine(), key))
+    path = folder / f"jitad_tape_{hashlib.sha256(whole.encode()).hexdigest()}.txt"
     found = cachefiles.unseal(cachefiles.read(path))
     if found is not None:
         name, _, source = found.decode().partition("\n")
@@ -50,16 +51,15 @@ def kernel_of(tape: Tape) -> Kernel:
 
 
 @cache
-def _made_by() -> str:
-    """The content of all code between a tape and its kernel, and what machine code depends on."""
-    parts = [native.surroundings()]
+def _engine() -> str:
+    """The content of all code between a tape and its kernel."""
+    found = hashlib.sha256()
     root = importlib.resources.files("jitad")
-    places = [root, *(root / p for p in _PACKAGES)]
-    for place in places:
+    for place in (root, *(root / p for p in _PACKAGES)):
         for file in sorted(place.iterdir(), key=lambda f: f.name):
             if file.name.endswith(".py"):
-                parts.append(file.read_text())
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+                found.update(file.read_bytes())
+    return found.hexdigest()
 
 
 def content(tape: Tape) -> str | None:

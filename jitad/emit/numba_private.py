@@ -841,7 +841,7 @@ def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:
 
 
 def _apart(function: Any, write: Callable[..., None]) -> None:
-    """Write a function that stays one: it is called in many places and takes no time to speak of."""
+    """Write a function that is not inlined: it is called in many places and takes little time."""
     function.linkage = "internal"
     function.attributes.add("noinline")
     write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
@@ -1038,10 +1038,12 @@ class Body:
             return x.value
         return self._context.cast(self.builder, x.value, x.type, kind)
 
-    def tuple(self, parts: list[Typed]) -> Typed:
-        kind = types.BaseTuple.from_types([x.type for x in parts])
-        value = self._context.make_tuple(self.builder, kind, [x.value for x in parts])
-        return Typed(value, kind)
+    def together(self, parts: list[Typed]) -> Typed:
+        """A tuple."""
+        kinds = [types.unliteral(x.type) for x in parts]
+        kind = types.BaseTuple.from_types(kinds)
+        values = [self.cast(x, t) for x, t in zip(parts, kinds, strict=True)]
+        return Typed(self._context.make_tuple(self.builder, kind, values), kind)
 
     # -- operations --
 
@@ -1168,13 +1170,10 @@ class Body:
         conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
         b.branch(ending)
 
-    def finish(self, values: list[Typed]) -> Any:
-        """Return the tuple of these; gives its type."""
-        kinds = [types.unliteral(x.type) for x in values]
-        kind = types.BaseTuple.from_types(kinds)
-        parts = [self.cast(x, t) for x, t in zip(values, kinds, strict=True)]
-        context, b = self._context, self.builder
-        made = context.get_return_value(b, kind, context.make_tuple(b, kind, parts))
+    def finish(self, x: Typed) -> Any:
+        """Return this; gives its type."""
+        kind, context, b = types.unliteral(x.type), self._context, self.builder
+        made = context.get_return_value(b, kind, self.cast(x, kind))
         b.store(made, b.bitcast(b.function.args[0], made.type.as_pointer()))
         context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
         return kind
@@ -1393,7 +1392,9 @@ class _FromSource(_KernelLowering):
         except (errors.NumbaError, NotImplementedError) as error:
             state.func_ir = state.typemap = state.calltypes = state.return_type = None
             state.library = before
-            raise error if isinstance(error, NotTranslated) else NotTranslated(str(error)) from error
+            if isinstance(error, NotTranslated):
+                raise
+            raise NotTranslated(str(error)) from error
         state.return_type = state["cr"].fndesc.restype
         return True
 

@@ -2,8 +2,8 @@
 
 Each pass is a function tape -> tape; the verifier runs after each that changed something, so that
 a broken pass is named.  Folding is not done again where it left all as it was, and nothing has
-changed since.  Ranges come first: what they decide and move out of loops needs no adjoint.  They come
-again at the end, for the loops that the sweeps have made.
+changed since.  Ranges come first: what they decide and move out of loops needs no adjoint.  They
+come again at the end, for the loops that the sweeps have made.
 """
 
 from __future__ import annotations
