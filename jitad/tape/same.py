@@ -54,7 +54,10 @@ def _atom(a: Atom, numbers: dict[Var, int]) -> object:
 def is_copy(one: Block, other: Block) -> bool:
     """Is it the same block with new variables?  What can't be told apart at a glance is not."""
     pairs: dict[Var, Var] = {}
-    return _pair_blocks(one, other, pairs)
+    # extents may be read off further on than what has them
+    return _pair_blocks(one, other, pairs) and all(
+        _equal(v.shape, w.shape, pairs) for v, w in pairs.items()
+    )
 
 
 def _pair_blocks(one: Block, other: Block, pairs: dict[Var, Var]) -> bool:
@@ -95,7 +98,7 @@ def _pair_vars(one: Sequence[Var], other: Sequence[Var], pairs: dict[Var, Var]) 
         if v.type != w.type or v.name != w.name:
             return False
         pairs[v] = w
-    return all(_equal(v.shape, w.shape, pairs) for v, w in zip(one, other, strict=True))
+    return True
 
 
 def _equal(one: Sequence[Atom], other: Sequence[Atom], pairs: dict[Var, Var]) -> bool:
