@@ -87,6 +87,19 @@ def test_other_types_and_extents_are_other_tapes(passes: list[str]) -> None:
     assert len(passes) == 4
 
 
+def along(axis: int) -> Callable[..., Any]:
+    return lambda x: np.sum(np.sum(x, axis=axis) ** 2)
+
+
+def test_parameters_of_operations_count(passes: list[str]) -> None:
+    """The lines are the same, and so are all operations."""
+    x = np.arange(4.0).reshape(2, 2)
+    for axis in (0, 1):
+        expected = 2.0 * np.sum(x, axis=axis, keepdims=True) * np.ones((2, 2))
+        np.testing.assert_array_equal(anew(along(axis))(x), expected)
+    assert len(passes) == 2
+
+
 def test_an_edit_is_another_tape(passes: list[str], tmp_path: Path) -> None:
     file = tmp_path / "edited.py"
     for power in (2, 3, 2):
