@@ -17,6 +17,11 @@ def array_names() -> tuple[str, ...]:
     return tuple(kernels.arrays.NAMES)
 
 
+def fresh_names() -> tuple[str, ...]:
+    """Functions that were written only after the engine's passes."""
+    return tuple(kernels.fresh.NAMES)
+
+
 def as_parts(gradient: Any) -> tuple[np.ndarray, ...]:
     """One array for each differentiated argument, whether or not there are several."""
     parts = gradient if isinstance(gradient, tuple) else (gradient,)

@@ -6,7 +6,7 @@ loops, gradients are taken of it or in it, and nothing is computed for elements 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,29 +17,30 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.runtime.leaves import is_array
 from jitad.runtime.operators import place
 from jitad.runtime.tagged import shape_of
-from jitad.structures import Structure, flatten, map_structure, unflatten
+from jitad.structures import Structure, children_of, flatten, unflatten
 from jitad.trace import batches, context, hooks, operators
 from jitad.values.broadcast import require_same
 from jitad.values.number import Number
 from jitad.where import caller
 
 Function = Callable[..., Any]
-Axes = int | None | tuple[int | None, ...]
+Axes = Any  # an int, None, or a structure of them
 
 
 class Batch(Derivative):
     """The function that runs `f` on every element of its arguments along `in_axes`."""
 
-    def __init__(self, f: Function, in_axes: Axes, out_axes: int | tuple[int, ...]) -> None:
+    def __init__(self, f: Function, in_axes: Axes, out_axes: Axes) -> None:
         super().__init__("batch", f)
-        each = in_axes if isinstance(in_axes, tuple) else (in_axes,)
-        if not all(a is None or _is_int(a) for a in each):
+        if not all(a is None or _is_int(a) for a in _axes(in_axes)):
             raise JitadTypeError(f"batch: in_axes={in_axes!r} is not an axis for each argument",
-                                 None, "Give an int, or a tuple of ints and None.")  # fmt: skip
-        if not all(map(_is_int, out_axes if isinstance(out_axes, tuple) else (out_axes,))):
+                                 None, "Give an int, or a tuple of ints, None and structures of "
+                                 "them.")  # fmt: skip
+        if not all(map(_is_int, _axes(out_axes))):
             raise JitadTypeError(f"batch: out_axes={out_axes!r} is not an axis for each result",
-                                 None, "Give an int, or a tuple of ints.")  # fmt: skip
-        self.in_axes, self.out_axes = in_axes, out_axes
+                                 None, "Give an int, or a structure of ints.")  # fmt: skip
+        self.in_axes = tuple(in_axes) if isinstance(in_axes, list) else in_axes
+        self.out_axes = out_axes
         self.manner = f"batch along {in_axes} to {out_axes}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -49,10 +50,12 @@ class Batch(Derivative):
         if len(axes) != len(args):
             raise JitadValueError(f"batch: {len(args)} arguments with {len(axes)} in_axes",
                                   caller(), "Give an axis, or None, for each.")  # fmt: skip
-        n = _length(f, args, axes)
+        pairs = zip(args, axes, strict=True)
+        places = [_Placed(f, k, arg, axis) for k, (arg, axis) in enumerate(pairs)]
+        n = _length(places)
 
         def run(i: Any) -> Any:
-            return hooks.call(f, *map(_element, args, axes, (i,) * len(args)), **kwargs)
+            return hooks.call(f, *(p.element(i) for p in places), **kwargs)
 
         if traced:
             structure, leaves, likes = batches.results(run, n)
@@ -76,20 +79,78 @@ class Batch(Derivative):
                 raise JitadTypeError("batch: results of elements differ in structure", caller())
             stacks = zip(*(ls for ls, _ in found), strict=True)
             out = [hooks.call(np.stack, same) for same in stacks]
-        places = zip(out, self._to(structure), structure.paths(), strict=True)
-        return unflatten(structure, [_moved(leaf, to, path) for leaf, to, path in places])
+        to = _spread(self.out_axes, structure, "the result", "out_axes")
+        results = zip(out, to, structure.paths(), strict=True)
+        return unflatten(structure, [_moved(leaf, axis or 0, path) for leaf, axis, path in results])
 
-    def _to(self, structure: Structure) -> list[int]:
-        """Which axis of each leaf of the result is that of the elements."""
-        if not isinstance(self.out_axes, tuple):
-            return [self.out_axes] * structure.size
-        if structure.kind is not tuple or len(structure.children) != len(self.out_axes):
-            raise JitadValueError(
-                f"batch: the result is no tuple of {len(self.out_axes)}, as out_axes says",
-                caller(), "Give an int, or an axis for each part of a tuple.",
-            )  # fmt: skip
-        parts = zip(structure.children, self.out_axes, strict=True)
-        return [axis for part, axis in parts for _ in range(part.size)]
+
+class _Placed:
+    """An argument, and the axis of each of its leaves along which the elements lie."""
+
+    def __init__(self, f: Function, k: int, arg: Any, spec: Axes) -> None:
+        self.f, self.k, self.arg, self.is_same = f, k, arg, spec is None
+        self.leaves, self.structure = flatten(None if spec is None else arg)
+        self.axes = _spread(spec, self.structure, place(f, k, ""), "in_axes")
+
+    def element(self, i: Any) -> Any:
+        """Element i; the argument itself where it is not batched."""
+        if self.is_same:
+            return self.arg
+        taken = (
+            leaf if axis is None else hooks.get_item(leaf, (*_before(leaf, axis), i))
+            for leaf, axis in zip(self.leaves, self.axes, strict=True)
+        )
+        return unflatten(self.structure, list(taken))
+
+    def lengths(self) -> Iterator[tuple[Any, str]]:
+        """The extent along its axis, and the place, of each leaf that has one."""
+        every = zip(self.leaves, self.axes, self.structure.paths(), strict=True)
+        for leaf, axis, path in every:
+            if axis is None:
+                continue
+            shape = shape_of(leaf) if is_array(leaf) else ()
+            where = f"batch: {place(self.f, self.k, path)}"
+            if not -len(shape) <= axis < len(shape):
+                what = f"has {len(shape)} axes" if shape else "is no array"
+                raise JitadValueError(
+                    f"{where} {what}, and in_axes has {axis} for it", caller(),
+                    "Give None for what is the same for all elements.",
+                )  # fmt: skip
+            yield shape[axis], where
+
+
+def _before(leaf: Any, axis: int) -> tuple[slice, ...]:
+    return (slice(None),) * (axis if axis >= 0 else axis + len(shape_of(leaf)))
+
+
+def _axes(spec: Axes) -> Iterator[Any]:
+    """All axes of a structure of them; what is no node is taken for one."""
+    found = None if spec is None else children_of(spec)
+    if found is None:
+        yield spec
+    else:
+        for child in found[1]:
+            yield from _axes(child)
+
+
+def _spread(spec: Axes, structure: Structure, what: str, name: str) -> list[int | None]:
+    """The axis of each leaf: one for all that is below, or axes in a structure like it."""
+    if spec is None or _is_int(spec):
+        return [spec] * structure.size
+    keys, children = children_of(spec)  # type: ignore[misc]
+    at = dict(zip(keys, children, strict=True))
+    is_alike = structure.kind is not None and issubclass(type(spec), structure.kind)
+    if not is_alike or at.keys() != set(structure.keys):
+        kind = "number or array" if structure.kind is None else structure.kind.__name__
+        size = "" if structure.kind is None else f" of {len(structure.keys)}"
+        raise JitadValueError(
+            f"batch: {what} is a {kind}{size}, and {name} has {spec!r} for it", caller(),
+            "Give one axis for all of it, or an axis for each part.",
+        )  # fmt: skip
+    out = []
+    for key, child in zip(structure.keys, structure.children, strict=True):
+        out += _spread(at[key], child, f"{what}, {key!r},", name)
+    return out
 
 
 def _is_int(axis: Any) -> bool:
@@ -109,38 +170,15 @@ def _moved(leaf: Any, axis: int, path: str) -> Any:
     return hooks.call(np.moveaxis, leaf, 0, axis)
 
 
-def _element(arg: Any, axis: int | None, i: Any) -> Any:
-    """Element i of an argument; the argument itself where it is not batched."""
-    if axis is None:
-        return arg
-
-    def take(leaf: Any) -> Any:
-        at = (slice(None),) * (axis if axis >= 0 else axis + len(shape_of(leaf)))
-        return hooks.get_item(leaf, (*at, i))
-
-    return map_structure(take, arg)
-
-
-def _length(f: Function, args: tuple[Any, ...], axes: tuple[int | None, ...]) -> Any:
+def _length(args: Sequence[_Placed]) -> Any:
     """How many elements the batch has."""
     n: Any = None
-    for k, (arg, axis) in enumerate(zip(args, axes, strict=True)):
-        if axis is None:
-            continue
-        leaves, structure = flatten(arg)
-        for leaf, path in zip(leaves, structure.paths(), strict=True):
-            shape = shape_of(leaf) if is_array(leaf) else ()
-            if not -len(shape) <= axis < len(shape):
-                what = f"has {len(shape)} axes" if shape else "is no array"
-                raise JitadValueError(
-                    f"batch: {place(f, k, path)} {what}, and in_axes has {axis} for it", caller(),
-                    "Give None for what is the same for all elements.",
-                )  # fmt: skip
-            m = shape[axis]
+    for arg in args:
+        for m, where in arg.lengths():
             if n is None:
                 n = m
             else:
-                _same(m, n, f"batch: {place(f, k, path)}")
+                _same(m, n, where)
     if n is None:
         raise JitadValueError("batch: no argument has an axis to run along", caller(),
                               "Give one of them an int in in_axes.")  # fmt: skip
@@ -155,9 +193,7 @@ def _same(m: Any, n: Any, what: str) -> None:
         require_same(m, n, lambda: f"{what} has another number of elements than an earlier one")
 
 
-def batch(
-    f: Function, in_axes: Axes = 0, out_axes: int | tuple[int, ...] = 0
-) -> Function:
+def batch(f: Function, in_axes: Axes = 0, out_axes: Axes = 0) -> Function:
     """A function run on every element along an axis of its arguments.
 
     Compiled, it is a native loop; an element takes its own branches, and only those.
@@ -168,9 +204,10 @@ def batch(
     f : function of numbers, arrays and structures of them, which gives numbers, arrays of one
         shape for all elements, or a structure of them.
     in_axes : the axis of the arguments along which the elements lie: an int for all arguments, or
-        a tuple with an int or None for each.  None: the argument is the same for all elements.
+        a tuple with an int or None for each, or for an argument that is a structure one of ints
+        and None.  None: the same for all elements.
     out_axes : which axis of the results is that of the elements: an int for all of them, or a
-        tuple with one for each part of a result that is a tuple.
+        structure of ints like the result.
 
     Returns
     -------

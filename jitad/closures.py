@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from dataclasses import dataclass
 from types import CellType, FunctionType
 from typing import Any
 
@@ -31,13 +32,40 @@ def _is_filled(c: CellType, f: FunctionType) -> bool:
         return False
 
 
-def cell(f: FunctionType, name: str) -> CellType:
+def cell(f: FunctionType, name: Any) -> CellType | None:
+    """The cell of one of these variables; None of a default, which is the function's own."""
+    if isinstance(name, Default):
+        return None
     return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
 
 
-def content(f: Any, name: str) -> Any:
-    """What one of these variables holds now."""
-    return cell(f, name).cell_contents if isinstance(f, FunctionType) else getattr(f, name)
+@dataclass(frozen=True)
+class Default:
+    """Which default value of a parameter: its number, or its name if it is keyword-only."""
+
+    key: Any
+
+    def of(self, f: FunctionType) -> Any:
+        given: Any = f.__defaults__ if isinstance(self.key, int) else f.__kwdefaults__
+        return given[self.key]
+
+
+def defaults(f: Any) -> tuple[Default, ...]:
+    """The default values that may be computed ones; not ints, strings and the like."""
+    if not isinstance(f, FunctionType):
+        return ()
+    keys = (*range(len(f.__defaults__ or ())), *(f.__kwdefaults__ or ()))
+    return tuple(d for d in map(Default, keys) if not isinstance(d.of(f), _STATIC))
+
+
+_STATIC = (int, str, bytes, type, type(None), FunctionType)
+
+
+def content(f: Any, name: Any) -> Any:
+    """What one of these variables, or a default, holds now."""
+    if isinstance(name, Default):
+        return name.of(f)
+    return cell(f, name).cell_contents if isinstance(f, FunctionType) else getattr(f, name)  # type: ignore[union-attr]
 
 
 def kind(f: Any) -> Any:
@@ -47,7 +75,7 @@ def kind(f: Any) -> Any:
     return type(f), getattr(f, "manner", None)
 
 
-def again(f: Any, values: dict[str, Any]) -> Any:
+def again(f: Any, values: dict[Any, Any]) -> Any:
     """A function of the same code that closes over these values; a recursive one calls itself.
 
     A value that is a cell is shared with whoever else has it.
@@ -60,8 +88,12 @@ def again(f: Any, values: dict[str, Any]) -> Any:
                 itself = not name.startswith("_j") and name not in values and _is_in(c, f)
                 new = values.get(name, own if itself else c)
                 cells.append(new if isinstance(new, CellType) else CellType(new))
-            out = FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
-            out.__kwdefaults__, out.__qualname__ = f.__kwdefaults__, f.__qualname__
+            given = [values.get(Default(k), v) for k, v in enumerate(f.__defaults__ or ())]
+            by_name = {k: values.get(Default(k), v) for k, v in (f.__kwdefaults__ or {}).items()}
+            out = FunctionType(
+                f.__code__, f.__globals__, f.__name__, tuple(given) or None, tuple(cells)
+            )
+            out.__kwdefaults__, out.__qualname__ = by_name or None, f.__qualname__
             out.__module__, out.__doc__ = f.__module__, f.__doc__
             own.cell_contents = out
             return out

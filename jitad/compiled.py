@@ -230,11 +230,12 @@ class Compiled:
                 unknown.found(reason, path)
             if s is not None:
                 tried.append(s)
+                # here, where no other thread's trace has its own values in what is read
+                values = [] if unknown is not None else s.traced.arguments(self.f, args, kwargs)
         if s is not None:
             if unknown is not None:
                 out = self._known((s,), args, kwargs, False)
                 return unknown.run(self.f, args, kwargs) if out is _MISSED else out
-            values = s.traced.arguments(self.f, args, kwargs)
             try:
                 return self._run(s, values, args, kwargs)
             except GuardMiss:  # what Python's functions give was not foreseen
@@ -276,7 +277,8 @@ class Compiled:
                     raise
                 for room in short:
                     room.grow()
-                values = s.traced.arguments(self.f, args, kwargs)
+                with context.alone():
+                    values = s.traced.arguments(self.f, args, kwargs)
         out = finish(s.traced, flat, self.f, args, kwargs)
         self._enter(s, args, kwargs)
         return out

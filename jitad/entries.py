@@ -32,7 +32,7 @@ from jitad.trace.trace import Traced
 from jitad.values.complexes import Complex, plain
 
 _serial = itertools.count()
-_ABSENT = object()
+ABSENT = object()
 _IN_64_BITS = "-0x8000000000000000 <= {} < 0x8000000000000000"
 LOOKUP = (AttributeError, LookupError, ValueError, TypeError)
 
@@ -292,6 +292,26 @@ def is_fixed(path: Path, function: Any) -> bool:
     return path.root == "function"
 
 
+def asked(
+    s: Source, traced: Traced, structure: Structure, leaves: list[Any]
+) -> tuple[list[str], list[str]]:
+    """The names of positional arguments, and tests that a call is one that the trace is for."""
+    positional, named = structure.children
+    supply = iter(leaves)
+    tests: list[str] = []
+    names = [f"a{k}" for k in positional.keys]
+    for name, part in zip(names, positional.children, strict=True):
+        s.match(name, part, supply, Path(("arg", int(name[1:]))), tests)
+    if named.keys:
+        tests.append(f"[*kwargs] == {s.name('keys', list(named.keys))}")
+    for key, part in zip(named.keys, named.children, strict=True):
+        s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
+    tests += [
+        s.test(g) for g in traced.guards if g.kind == "code" or not is_fixed(g.path, s.function)
+    ]
+    return names, tests
+
+
 def python_entry(
     traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
     slow: Callable[..., Any], from_types: bool = False, into: str | None = None,
@@ -305,26 +325,15 @@ def python_entry(
     """
     s = Source(
         function, bool(structure.children[1].keys), slow=slow, GuardMiss=GuardMiss, kernel=kernel,
-        absent=_ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
+        absent=ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
     )  # fmt: skip
     s.no_ones = from_types
     direct = None if from_types else native.direct(kernel, traced.tape.body.params)
     if direct is not None:
         s.env["direct"] = direct
         s.looked_at = set(parameters(traced))
-    positional, named = structure.children
-    supply = iter(leaves)
-    tests: list[str] = []
-    names = [f"a{k}" for k in positional.keys]
-    for name, part in zip(names, positional.children, strict=True):
-        s.match(name, part, supply, Path(("arg", int(name[1:]))), tests)
-    if named.keys:
-        tests.append(f"[*kwargs] == {s.name('keys', list(named.keys))}")
-    for key, part in zip(named.keys, named.children, strict=True):
-        s.match(f"kwargs[{key!r}]", part, supply, Path(("kwarg", key)), tests)
-    tests += [
-        s.test(g) for g in traced.guards if g.kind == "code" or not is_fixed(g.path, function)
-    ]
+    names, tests = asked(s, traced, structure, leaves)
+    named = structure.children[1]
     operands = [s.values.get(p) or s.at(p) for p in parameters(traced)]
     call = f"({', '.join(operands)})"
     if into is not None:

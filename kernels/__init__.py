@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from kernels import arrays
+from kernels import arrays, fresh
 
 NAMES = (
     "rosenbrock",
@@ -27,8 +27,9 @@ NAMES = (
     "ba",
     "gmm",
 )
-ALL = NAMES + arrays.NAMES
-"""With the programs over whole arrays of `kernels.arrays`."""
+ALL = NAMES + arrays.NAMES + fresh.NAMES
+"""With the programs over whole arrays of `kernels.arrays`, and those of `kernels.fresh`, which were
+written after the engine's passes."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +49,15 @@ class Kernel:
 KERNELS: dict[str, Kernel]
 
 
+def module_of(name: str) -> str:
+    """The full name of a kernel's module."""
+    package = next((p for p in (arrays, fresh) if name in p.NAMES), None)
+    return f"{package.__name__ if package else 'kernels'}.{name}"
+
+
 def load(name: str) -> Kernel:
     """Import one kernel's module, without compiling anything."""
-    package = "kernels.arrays" if name in arrays.NAMES else "kernels"
-    module = import_module(f"{package}.{name}")
+    module = import_module(module_of(name))
     return Kernel(
         name=name,
         objective=module.objective,

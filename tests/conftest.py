@@ -7,6 +7,7 @@ The eager engine may not stand in for a kernel, but in tests of just that.
 More random programs than here: `python -m tests.properties.search`.
 """
 
+import gc
 import os
 import shutil
 import tempfile
@@ -20,6 +21,10 @@ from jitad import set_fallback
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.register_profile("unshrunk", settings.get_profile("same"), phases=[Phase.generate])
 settings.load_profile("same")
+
+# Tapes and the compiler's data are many small objects that rarely form cycles: the collector
+# would take a sixth of the time.
+gc.set_threshold(100_000, 20, 100)
 
 # Set before jitad compiles anything; processes that tests start inherit it.
 _CACHE = os.environ["JITAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="jitad-tests-")

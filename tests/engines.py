@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import jitad
-from jitad.arguments import abstract
+from jitad.arguments import abstract, as_numbers
 from jitad.emit.kernel import kernel
 from jitad.entries import finish
 from jitad.primitives.schedules import Memory
@@ -26,6 +26,7 @@ def eagerly(f: Function, *args: Any) -> Any:
 
 def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
+    args = as_numbers(args)
     leaves, structure = flatten((args, {}))
     traced = trace(f, *unflatten(structure, map(abstract, leaves)), memory=memory)
     plain = specialise(traced.tape)
@@ -35,6 +36,7 @@ def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
 
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
+    args = as_numbers(args)
     leaves, structure = flatten((args, {}))
     traced = trace(f, *unflatten(structure, map(abstract, leaves)))
     made = kernel(specialise(traced.tape))

@@ -25,6 +25,7 @@ LAYERS = (
     ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
     ("jitad.compiled",),
     ("jitad.native_entries",),
+    ("jitad.readers",),
     ("jitad.entries", "jitad.fallback", "jitad.kept", "jitad.memory"),
     ("jitad.arguments", "jitad.looking", "jitad.outputs"),
     ("jitad.trace",),

@@ -6,6 +6,7 @@ the largest difference of the results over their largest number. The loop of cal
 jitad, C++ for the other; both allocate their results.
 
     python -m benchmarks.gradbench --compare [eval ...] [--sizes small medium] [--seconds 1]
+    python -m benchmarks.gradbench --compare [eval ...] --large         # several times medium
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from benchmarks.gradbench.cpp import by_hand, compiler
 from benchmarks.gradbench.data import SIZES, error, workload
 from benchmarks.gradbench.evals import evals
+from benchmarks.gradbench.larger import larger
 from benchmarks.gradbench.protocol import Function
 from benchmarks.timing import interleaved, ratio, readable
 
@@ -41,6 +43,7 @@ def compare(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gradbench --compare")
     parser.add_argument("evals", nargs="*")
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=["small", "medium"])
+    parser.add_argument("--large", action="store_const", dest="sizes", const=["large"])
     parser.add_argument("--seconds", type=float, default=1.0)
     chosen = parser.parse_args(arguments)
     if compiler() is None:
@@ -51,7 +54,7 @@ def compare(arguments: list[str]) -> None:
     for name in chosen.evals or list(evals()):
         functions = evals()[name]
         one = DERIVATIVES.get(name)
-        for size in chosen.sizes:
+        for size in chosen.sizes if one or "large" not in chosen.sizes else []:
             for function in [one] if one else [] if name == "hello" else list(functions):
                 ratios.append(line(name, function, size, functions[function], chosen.seconds))
     if ratios:
@@ -60,7 +63,7 @@ def compare(arguments: list[str]) -> None:
 
 
 def line(name: str, function: str, size: str, f: Function, seconds: float) -> float:
-    args = f.arguments(workload(name, size)[0])
+    args = f.arguments(larger(name) if size == "large" else workload(name, size)[0])
     begin = time.perf_counter()
     like = flat(f.run(*args))
     first = time.perf_counter() - begin

@@ -1,7 +1,7 @@
 """All of jitad's figures from one run, as a table, a picture and JSON in benchmarks/out.
 
-Usage: python -m benchmarks.report [--quick] [--arrays | --kernels NAME ...] [--sizes SIZE ...]
-       python -m benchmarks.report --peers [--arrays | --kernels NAME ...] [--sizes SIZE ...]
+Usage: python -m benchmarks.report [--quick] [--arrays | --fresh | --kernels NAME ...]
+                                   [--sizes SIZE ...] [--peers]
 
 What is compared takes turns in one process; a kernel that fails is named, with the reason, and the
 others go on. Ends with 1 if any gradient could not be measured.
@@ -23,7 +23,7 @@ from benchmarks import timing
 from benchmarks.report import against, picture, table
 from benchmarks.report.cell import Cell, fill, series
 from benchmarks.report.children import Failed, measure
-from benchmarks.subjects import array_names, kernel_names
+from benchmarks.subjects import array_names, fresh_names, kernel_names
 from kernels import nested
 
 SIZES = ("small", "medium", "large")
@@ -34,11 +34,15 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.report", description=__doc__.splitlines()[0]
     )
-    names = kernel_names() + array_names()
+    names = kernel_names() + array_names() + fresh_names()
     parser.add_argument("--kernels", nargs="+", choices=names)
     parser.add_argument(
         "--arrays", dest="kernels", action="store_const", const=array_names(),
         help="the scientific programs over whole arrays, kernels/arrays",
+    )  # fmt: skip
+    parser.add_argument(
+        "--fresh", dest="kernels", action="store_const", const=fresh_names(),
+        help="functions that were written after the engine's passes, kernels/fresh",
     )  # fmt: skip
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES)
     parser.add_argument(
@@ -49,7 +53,8 @@ def arguments() -> argparse.Namespace:
         help="beside JAX, PyTorch and HIPS autograd, on all kernels unless some are named",
     )  # fmt: skip
     options = parser.parse_args()
-    options.kernels = options.kernels or (names if options.peers else kernel_names())
+    known = kernel_names() + array_names()  # to the peers
+    options.kernels = options.kernels or (known if options.peers else kernel_names())
     return options
 
 
@@ -75,7 +80,7 @@ def main() -> int:
             cells.append(cell)
             print("\n".join(table.row(cell)), flush=True)
     print("\n".join([*table.head()[-1:], *table.means(cells, sizes), "", table.EXPLAINED]))
-    if options.kernels != array_names():
+    if options.kernels not in (array_names(), fresh_names()):
         print("\n".join(["", *nested_programs(rounds, limit)]), flush=True)
 
     (OUT / "report.json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))

@@ -97,7 +97,7 @@ class Buffers:
     def place(self, v: Var, roots: Roots) -> None:
         """The value lives in one of these."""
         self.roots[v] = roots
-        for r in roots:
+        for r in origins(roots):
             if r.owned:  # nobody asks who else is in the others
                 r.values.append(v)
 

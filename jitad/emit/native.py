@@ -32,6 +32,7 @@ import numpy as np
 
 from jitad.emit import cachefiles, libm, numba_private
 from jitad.emit.capi import address
+from jitad.emit.pages import keep_what_is_freed
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
@@ -64,6 +65,7 @@ def compile(source: str, name: str) -> Any:
     key = hashlib.sha256(f"{surroundings()}\n{name}\n{source}".encode()).hexdigest()
     with _lock:
         if key not in _loaded:
+            keep_what_is_freed()
             _loaded[key] = _compile(source, name, key)
         return _loaded[key]
 

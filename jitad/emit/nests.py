@@ -31,7 +31,7 @@ from jitad.emit.access import (
     scaled,
 )
 from jitad.emit.arithmetic import compute
-from jitad.emit.buffers import Roots
+from jitad.emit.buffers import Roots, origins
 from jitad.emit.demand import VIEWS, Nest
 from jitad.emit.joining import Touch, Written
 from jitad.emit.print_python import LIMIT, SUM, Expr, cast, dtype_name
@@ -251,7 +251,7 @@ def _take_place(s: Scope, v: Var, inside: Inside, extents: Extents) -> bool:
     if p is None or p.type != v.type or not s.whole(p) or not s.buffers.writable(p):
         return False
     roots = s.buffers.roots[p]
-    if not all(roots.isdisjoint(s.buffers.roots[a]) for a, _ in inside.reads):
+    if not all(roots.isdisjoint(origins(s.buffers.roots[a])) for a, _ in inside.reads):
         return False
     s.bind(v, s.access[p], extents)
     s.buffers.place(v, roots)

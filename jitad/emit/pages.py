@@ -4,11 +4,19 @@ What the C library hands out for some tens of megabytes has just been mapped: th
 each page of 4 KiB enters the kernel, which takes longer than most loops take over the page.  Linux
 is asked for huge pages (of 2 MiB) there, as NumPy asks for its own arrays; elsewhere nothing is
 done.  The advice changes no result and may be refused.
+
+Smaller arrays are memory that was in use before, unless the C library has given it back meanwhile.
+glibc gives back, at once, what is freed beyond a few times the largest array so far, so a kernel
+with some arrays of a megabyte would fault for all of their pages in each call.  Freeing a large
+block once (which nobody has touched) tells it that blocks of this size come and go, as freeing
+a large array of NumPy's would.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
+from functools import cache
 from typing import Any
 
 from llvmlite import ir
@@ -19,6 +27,7 @@ from jitad.emit.numba_private import declare
 _LARGE = 1 << 22  # bytes; what is smaller is usually memory that was in use before
 _PAGE = 1 << 12
 _HUGE_PAGES = 14  # MADV_HUGEPAGE of sys/mman.h
+_COMES_AND_GOES = (1 << 25) - (1 << 16)  # just below what glibc at most adapts to
 _LINUX = sys.platform == "linux" and available("madvise")
 
 
@@ -37,3 +46,14 @@ def advise(builder: Any, data: Any, size: Any) -> None:
         madvise = declare(builder.module, fnty, "madvise", ("nounwind",))
         advice = ir.Constant(ir.IntType(32), _HUGE_PAGES)
         builder.call(madvise, [builder.inttoptr(first, pointer), length, advice])
+
+
+@cache
+def keep_what_is_freed() -> None:
+    """Have the C library keep freed memory for the next call, up to some tens of megabytes."""
+    if not _LINUX:
+        return
+    c = ctypes.CDLL(None)
+    c.malloc.restype, c.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    c.free.restype, c.free.argtypes = None, [ctypes.c_void_p]
+    c.free(c.malloc(_COMES_AND_GOES))

@@ -224,10 +224,14 @@ register(Primitive(
     vjp=lambda o, ct, v, *rest, dtype: (o.sum(ct, axes=tuple(range(len(rest) - 1))),)
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
+def _blank(*dims: Any, dtype: str, start: str) -> Any:
+    kind = np.dtype(dtype)
+    unset = np.nan if kind.kind == "f" else True if kind.kind == "b" else np.iinfo(kind).max
+    return np.full(tuple(map(_int, dims)), 0 if start == "zeros" else unset, dtype)
+
+
 register(Primitive(  # "zeros" or "empty", each element of which is written by what follows
-    "blank",
-    lambda n, *, dtype, start: np.full(_int(n), 0.0 if start == "zeros" else np.nan, dtype),
-    lambda n, *, dtype, start: ((Array(dtype, 1), (n,)),), fresh=True,
+    "blank", _blank, lambda *dims, dtype, start: ((Array(dtype, len(dims)), dims),), fresh=True,
 ))  # fmt: skip
 register(Primitive(
     "iota", lambda n, *, dtype: np.arange(_int(n), dtype=dtype),

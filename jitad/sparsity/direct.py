@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
 from jitad.runtime.leaves import is_real
 from jitad.sparsity import local, places
+from jitad.sparsity.additions import additions
 from jitad.sparsity.places import Layout, NotLocal
 from jitad.specialise.pipeline import specialise, stages
+from jitad.specialise.simplify import simplify
+from jitad.specialise.split import split
+from jitad.specialise.strips import strips
 from jitad.structures import flatten, unflatten
-from jitad.tape.ir import Block, Tape
+from jitad.tape.ir import Block, Tape, Var
 from jitad.tape.types import is_float
 from jitad.trace.trace import Traced
 
@@ -33,11 +39,18 @@ class Direct:
     kernel: Kernel
     layout: Layout
     pattern: Any
+    params: tuple[Var, ...]
     sweeps = 1
+
+    @cached_property
+    def way(self) -> Any:
+        """The direct way into the kernel."""
+        return native.direct(self.kernel.dispatcher, self.params)
 
     def entries(self, values: Sequence[Any]) -> Any:
         """The entries, given what the function's tape takes."""
-        (data,) = self.kernel(*values, *self.layout.arrays)
+        out = self.way(*values, *self.layout.arrays) if self.way is not None else NotImplemented
+        (data,) = self.kernel(*values, *self.layout.arrays) if out is NotImplemented else out
         nnz = self.pattern.nnz
         return data if len(data) == nnz else data[:nnz]
 
@@ -53,7 +66,7 @@ def direct(
     active = _active(traced, f, args, positions)
     plain = next(t for name, t in stages(traced.tape) if name == _BEFORE)
     body = Block(plain.body.params, plain.body.equations, plain.body.results[:1])
-    tape = Tape(plain.name, body, plain.pos, plain.functions)
+    tape = additions(Tape(plain.name, body, plain.pos, plain.functions))
     if plain.functions:
         raise NotLocal("functions")
     values = traced.arguments(f, args)
@@ -61,7 +74,10 @@ def direct(
     terms = places.terms(found, sum(np.size(values[k]) for k in active))
     pattern = completed(terms.pattern())
     layout = places.layout(terms, pattern)
-    return Direct(kernel(specialise(local.values(tape, active, layout), _BEFORE)), layout, pattern)
+    made = specialise(simplify(split(strips(local.values(tape, active, layout)))), _BEFORE)
+    entries = kernel(made)
+    entries(*values, *layout.arrays)  # compiled: there is a direct way in from now on
+    return Direct(entries, layout, pattern, tuple(made.body.params))
 
 
 def _is_harmless(commit: Any) -> bool:

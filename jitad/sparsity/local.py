@@ -18,14 +18,14 @@ Source: preaccumulation of local Jacobians; Griewank & Walther, *Evaluating Deri
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from jitad.primitives import TABLE
+from jitad.sparsity.additions import uses
 from jitad.sparsity.places import Layout, NotLocal
-from jitad.sparsity.writing import MOST, ONE, ZERO, Loop, Writing, one
+from jitad.sparsity.writing import MOST, ONE, ZERO, Loop, Streams, Writing, one
 from jitad.specialise.simplify import simplify
 from jitad.sweeps.partials import Edges, eliminated
 from jitad.sweeps.rules import factors
@@ -75,11 +75,7 @@ class _Walk(Writing):
         super().__init__(b, layout, self.active[0].type.dtype)  # type: ignore[union-attr]
         edges = successors(predecessors(tape.body, differentiable_edge))
         self.varied = closure(self.active, edges)
-        self.uses = Counter(
-            a for e in walk(tape.body) for inner in (e.ins, *(k.results for k in e.blocks))
-            for a in inner if isinstance(a, Var) and e.op != "dim"
-        )  # fmt: skip
-        self.uses.update(a for a in tape.body.results if isinstance(a, Var))
+        self.uses = uses(tape.body)
         self.cells: dict[Var, Atom] = {}  # of the elements of arrays that are written to
         self.unread: dict[Var, Callable[[], Edges]] = {}  # terms of those, should they be read
         self.next: Atom = ONE  # the first cell that is free
@@ -363,8 +359,8 @@ class _Walk(Writing):
 
     def is_outer(self, a: Atom) -> bool:
         """Is it known before all loops?"""
-        return isinstance(a, Lit) or a in self.b.blocks[0].params or any(
-            a in e.outs for e in self.b.blocks[0].equations)  # fmt: skip
+        root = self.b.blocks[0]
+        return isinstance(a, Lit) or a in root.params or any(a in e.outs for e in root.equations)
 
     # -- control ----------------------------------------------------------------------------------
 
@@ -414,20 +410,21 @@ class _Walk(Writing):
                 self.graph[a] = self.terms(a)
 
     def branch(self, e: Equation, env: Env) -> None:
-        """Each side gives its derivatives by what comes from outside, and by what it reads."""
+        """Each side gives its derivatives by what comes from outside, and by what it reads; what
+        it writes it writes itself."""
         b = self.b
-        which = [k for k, v in enumerate(e.outs) if v in self.varied]
-        if any(isinstance(e.outs[k].type, Array) for k in which):
-            raise NotLocal("an array is chosen")
+        varied = [k for k, v in enumerate(e.outs) if v in self.varied]
+        which = [k for k in varied if not isinstance(e.outs[k].type, Array)]
+        arrays = [k for k in varied if k not in which]
         test = read(e.ins[0], env)
         outside = set(self.graph) | set(self.inputs)
-        blocks, sides = [], []
+        blocks, sides, written = [], [], []
         for block in e.blocks:
-            with b.block() as new, self.inside():
+            with b.block() as new, self.inside(Streams(is_branch=True)) as streams:
                 self.block(block, env)
                 results = [read(a, env) for a in block.results]
-                if self.pending[-1]:
-                    raise NotLocal("whether something is written is chosen")
+                cells = [self.cells_of(block.results[k], env) for k in arrays]
+                self.settle()
                 at = [results[k] for k in which]
                 moving = [a for a in at if isinstance(a, Var) and self.moves(a)]
                 found = dict(zip(moving, eliminated(
@@ -435,25 +432,29 @@ class _Walk(Writing):
                     strict=True))  # fmt: skip
                 sides.append([found.get(a, {}) if isinstance(a, Var) else {} for a in at])
                 new.results = results
+                written.append((cells, streams.versions))
             blocks.append(new)
         pairs: list[tuple[int, Var]] = []  # which result by what
         for j, (then, otherwise) in enumerate(zip(*sides, strict=True)):
             pairs += [(j, u) for u in {**then, **otherwise}]
         inner = list(dict.fromkeys(u for _, u in pairs if u not in outside))
-        for new, side in zip(blocks, sides, strict=True):
+        keys = list(dict.fromkeys(key for _, versions in written for key in versions))
+        for new, side, (cells, versions) in zip(blocks, sides, written, strict=True):
             made = {u for edges in side for u in edges}
             for j, u in pairs:
                 c = side[j].get(u)
                 new.results.append(c if c is not None else lit_zero(u.type.dtype))  # type: ignore[union-attr]
             new.results += [self.inputs[u] if u in made else lit(-1) for u in inner]
+            new.results += [*cells, *(versions.get(key) or self.version(key) for key in keys)]
         types: list[Any] = [v.type for v in e.outs]
         types += [Scalar(e.outs[which[j]].type.dtype) for j, _ in pairs]  # type: ignore[union-attr]
-        types += [INT for _ in inner]
+        types += [INT for _ in inner] + [a.type for a in written[0][0]]
+        types += [self.version(key).type for key in keys]
         outs = structured(b, "if", (test,), tuple(blocks), types, e.params)
         env.update(zip(e.outs, outs, strict=False))
         rest = outs[len(e.outs) :]
         twins: dict[Var, Var] = {}
-        for u, number in zip(inner, rest[len(pairs) :], strict=True):
+        for u, number in zip(inner, rest[len(pairs) :], strict=False):
             twins[u] = Var(u.type)
             self.inputs[twins[u]] = number
         for (j, u), c in zip(pairs, rest, strict=False):
@@ -466,6 +467,13 @@ class _Walk(Writing):
             elif missing[1]:
                 c = b.emit("where", test, c, zero)
             self.graph.setdefault(out, {})[twins.get(u, u)] = c
+        rest = rest[len(pairs) + len(inner) :]
+        for j, k in enumerate(arrays):
+            out = outs[k]
+            assert isinstance(out, Var)
+            self.enter(out, rest[j], *(cells[j] for cells, _ in written))
+        for key, new_ in zip(keys, rest[len(arrays) :], strict=True):
+            self.update(key, new_)
 
 
 def _refuse_floats(tape: Tape) -> None:

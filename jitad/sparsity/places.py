@@ -4,7 +4,8 @@ The tape of the places (`local.places`) has told for each term the cell that it 
 input that it belongs to.  Rows are the cells that the result is made of.  From this come the
 pattern, and a layout: for each site of the tape the place of each term in each iteration.  As a
 rule the place grows evenly from iteration to iteration; then a few numbers say it all.  Otherwise
-there is a table.
+there is a table; and where places grow evenly in all iterations but those at the border (of a
+grid, say), the numbers serve for the others.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from jitad.tape.types import Array
 
 _WRITTEN = 64  # numbers up to this size are part of the kernel
 _NEAR = 16  # so near are the beginnings of sites that have to do with each other
+_LAYERS = 3  # of a border
 
 Ints = np.ndarray[Any, Any]
 
@@ -43,7 +45,8 @@ class Site:
 
     Term k has its place at first[k], and so much further by `strides` in each iteration of the
     loops around it and for each element along the axes.  Or it is so far (`columns`) behind what a
-    column of a table says, which is complemented where the first of several terms goes there.
+    column of a table says, which is complemented where the first of several terms goes there;
+    but in a box of iterations `inner` tells the places.
     """
 
     stored: tuple[bool, ...]  # of each term: no other has these places, or none before
@@ -51,6 +54,8 @@ class Site:
     strides: tuple[Number, ...] = ()
     table: int | None = None
     columns: tuple[tuple[int, int], ...] = ()  # of each term the column, and the distance
+    inner: Site | None = None
+    box: tuple[tuple[Number, Number], ...] = ()  # along each axis: from the one, below the other
 
     @property
     def width(self) -> int:
@@ -165,12 +170,17 @@ def layout(terms: Terms, pattern: Any) -> Layout:
             continue
         # what may meet in a place is in tables
         mine = [k for k in mine if even[k] is None or not all(alone[k])]
-        for k, table in zip(mine, _first(places, alone, mine, meetings == 1), strict=True):
+        firsts = _first(places, alone, mine, meetings == 1)
+        box = _inside(firsts)
+        limits = () if box is None else tuple(
+            (Number(a), _number(b, numbers)) for a, b in zip(*box, strict=True))  # fmt: skip
+        for k, table in zip(mine, firsts, strict=True):
+            inner = None if box is None else _inner(table, alone[k], box, numbers)
             is_first = (table < 0).all(axis=tuple(range(table.ndim - 1)))
             stored = tuple((is_first | np.array(alone[k], bool)).tolist())
             table = np.where(is_first, places[k], table)
             columns, table = _narrowed(table, places[k], stored)
-            sites[k] = Site(stored, table=1 + len(tables), columns=columns)
+            sites[k] = Site(stored, (), (), 1 + len(tables), columns, inner, limits)
             tables.append(table.ravel().astype(np.int32 if nowhere < 2**31 - 1 else np.int64))
     return Layout(tuple(s for s in sites if s), tuple(numbers), tuple(tables), covered, zero)
 
@@ -215,29 +225,103 @@ def _even(p: Ints, alone: tuple[bool, ...], numbers: list[int]) -> Site | None:
     *shape, count = p.shape
     if not p.size:
         return Site(alone, (Number(0),) * count, (Number(0),) * len(shape))
-    first = p[(0,) * len(shape)]
-    expected = first
-    steps = []
-    for axis, n in enumerate(shape):
-        here = [0] * len(shape)
-        here[axis] = min(1, n - 1)
-        steps.append(int(p[tuple(here)][0]) - int(first[0]))
-        along = np.arange(n).reshape((n,) + (1,) * (len(shape) - axis))
-        expected = expected + along * steps[-1]
-    if not np.array_equal(expected, p):
+    origin = (0,) * len(shape)
+    steps = _steps(p, origin)
+    if steps is None or not np.array_equal(_evenly(p, origin, steps), p):
         return None
+    return _told(p[origin], steps, alone, numbers)
 
-    def number(n: int, written: bool) -> Number:
-        if written and abs(n) <= _WRITTEN:
-            return Number(n)
-        numbers.append(n)
-        return Number(0, len(numbers) - 1)
 
-    start = _near(int(first[0]), numbers) or number(int(first[0]), False)
+def _steps(p: Ints, at: tuple[int, ...]) -> list[int] | None:
+    """How far places move along each axis, if all terms do alike."""
+    steps = []
+    for axis, n in enumerate(p.shape[:-1]):
+        next_ = list(at)
+        next_[axis] += at[axis] + 1 < n
+        moved = p[tuple(next_)] - p[at]
+        if len(moved) and (moved != moved[0]).any():
+            return None
+        steps.append(int(moved[0]) if len(moved) else 0)
+    return steps
+
+
+def _evenly(p: Ints, at: tuple[int, ...], steps: list[int]) -> Ints:
+    """The places, if they moved everywhere as they do there."""
+    out = p[at]
+    for axis, (n, step) in enumerate(zip(p.shape, steps, strict=False)):
+        along = np.arange(n).reshape((n,) + (1,) * (p.ndim - 1 - axis))
+        out = out + (along - at[axis]) * step
+    return np.broadcast_to(out, p.shape)
+
+
+def _told(first: Ints, steps: list[int], stored: tuple[bool, ...], numbers: list[int]) -> Site:
+    """A site whose terms go to places that begin with these and grow by steps."""
+    begin = int(first[0]) if len(first) else 0
+    start = _near(begin, numbers) or _number(begin, numbers)
     firsts = []
     for x in first.tolist():
-        near = abs(x - first[0]) <= _WRITTEN
-        firsts.append(Number(start.value + int(x - first[0]), start.at) if near
-                      else number(x, False))  # fmt: skip
-    strides = [number(s, k == len(steps) - 1) for k, s in enumerate(steps)]
-    return Site(alone, tuple(firsts), tuple(strides))
+        near = abs(x - begin) <= _WRITTEN
+        firsts.append(Number(start.value + x - begin, start.at) if near else _number(x, numbers))
+    strides = []
+    for k, s in enumerate(steps):
+        is_written = k == len(steps) - 1 and abs(s) <= _WRITTEN
+        strides.append(Number(s) if is_written else _number(s, numbers))
+    return Site(stored, tuple(firsts), tuple(strides))
+
+
+def _number(n: int, numbers: list[int]) -> Number:
+    if n not in numbers[1:]:
+        numbers.append(n)
+    return Number(0, numbers.index(n, 1))
+
+
+# -- all iterations but those at the border -------------------------------------------------------
+
+
+def _inside(tables: list[Ints]) -> tuple[list[int], list[int]] | None:
+    """The first and the last but one index along each axis of a box in which places grow evenly,
+    and the same terms come first; if there is one that leaves out a few layers at most."""
+    shape = tables[0].shape[:-1]
+    if not shape or min(shape) <= 2 * _LAYERS:
+        return None
+    centre = tuple(n // 2 for n in shape)
+    good = np.ones(shape, bool)
+    for table in tables:
+        p = np.where(table < 0, ~table, table)
+        steps = _steps(p, centre)
+        if steps is None:
+            return None
+        good &= (p == _evenly(p, centre, steps)).all(-1)
+        good &= ((table < 0) == (table[centre] < 0)).all(-1)
+    low, high = [0] * len(shape), list(shape)
+    while not good[tuple(slice(a, b) for a, b in zip(low, high, strict=True))].all():
+        bad = {}
+        for axis, n in enumerate(shape):
+            for end in (low, high):
+                layer = [slice(a, b) for a, b in zip(low, high, strict=True)]
+                at = end[axis] - (end is high)
+                layer[axis] = slice(at, at + 1)
+                left = _LAYERS - (low[axis] if end is low else n - high[axis])
+                if left > 0:
+                    bad[axis, end is low] = float((~good[tuple(layer)]).mean())
+        if not bad or not max(bad.values()):
+            return None
+        axis, is_low = max(bad, key=lambda k: bad[k])
+        if is_low:
+            low[axis] += 1
+        else:
+            high[axis] -= 1
+    return low, high
+
+
+def _inner(
+    table: Ints, alone: tuple[bool, ...], box: tuple[list[int], list[int]], numbers: list[int]
+) -> Site:
+    """The site in the box, in which places grow evenly."""
+    p = np.where(table < 0, ~table, table)
+    corner = tuple(box[0])
+    steps = _steps(p[tuple(slice(a, b) for a, b in zip(*box, strict=True))], (0,) * len(corner))
+    assert steps is not None
+    first = p[corner] - sum(a * s for a, s in zip(corner, steps, strict=True))
+    stored = tuple(((table[corner] < 0) | np.array(alone, bool)).tolist())
+    return _told(first, steps, stored, numbers)

@@ -50,6 +50,7 @@ class Streams:
 
     versions: dict[int, Atom] = field(default_factory=dict)
     first: dict[int, Var] = field(default_factory=dict)
+    is_branch: bool = False  # of an `if`, whose blocks take no parameters
 
 
 class Writing:
@@ -201,18 +202,46 @@ class Writing:
             return
         assert self.layout is not None
         known: Known = {}
-        for s, terms in sites:
-            plan = self.layout.sites[s.number]
-            for k, c in enumerate(terms):
-                c = self.cast(element(b, c, index, known))
-                if plan.table is not None:
-                    self.add_by_table(plan, k, c)
-                    continue
-                at = self.number(plan.first[k])
-                for loop, step in zip(self.loops, plan.strides, strict=True):
-                    at = b.emit("add", at, b.emit("mul", loop.iteration, self.number(step)))
-                op = "store" if plan.stored[k] else "accum"
-                self.update(0, b.emit(op, self.version(0), c, at))
+        ready = [
+            (self.layout.sites[s.number], [self.cast(element(b, c, index, known)) for c in terms])
+            for s, terms in sites
+        ]
+        for plan, terms in ready:
+            if not plan.box:
+                self.place(plan, terms)
+        if boxed := [(plan, terms) for plan, terms in ready if plan.inner is not None]:
+            self.place_boxed(boxed)
+
+    def place_boxed(self, sites: list[tuple[Plan, list[Atom]]]) -> None:
+        """Inside the box by arithmetic, at its border by table."""
+        b, before = self.b, self.version(0)
+        is_inside: Atom = lit(True)
+        for loop, (low, high) in zip(self.loops, sites[0][0].box, strict=True):
+            for op, limit in (("ge", low), ("lt", high)):
+                test = b.emit(op, loop.iteration, self.number(limit))
+                is_inside = b.emit("logical_and", is_inside, test)
+        blocks = []
+        for inner in (True, False):
+            self.update(0, before)
+            with b.block() as block:
+                for plan, terms in sites:
+                    self.place(plan.inner if inner and plan.inner else plan, terms)
+                block.results = [self.version(0)]
+            blocks.append(block)
+        (out,) = structured(b, "if", (is_inside,), tuple(blocks), [before.type], {})
+        self.update(0, out)
+
+    def place(self, plan: Plan, terms: list[Atom]) -> None:
+        b = self.b
+        for k, c in enumerate(terms):
+            if plan.table is not None:
+                self.add_by_table(plan, k, c)
+                continue
+            at = self.number(plan.first[k])
+            for loop, step in zip(self.loops, plan.strides, strict=True):
+                at = b.emit("add", at, b.emit("mul", loop.iteration, self.number(step)))
+            op = "store" if plan.stored[k] else "accum"
+            self.update(0, b.emit(op, self.version(0), c, at))
 
     def add_by_table(self, plan: Plan, k: int, c: Atom) -> None:
         """What comes first to a place is stored: its number is complemented in the table."""
@@ -256,6 +285,8 @@ class Writing:
         s = self.streams[depth]
         if key not in s.versions:
             outside = self.version(key, depth - 1)
+            if s.is_branch:
+                return outside
             s.first[key] = Var(outside.type, outside.shape, "")
             s.versions[key] = s.first[key]
         return s.versions[key]
@@ -281,9 +312,9 @@ class Writing:
         return outs[:own]
 
     @contextmanager
-    def inside(self) -> Iterator[Streams]:
+    def inside(self, streams: Streams | None = None) -> Iterator[Streams]:
         self.pending.append([])
-        self.streams.append(Streams())
+        self.streams.append(streams or Streams())
         try:
             yield self.streams[-1]
         finally:

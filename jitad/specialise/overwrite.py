@@ -19,11 +19,25 @@ from jitad.tape.types import Array, Scalar
 
 def privatise(tape: Tape) -> Tape:
     """The tape with fresh arrays in the place of those that are overwritten unread."""
-    changed = _Privatise(tape.body).visit(tape.body)
+    changed = _Overwrites(tape.body).visit(tape.body)
     return simplify(tape) if changed else tape
 
 
-class _Privatise:
+def bare(tape: Tape) -> Tape:
+    """The tape (changed in place) with new arrays that are filled before they are read left unset.
+
+    Last of all: what other passes know of an array of zeros, they know of `full`.
+    """
+    overwrites = _Overwrites(tape.body)
+    for block in [tape.body, *(x for e in walk(tape.body) for x in e.blocks)]:
+        for e in block.equations:
+            if e.op == "full" and overwrites.filled(block, e.outs[0], ()) is not None:
+                e.op, e.ins = "blank", e.ins[1:]
+                e.params = {"dtype": e.params["dtype"], "start": "empty"}
+    return tape
+
+
+class _Overwrites:
     """One walk over a tape, which knows its integers as sums."""
 
     def __init__(self, body: Block) -> None:
@@ -77,8 +91,12 @@ class _Privatise:
             if x is None:
                 return None
             match x.op:
-                case "store" if x.ins[0] is now and x.ins[1] is not now:
-                    return x.outs[0] if x.ins[2:] == here and not boxes else None
+                case "store" if x.ins[0] is now and x.ins[2:] == here:
+                    return x.outs[0] if not boxes else None
+                case "store" if x.ins[0] is now and x.ins[2 : 2 + len(here)] == here:
+                    rest = x.ins[2 + len(here) :]
+                    boxes.append([(self.forms.of(a), constant(1)) for a in rest])
+                    now = x.outs[0]
                 case "for" if not boxes:
                     at = [j for j, a in enumerate(x.ins[3:]) if a is now]
                     fits = len(at) == 1 and now not in x.ins[:3] and self.covers(x, at[0], here)
@@ -89,10 +107,10 @@ class _Privatise:
                         return None
                     boxes.append(box)
                     now = x.outs[0]
-                    if self.tile(boxes, now.shape[len(here) :]):
-                        return now
                 case _:
                     return None
+            if self.tile(boxes, now.shape[len(here) :]):
+                return now
 
     def only_user(self, block: Block, a: Atom) -> Equation | None:
         """The equation of the block that takes a, where nothing else does."""
@@ -116,12 +134,13 @@ class _Privatise:
         rest = operands[len(here) :]
         if not all(_is(step, 1) for step in rest[1::3]):
             return None
-        of = self.forms.of
-        return [(of(a), of(n)) for a, n in zip(rest[::3], rest[2::3], strict=True)]
+        of, least = self.forms.of, self.least
+        # a negative count writes nothing, and what comes next then starts lower: no gap is left
+        return [(of(a), of(least.get(n, n))) for a, n in zip(rest[::3], rest[2::3], strict=True)]
 
     def tile(self, boxes: list[list[tuple[Linear, Linear]]], shape: tuple[Atom, ...]) -> bool:
         """Do boxes that lie side by side along one axis fill an array of this shape?"""
-        whole = [(constant(0), self.forms.of(d)) for d in shape]
+        whole = [(constant(0), self.forms.of(self.least.get(d, d))) for d in shape]
         for axis in range(len(shape)):
             if any(x[k] != w for x in boxes for k, w in enumerate(whole) if k != axis):
                 continue

@@ -1,13 +1,13 @@
 """Which passes lead from a traced tape to a plain one, and in which order?
 
-Each pass is a function tape -> tape; the verifier runs after each that changed something, so that
-a broken pass is named.  Folding is not done again where it left all as it was, and nothing has
-changed since.  Ranges come first: what they decide and move out of loops needs no adjoint.  They
-come again at the end, for the loops that the sweeps have made.
+Each pass is a function tape -> tape; the verifier runs between them, so that a broken pass is
+named.  Ranges come first: what they decide and move out of loops needs no adjoint.  They come
+again at the end, for the loops that the sweeps have made.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 
 from jitad.specialise.abreast import abreast
@@ -18,7 +18,7 @@ from jitad.specialise.guards import apply_guards
 from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.narrow import narrow
-from jitad.specialise.overwrite import privatise
+from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
@@ -29,8 +29,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
-from jitad.tape.ir import Block, Tape
-from jitad.tape.same import is_copy
+from jitad.tape.ir import Tape, walk
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
@@ -61,31 +60,48 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("lay out", lay_out),
     ("last fold", simplify),
     ("together", together),
+    ("bare", bare),
 )
 
 
 def stages(tape: Tape, after: str | None = None) -> Iterator[tuple[str, Tape]]:
     """The tape after each pass, with the pass's name; of those that come after the one named."""
     verify(tape)
+    now, simple = _Content(tape), None
     names = [name for name, _ in PIPELINE]
-    folded = None  # a tape that folding has nothing to do on
     for name, run in PIPELINE[names.index(after) + 1 if after is not None else 0 :]:
-        if run is not simplify or tape is not folded:
-            made = run(tape) if run is resolve else _everywhere(run, tape)
-            if not _compare(made, tape, lambda one, other: one is other):
-                verify(made, name)
-                if run is simplify and _compare(made, tape, is_copy):
-                    folded = made
-                tape = made
+        if run is not simplify or now != simple:
+            before = now
+            tape = run(tape) if run is resolve else _everywhere(run, tape)
+            now = _Content(tape)
+            if now != before:
+                verify(tape, name)
+            if run is simplify:
+                simple = now
         yield name, tape
 
 
-def _compare(one: Tape, other: Tape, same: Callable[[Block, Block], bool]) -> bool:
-    return one.functions.keys() == other.functions.keys() and all(
-        same(a.body, b.body)
-        for a, b in ((one, other), *zip(one.functions.values(), other.functions.values(),
-                                        strict=True))
-    )  # fmt: skip
+class _Content:
+    """What a tape consists of at one time: equal where the passes between changed nothing."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.parts: list[object] = []
+        self.params: list[object] = []  # compared by identity: they may hold arrays
+        for t in (tape, *tape.functions.values()):
+            blocks = [t.body]
+            for e in walk(t.body):
+                self.parts += (e.op, e.ins, e.outs, len(e.blocks), *(v.shape for v in e.outs))
+                self.params.append(e.params)
+                blocks += e.blocks
+            for b in blocks:
+                self.parts += (len(b.equations), *b.params, *b.results)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Content)
+            and self.parts == other.parts
+            and all(map(operator.is_, self.params, other.params))
+        )
 
 
 def _everywhere(run: Pass, tape: Tape) -> Tape:

@@ -18,7 +18,7 @@ from jitad.sweeps.scope import Scope, Thread
 from jitad.tape.build import Builder
 from jitad.tape.copy import lit_zero
 from jitad.tape.dead import remove_dead
-from jitad.tape.ir import Equation, Var, free_vars
+from jitad.tape.ir import Atom, Equation, Var, free_vars
 from jitad.tape.types import Array, Scalar, Stack
 
 _CHEAP_ON_ARRAYS = {"slice", "broadcast", "reshape", "transpose", "full", "iota", "copy"}
@@ -108,11 +108,23 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
         return False
     if e.op in ("load", "slice", "take"):
         return scope.available(e.ins[0], region)
+    if e.op in ("store", "store_slice"):
+        return _made_here(e.ins[0], scope)
     if any(isinstance(v.type, Array) for v in e.outs):
         return row.elementwise or e.op in _CHEAP_ON_ARRAYS
     if e.op == "dim":
         return False
     return row.elementwise
+
+
+def _made_here(a: Atom, scope: Scope) -> bool:
+    """Is the array stored to a new one, whose making and whose stores are all of this block?"""
+    while isinstance(a, Var) and a in scope.owns and a in scope.sources:
+        e = scope.sources[a]
+        if e.op not in ("store", "store_slice"):
+            return e.op == "full"
+        a = e.ins[0]
+    return False
 
 
 def _record(scope: Scope, recorded: list[Var]) -> dict[Var, Equation]:

@@ -1,13 +1,11 @@
 """When do two loops or branches compute the same?
 
 If they are equal up to the names of what they define, on the same operands: one of them is enough.
-Two derivatives of one function often begin with the same loop.  And whole blocks (`is_copy`): a
-pass that gave a copy of what it was handed has nothing more to do there.
+Two derivatives of one function often begin with the same loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from jitad.primitives import TABLE
@@ -49,60 +47,3 @@ def _equation(e: Equation, numbers: dict[Var, int]) -> Key:
 
 def _atom(a: Atom, numbers: dict[Var, int]) -> object:
     return ("own", numbers[a]) if a in numbers else a  # type: ignore[index]
-
-
-def is_copy(one: Block, other: Block) -> bool:
-    """Is it the same block with new variables?  What can't be told apart at a glance is not."""
-    pairs: dict[Var, Var] = {}
-    # extents may be read off further on than what has them
-    return _pair_blocks(one, other, pairs) and all(
-        _equal(v.shape, w.shape, pairs) for v, w in pairs.items()
-    )
-
-
-def _pair_blocks(one: Block, other: Block, pairs: dict[Var, Var]) -> bool:
-    return (
-        len(one.equations) == len(other.equations)
-        and _pair_vars(one.params, other.params, pairs)
-        and all(_pair(e, f, pairs) for e, f in zip(one.equations, other.equations, strict=True))
-        and _equal(one.results, other.results, pairs)
-    )
-
-
-def _pair(one: Equation, other: Equation, pairs: dict[Var, Var]) -> bool:
-    return (
-        one.op == other.op
-        and one.pos == other.pos
-        and len(one.blocks) == len(other.blocks)
-        and _equal(one.ins, other.ins, pairs)
-        and _same_params(one.params, other.params)
-        and all(_pair_blocks(b, c, pairs) for b, c in zip(one.blocks, other.blocks, strict=True))
-        and _pair_vars(one.outs, other.outs, pairs)
-    )
-
-
-def _same_params(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return one is other or (
-        one.keys() == other.keys()
-        and all(v is other[k] or (type(v) in _PLAIN and v == other[k]) for k, v in one.items())
-    )
-
-
-_PLAIN = (int, bool, str, tuple)
-
-
-def _pair_vars(one: Sequence[Var], other: Sequence[Var], pairs: dict[Var, Var]) -> bool:
-    if len(one) != len(other):
-        return False
-    for v, w in zip(one, other, strict=True):
-        if v.type != w.type or v.name != w.name:
-            return False
-        pairs[v] = w
-    return True
-
-
-def _equal(one: Sequence[Atom], other: Sequence[Atom], pairs: dict[Var, Var]) -> bool:
-    return len(one) == len(other) and all(
-        pairs.get(a, a) is b if isinstance(a, Var) else a is b or a == b
-        for a, b in zip(one, other, strict=True)
-    )

@@ -313,18 +313,35 @@ def surely(value: Any) -> Any:
 
 
 def thrown(raised: Any) -> Any:
+    """What `except ... as` names: where Python or NumPy would raise, an exception as theirs."""
+    return spread(_as_pythons, _there(raised))
+
+
+def _as_pythons(error: Any) -> Any:
+    if not isinstance(error, JitadError) or not _is_of_program(error):
+        return error
+    own: Any = next(c for c in type(error).__mro__ if not issubclass(c, JitadError))
+    return own(error.what.partition("\n  File ")[0])
+
+
+def cause(error: Any) -> Any:
+    """raise ... from error: what an exception came from is not kept where a trace chose it."""
+    return error if isinstance(error, BaseException | type) else None
+
+
+def _there(raised: Any) -> Any:
     """The exception, where there is one."""
     return raised.value if is_optional(raised) else raised
 
 
 def catches(raised: Any, kinds: Any) -> Any:
     """Is the exception of one of these kinds?"""
-    return spread(lambda e: isinstance(e, kinds), thrown(raised))
+    return spread(lambda e: isinstance(e, kinds), _there(raised))
 
 
 def raise_(error: Any) -> Any:
     """raise error"""
-    error = thrown(error)
+    error = _there(error)
     if type(error) is Among:
         return spread(raise_, error)
     raise error

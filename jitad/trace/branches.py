@@ -247,7 +247,9 @@ class Branches:
 
     def _join(self) -> tuple[Any, ...]:
         apart = self.apart or self.site.pos in self.trace.insight.apart
-        unifier = Unifier(paths=Paths(apart, self._made, self._selects))
+        inner = {v for region in self.regions for e in region.block.equations for v in e.outs}
+        paths = Paths(apart, self._made, self._selects, lambda atom: atom not in inner)
+        unifier = Unifier(paths=paths)
         forms: list[Form | None] = []
         pairs: list[tuple[Snapshot, Snapshot]] = []
         names = self.site.names

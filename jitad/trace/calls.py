@@ -38,13 +38,15 @@ from jitad.tape.build import Leaf
 from jitad.trace import iterables
 from jitad.trace.containers import MUTABLE, WRITERS, kind_of, method_called, note
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.optional import all_present, present, refuse_among
+from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
+from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.recursion import called
-from jitad.trace.refused import ACTING, UNREPEATABLE
+from jitad.trace.refused import ACTING, UNREPEATABLE, is_from
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
-from jitad.trace.selected import is_among, spread
-from jitad.trace.unset import Among
+from jitad.trace.selected import asked, spread
+from jitad.trace.texts import known
+from jitad.trace.unset import is_among, is_optional
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
@@ -67,10 +69,13 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
     if trace is not None:
-        if type(f) is Among:
+        if is_among((f,)):
             return spread(lambda g: call(g, *args, **kwargs), f)
+        f = present(f) if is_optional(f) else f
         if is_among((*args, *kwargs.values())) and not _is_users(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
+        if any(map(is_optional, args)) and answers_for_none(f):
+            return asked(lambda *a: call(f, *a, **kwargs), *args)
         from jitad.trace import listcalls  # which calls through this hook
 
         special_case = listcalls.function(f, (*args, *kwargs.values()))
@@ -206,11 +211,11 @@ def _cached(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
         return call(original, *args, **kwargs)
     given = (*args, *kwargs, *kwargs.values())
     key = (f, *(a.atom if isinstance(a, Leaf) else (type(a), a) for a in given))
-    known = trace.builder.known(key)
-    if known is None:
-        known = (call(original, *args, **kwargs),)
-        trace.builder.remember(key, known)
-    return known[0]
+    found = trace.builder.known(key)
+    if found is None:
+        found = (call(original, *args, **kwargs),)
+        trace.builder.remember(key, found)
+    return found[0]
 
 
 def _read(trace: Trace | None, owner: Any, name: str) -> Any:
@@ -250,7 +255,7 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     else:
         twin = rewrite(f)
     if trace is None:
-        return twin(*args, **kwargs)
+        return twin(*map(met, args), **{k: met(v) for k, v in kwargs.items()})
     captures = trace.captures
     if twin is not f and captures.path_of(f) is None:
         captures.register(f, Path(Root(f)))  # a method, say: its module's globals may change
@@ -403,11 +408,11 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
-    if _is_from(ACTING, f, module):
+    if is_from(ACTING, f, module):
         name = getattr(f, "__qualname__", repr(f))
         raise JitadError(f"{name} acts on the world, which a trace can't", trace.builder.pos,
                          "Use print(), or do it outside.")  # fmt: skip
-    if _is_from(UNREPEATABLE, f, module):
+    if is_from(UNREPEATABLE, f, module):
         name = getattr(f, "__qualname__", repr(f))
         raise JitadError(
             f"{name} gives something else at every call, which a trace can't", trace.builder.pos,
@@ -418,6 +423,8 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
     if f in WRITERS:
         note(args[0])
+    if isinstance(getattr(f, "__self__", None), str):
+        known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
     for a in () if ours or f in _BLIND else (*args, *kwargs.values()):
         if _is_outside(trace, a):
@@ -460,18 +467,6 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     if type(value) in COMPILED:
         return False
     return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
-
-
-def _is_from(modules: frozenset[str], f: Any, module: str) -> bool:
-    if isinstance(f, type) or isinstance(f, ModuleType):
-        return False
-    owner = type(getattr(f, "__self__", None)).__module__
-    return any(
-        m == name or m.startswith(name + ".")
-        for m in (module, owner)
-        for name in modules
-        if m
-    )
 
 
 def _advances(f: Any, args: tuple[Any, ...]) -> bool:

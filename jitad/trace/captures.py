@@ -22,7 +22,7 @@ import numpy as np
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.floatlists import is_long
 from jitad.tape.build import Builder, Leaf
-from jitad.tape.ir import Atom, Var, lit
+from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
@@ -35,6 +35,7 @@ from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
+WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
 
 
@@ -359,7 +360,12 @@ class Captures:
             return var
 
     def constant(self, array: np.ndarray) -> Atom:
-        """An array that the trace itself has made."""
+        """An array that the trace itself has made; of few elements, it is written out."""
+        if array.ndim and 0 < array.size <= WRITTEN_OUT:
+            kind = Scalar(array.dtype.str[1:])
+            b = self.builder
+            packed = b.emit("pack", *(Lit(e, kind) for e in array.ravel()))
+            return b.emit("reshape", packed, *map(lit, array.shape)) if array.ndim > 1 else packed
         for var, known in self.constants:
             if known is array:
                 return var

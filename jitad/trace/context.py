@@ -50,6 +50,7 @@ class Insight:
     unfolded: frozenset[CodeType] = frozenset()  # recursive ones whose calls are written out
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
     ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
+    long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
 
 

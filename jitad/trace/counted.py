@@ -4,27 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from jitad.primitives.table import TABLE
 from jitad.tape.build import Leaf
-from jitad.tape.ir import Atom, Var, lit
+from jitad.tape.ir import STRUCTURED, Atom, Var, free_vars, lit, walk
 from jitad.tape.types import INT
 from jitad.trace.branches import truth
 from jitad.trace.context import Trace, reopened
+from jitad.trace.forms import Keep
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted
 from jitad.trace.join import kinds
 from jitad.trace.rolled import Rolled, State
-from jitad.trace.snapshot import Num, Snapshot
+from jitad.trace.snapshot import Num, Obj, Per, Rec, Snapshot
 from jitad.values.number import bind
 
+MAX_STATIC = 20_000  # operations of a loop that knows all it needs, and is just run
 LISTED = 8  # iterations of known number that are written out where lists get longer in them
 
 class RolledFor(Rolled):
     """A loop with a count: a `for` equation, or a `while` where it may be left early."""
 
     def __init__(
-        self, trace: Trace, counted: Counted, state: State, site: Site, may_fail: bool
-    ) -> None:
-        self.counted = counted
+        self, trace: Trace, counted: Counted, state: State, site: Site, may_fail: bool,
+        long: bool = False,
+    ) -> None:  # fmt: skip
+        self.counted, self.long = counted, long
         self.flags = site.stops
         super().__init__(trace, state, site, may_fail)
 
@@ -52,7 +58,21 @@ class RolledFor(Rolled):
         return False  # the body only runs while no flag is set
 
     def _is_short(self) -> bool:
-        return not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
+        return self.long or (
+            not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
+        )
+
+    def _is_static(self) -> bool:
+        count, block = self.counted.count, self.region.block
+        before = [*self.entry, *(w.value for w in self.places.values())]
+        pairs = zip(self.forms, before, strict=False)  # a place may just have been found
+        known = all(isinstance(f, Keep) or _is_known(s) for f, s in pairs)
+        if isinstance(count, Leaf) or not known:
+            return False
+        equations = list(walk(block))
+        if count * len(equations) > MAX_STATIC or free_vars(block):
+            return False
+        return not any(e.op not in (*STRUCTURED, "check") and TABLE[e.op].effect for e in equations)
 
     def _runs(self) -> Any:
         runs = bind("gt", self.counted.count, 0)
@@ -129,6 +149,17 @@ class RolledWhile(Rolled):
         with b.block(*carried) as test:
             test.results = [carried[0]]
         b.structured("while", tuple(start), outs, (test, self.region.block))
+
+
+def _is_known(s: Snapshot) -> bool:
+    match s:
+        case Num(value):
+            return not isinstance(value, (Leaf, np.ndarray))
+        case Rec(tuple() | list() | dict(), _, parts):
+            return all(map(_is_known, parts))
+        case Per(_, part):
+            return part is None
+    return isinstance(s, Obj)
 
 
 def _is(value: Any, number: int) -> bool:

@@ -52,9 +52,13 @@ class Expressions(ast.NodeTransformer):
     globals: set[str]  # names that it declares global
     known: frozenset[str]  # names of its module
     bound: set[str]  # locals that certainly have a value here
+    shared: set[str]  # locals in cells, which may be written where this function does not see it
     sessions: list[str]  # the branches and loops around
 
     def is_free(self, name: str) -> bool:
+        raise NotImplementedError
+
+    def noted(self, *names: str) -> list[ast.stmt]:
         raise NotImplementedError
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
@@ -62,7 +66,8 @@ class Expressions(ast.NodeTransformer):
         if not isinstance(node.ctx, ast.Load) or _OWN.fullmatch(name):
             return node
         if name in self.locals:
-            return node if name in self.bound else _at(_hook("local", node), node)
+            certain = name in self.bound and name not in self.shared
+            return node if certain else _at(_hook("local", node), node)
         if self.is_free(name):
             return _at(_hook("free", node, _later(_load(name))), node)
         if hasattr(builtins, name) and name not in self.known and name not in self.globals:
@@ -113,7 +118,10 @@ class Expressions(ast.NodeTransformer):
         return _at(_hook("choose", self.visit(node.test), body, orelse), node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
-        node.value = self.visit(node.value)
+        value = self.visit(node.value)
+        for s in self.noted(node.target.id):  # which gives None
+            value = _at(ast.BoolOp(ast.Or(), [s.value, value]), value)  # type: ignore[attr-defined]
+        node.value = value
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:

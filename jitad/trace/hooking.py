@@ -40,8 +40,9 @@ from jitad.trace import names as of
 from jitad.trace.bindings import lower_bindings
 from jitad.trace.exits import _at, lower_exits, only_truth
 from jitad.trace.expressions import Expressions, _hook, _is_hook, _later, _load, _store
+from jitad.trace.guarded import lower_guards
 from jitad.trace.handlers import lower_handlers
-from jitad.trace.identity import asks_for_class
+from jitad.trace.identity import asks_for_truth
 from jitad.trace.names import Attempt, Liveness, Settled
 
 
@@ -82,13 +83,14 @@ class Hooking(Expressions):
         self.around = around
         if not isinstance(node, ast.Lambda):
             lower_handlers(node)
+            lower_guards(node)
             lower_exits(node)
             lower_bindings(node)
         self.locals = of.locals_of(node)
         self.nonlocals = of.declared(node, ast.Nonlocal)
         self.globals = of.declared(node, ast.Global)
-        # variables that nested functions write: their writes are noted as places, not handed on
-        self.shared = of.written_inside(node) & self.locals
+        # variables in cells: their writes are noted as places, not handed on
+        self.shared = of.shared(node) & self.locals
         self.bound = set(of.parameters(node))
         self.sessions: list[str] = []
         if not isinstance(node, ast.Lambda):
@@ -98,7 +100,11 @@ class Hooking(Expressions):
         if isinstance(self.node, ast.Lambda):
             self.node.body = self.visit(self.node.body)
         else:
+            cells = sorted(self.live.always & self.locals)
             self.node.body = self.block(self.node.body)
+            if cells:
+                own = _hook("own", _later(ast.Tuple([_load(n) for n in cells], ast.Load())))
+                self.node.body.insert(0, _at(ast.Expr(own), self.node.body[0]))
         return self.node
 
     def is_free(self, name: str) -> bool:
@@ -244,15 +250,18 @@ class Hooking(Expressions):
         start = ast.Assign([_store(session)], _hook("attempt", kinds, self.state(names), site))
         at_start = set(self.bound)
         body = self.inside(session, s.body, names)
-        s.certain = [n for n in names if n in self.bound and n not in at_start]
+        certain = self.bound - at_start
+        s.certain = [n for n in of.assigned(s.body) if n in certain and n in self.locals]
         self.bound = at_start | {s.raised}
         joined = ast.Call(ast.Attribute(_load(session), "joined", ast.Load()), [], [])
         return [start, body, *self.hand_back([s.raised, *names], joined, self.bound)]
 
     def visit_Settled(self, s: Settled) -> list[ast.stmt]:
-        names = s.attempt.certain
-        self.bound |= set(names)
-        return [ast.Assign([_store(n)], _hook("surely", _load(n))) for n in names] or [ast.Pass()]
+        out: list[ast.stmt] = []
+        for n in s.attempt.certain:
+            out += [*self.noted(n), ast.Assign([_store(n)], _hook("surely", _load(n)))]
+        self.bound |= set(s.attempt.certain)
+        return out or [ast.Pass()]
 
     def visit_Try(self, s: ast.Try) -> ast.stmt:
         before = set(self.bound)
@@ -262,29 +271,41 @@ class Hooking(Expressions):
         self.bound |= after
         return s
 
-    def visit_With(self, s: ast.With) -> ast.stmt:
+    def visit_With(self, s: ast.With) -> list[ast.stmt]:
         for item in s.items:
             item.context_expr = _hook("entering", self.visit(item.context_expr))
-        self.bound |= set(of.assigned(s.items))
+        stored = of.assigned(s.items)
+        self.bound |= set(stored)
         s.body = self.block(s.body)
-        return s
+        return [*self.noted(*stored), s]
 
-    def visit_Match(self, s: ast.Match) -> ast.stmt:
+    def visit_Import(self, s: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
+        return [*self.noted(*of.assigned([s])), s]
+
+    visit_ImportFrom = visit_Import  # type: ignore[assignment]
+
+    def visit_Match(self, s: ast.Match) -> list[ast.stmt]:
         subject = self.visit(s.subject)
-        how = "matched" if asks_for_class(s.cases) else "compared"
+        how = "matched" if asks_for_truth(s.cases) else "compared"
         s.subject = _at(_hook(how, subject), subject)
-        before = set(self.bound)
+        before, classes = set(self.bound), []
         for c in s.cases:
+            for node in ast.walk(c.pattern):
+                if isinstance(node, ast.MatchClass):
+                    name = self.unit.fresh("t")
+                    found = _hook("pattern_class", _later(self.visit(node.cls)))
+                    classes.append(ast.Assign([_store(name)], found))
+                    node.cls = _load(name)
             self.bound = before | set(of.assigned([c.pattern]))
             c.guard = self.visit(c.guard) if c.guard else None
             c.body = self.block(c.body)
         self.bound = before
-        return s
+        return [*self.noted(*of.assigned([c.pattern for c in s.cases])), *classes, s]
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> list[ast.stmt]:
         self.around_body(node)
         Hooking(self.unit, node, self).run()
-        return node
+        return [*self.noted(node.name), node]
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         self.around_body(node)
@@ -303,7 +324,7 @@ class Hooking(Expressions):
     def decorated(self, node: ast.FunctionDef | ast.ClassDef) -> None:
         node.decorator_list = [_hook("decorating", self.visit(d)) for d in node.decorator_list]
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+    def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:
         self.decorated(node)
         node.bases = [self.visit(b) for b in node.bases]
         around = self.locals, self.bound
@@ -316,11 +337,16 @@ class Hooking(Expressions):
         for s in node.body:
             if isinstance(s, ast.FunctionDef):
                 Hooking(self.unit, s, self).run()
-        return node
+        return [*self.noted(node.name), node]
 
     def visit_Assert(self, s: ast.Assert) -> ast.stmt:
         text = [_later(self.visit(s.msg))] if s.msg else []
         return ast.Expr(_hook("assert_", self.visit(s.test), *text))
+
+    def visit_Raise(self, s: ast.Raise) -> ast.stmt:
+        s.exc = self.visit(s.exc) if s.exc else None
+        s.cause = _hook("cause", self.visit(s.cause)) if s.cause else None
+        return s
 
     def visit_Expr(self, s: ast.Expr) -> ast.stmt:
         match s.value:
@@ -387,15 +413,15 @@ class Hooking(Expressions):
         first = ast.Assign([_store(temporary)], value)
         return [first, *note, ast.Assign([target], _load(temporary))]
 
-    def noted(self, name: str) -> list[ast.stmt]:
-        """Writes to globals and to other functions' variables are noted first."""
-        if name in self.globals:
-            return [ast.Expr(_hook("note_global", ast.Constant(name)))]
-        if name in self.nonlocals or name in self.shared:
-            cells = ast.Attribute(_later(_load(name)), "__closure__", ast.Load())
-            first = ast.Subscript(cells, ast.Constant(0), ast.Load())
-            return [ast.Expr(_hook("note_cell", first))]
-        return []
+    def noted(self, *names: str) -> list[ast.stmt]:
+        """Writes to globals and to variables in cells are noted first."""
+        out: list[ast.stmt] = []
+        for name in names:
+            if name in self.globals:
+                out.append(ast.Expr(_hook("note_global", ast.Constant(name))))
+            elif name in self.nonlocals or name in self.shared:
+                out.append(ast.Expr(_hook("note_cell", _later(_load(name)))))
+        return out
 
     def visit_AugAssign(self, s: ast.AugAssign) -> list[ast.stmt]:
         operator = "I" + type(s.op).__name__

@@ -23,6 +23,7 @@ from jitad.trace import branches, lists, loops, outside
 from jitad.trace.attempts import (
     Attempt,
     catches,
+    cause,
     raise_,
     rethrow,
     rethrow_known,
@@ -35,7 +36,7 @@ from jitad.trace.calls import HERE, call, special
 from jitad.trace.choices import both, choose, either
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
-from jitad.trace.identity import Is, IsNot, compared, matched
+from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.optional import present, refuse_among
 from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
@@ -51,6 +52,7 @@ from jitad.trace.places import (
     mapping,
     note_cell,
     note_global,
+    own,
     pick_locals,
     set_attr,
     set_item,
@@ -58,10 +60,10 @@ from jitad.trace.places import (
     unpack,
 )
 from jitad.trace.protocols import entering, items
-from jitad.trace.selected import is_among, spread
+from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
-from jitad.trace.texts import text
-from jitad.trace.unset import Among
+from jitad.trace.texts import known, text
+from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -77,11 +79,11 @@ And, Or = both, either
 HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
-    "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "choose", "compared",
-    "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob", "if_",
-    "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "pick_locals",
-    "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item", "starred",
-    "surely", "text", "thrown", "unpack", "while_",
+    "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
+    "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
+    "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
+    "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
+    "set_attr", "set_item", "starred", "surely", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -142,6 +144,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if name in _ORDERS and holds_ordered(a) | holds_ordered(b):
                 if isinstance(b, tuple if isinstance(a, tuple) else list):
                     return _in_turn(name, a, b)
+            if isinstance(a, str):
+                known(b)
             out = plain(a, b)
             return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
@@ -211,7 +215,7 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
-        if type(a) is Among:
+        if is_among((a,)):
             return spread(hook, a)
         a = present(a)
         found = None if type(a) in _PLAIN else special(a, f"__{name}__")
@@ -222,6 +226,8 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
 
 def named(name: str, value: Any) -> Any:
     """What the user calls a value; the first name stays."""
+    if type(value) is np.ndarray and current() is None:  # one of the elements of something from outside, say
+        return outside.met(value)
     if isinstance(value, Complex):
         named(f"{name}_re", value.re)
         named(f"{name}_im", value.im)
@@ -248,7 +254,9 @@ _EQUAL: Callable[[Any, Any], Any] = globals()["Eq"]
 def In(a: Any, b: Any) -> Any:
     if is_among((a, b)):
         return spread(In, a, b)
-    a, b = present(a), present(b)
+    if is_optional(a):
+        return asked(In, a, b)
+    b = present(b)
     if stretched(b) is not None:
         return lists.contains(b, a)
     if isinstance(b, (list, tuple, dict)):

@@ -1,7 +1,7 @@
 """What do `is` and `match` say of traced values?
 
 Identity and class are what a stand-in does not share with the value that it stands for.  `c is
-True` is asked of the value; a `match` that would look at the class of a number is refused.
+True` is asked of the value, and the classes in patterns are replaced by such as know stand-ins.
 """
 
 from __future__ import annotations
@@ -11,18 +11,23 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace.selected import is_among, spread
-from jitad.trace.unset import Among, is_optional
+from jitad.trace.selected import spread
+from jitad.trace.unset import Among, is_among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_held
 from jitad.values.kind import fail
-from jitad.values.number import Number, bind
+from jitad.values.number import bind
+from jitad.values.registry import implementation
 
-_MODULES = ("np", "numpy", "numbers")  # whose classes are classes of numbers
-_CLASSES = ("bool", "complex", "float", "int")
+# of these kinds are the values that stand-ins stand for
+_KINDS = (bool, int, float, complex, np.float64, np.float32, np.int64, np.int32, np.bool_,
+          np.complex128, np.ndarray)  # fmt: skip
+_THEMSELVES = (bool, int, float, complex)  # classes whose patterns have the subject itself inside
 
 
 def Is(a: Any, b: Any) -> Any:
@@ -56,17 +61,43 @@ def _is_bool(a: Any) -> bool:
     return a.type == BOOL if isinstance(a, Leaf) else isinstance(a, bool)
 
 
-def asks_for_class(cases: list[ast.match_case]) -> bool:
-    """Does one of the patterns look at the class of a number, or for True or False itself?"""
-    for node in (n for c in cases for n in ast.walk(c.pattern)):
-        match node:
-            case ast.MatchSingleton(value=bool()):
-                return True
-            case ast.MatchClass(cls=ast.Name(id=name)) if name in _CLASSES:
-                return True
-            case ast.MatchClass(cls=ast.Attribute(value=ast.Name(id=name))) if name in _MODULES:
-                return True
-    return False
+def asks_for_truth(cases: list[ast.match_case]) -> bool:
+    """Is one of the patterns True or False itself?"""
+    nodes = (n for c in cases for n in ast.walk(c.pattern))
+    return any(isinstance(n, ast.MatchSingleton) and n.value is not None for n in nodes)
+
+
+class _Class(type):
+    """CPython asks a class in a pattern whether the subject is an instance of it."""
+
+    of: type
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return bool(implementation(isinstance)(value, cls.of))  # type: ignore[misc]
+
+
+class _Missing(type):
+    error: Exception
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        raise cls.error
+
+
+def pattern_class(find: Callable[[], Any]) -> Any:
+    """The class of a pattern; another in its place where traced values may be instances of it."""
+    try:
+        found = find()
+    except Exception as error:  # which is raised when the pattern's turn comes
+        return _Missing("Missing", (), {"error": error})
+    return _asked(found) if isinstance(found, type) else found
+
+
+@functools.cache
+def _asked(kind: type) -> type:
+    if kind is object or not any(issubclass(k, kind) for k in _KINDS):
+        return kind
+    bases = (float,) if issubclass(kind, _THEMSELVES) else ()  # case float(x): x is the subject
+    return _Class(kind.__name__, bases, {"of": kind})
 
 
 def compared(subject: Any) -> Any:
@@ -85,11 +116,10 @@ def matched(subject: Any) -> Any:
     compared(subject)
     if isinstance(subject, Leaf) and subject.type == INT:
         return subject.known("the subject of this match")
-    if _holds(lambda x: isinstance(x, Number), subject, set()):
+    if _holds(lambda x: isinstance(x, Leaf) and x.type == BOOL, subject, set()):
         raise JitadTypeError(
-            "True, False and classes of numbers can't be matched with a traced number", None,
-            "Use if and elif.",
-        )  # fmt: skip
+            "True and False can't be matched with a traced bool", None, "Use if and elif."
+        )
     return subject
 
 

@@ -7,12 +7,14 @@ iterated as Python does.  `enumerate`, `zip` and `reversed` of such things are s
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
+from jitad.tape.types import Scalar, type_of_constant
 from jitad.trace.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
@@ -166,12 +168,60 @@ def pick(items: Any, k: Any) -> Any:
         return _any_of(items, k)
     if len(items) == 1:
         return items[0]
-    packed = bind("pack", *items) if any(isinstance(v, Number) for v in items) else None
-    if packed is None:
+    if any(isinstance(v, Number) for v in items):
+        out = bind("load", bind("pack", *items), k)
+    else:
         import numpy as np
 
-        return ArrayHandle(np.array(items)).row(k)
-    return bind("load", packed, k)
+        out = ArrayHandle(np.array(items)).row(k)
+    python = all(_type(v).py for v in items)
+    return bind("cast", out, dtype=out.type.dtype, py=True) if python else out
+
+
+def table(x: Any) -> Counted | None:
+    """Numbers of one type, or tuples of such, as items that are found by number."""
+    items = x if isinstance(x, (list, tuple)) else list(x)
+    if not _is_uniform(items):
+        return None
+    return Counted(len(items), lambda k: _row(items, k), (0, len(items), 1))
+
+
+def is_table(x: Any, stops: Any) -> bool:
+    """May it be read as a whole before the loop that is over it, which may stop early?"""
+    if type(x) in _COMBINED:
+        return not stops
+    return type(x) in (list, tuple) and _is_uniform(x)
+
+
+# iterators that have read what they combine when they were made
+_COMBINED = (itertools.product, itertools.permutations, itertools.combinations,
+             itertools.combinations_with_replacement)  # fmt: skip
+
+
+def _is_uniform(items: Any) -> bool:
+    if not items:
+        return False
+    if isinstance(items[0], tuple):
+        kind, length = type(items[0]), len(items[0])
+        alike = all(type(v) is kind and len(v) == length for v in items)
+        return alike and all(_is_uniform([v[j] for v in items]) for j in range(length))
+    if not all(isinstance(v, (Leaf, int, float)) for v in items):
+        return False
+    types = {_type(v) for v in items}
+    return len(types) == 1 and isinstance(types.pop(), Scalar)
+
+
+def _type(number: Any) -> Any:
+    return number.type if isinstance(number, Leaf) else type_of_constant(number)
+
+
+def _row(items: Any, k: Any) -> Any:
+    """items[k], of items as they are now."""
+    first = items[0]
+    if isinstance(k, int) or not isinstance(first, tuple):
+        return pick(items, k)
+    parts = [_row([v[j] for v in items], k) for j in range(len(first))]
+    return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
 
 
 MOST_THINGS = 64  # that a traced number chooses from

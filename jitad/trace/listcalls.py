@@ -14,7 +14,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
-from types import BuiltinMethodType, FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,14 @@ from jitad.values.registry import any_traced, implementation
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such lists; None: nothing needs to."""
     owner: Any = getattr(f, "__self__", None)
-    if isinstance(f, BuiltinMethodType) and stretched(owner) is not None:
+    if isinstance(f, (BuiltinMethodType, MethodWrapperType)) and stretched(owner) is not None:
         return method(owner, f.__name__)
     if not any(map(_is_stretched, args)):
         return None
+    inside = all(stretched(a) is None for a in args)  # lists of known length that hold such lists
     try:
+        if inside and f in _PYTHON:
+            return None
         if f in _FUNCTIONS:
             return _FUNCTIONS[f]
         if f in _AS_WRITTEN:
@@ -159,6 +162,16 @@ def _chain(*parts: Any) -> Any:
     return out
 
 
+def _deepcopied(target: Any) -> Any:
+    if stretched(target) is not None:
+        return copied(target)
+    from jitad.trace.calls import call  # which asks here first
+
+    out = type(target)([call(copy.deepcopy, v) for v in target])
+    made(out)
+    return out
+
+
 # -- NumPy ----------------------------------------------------------------------------------------
 
 
@@ -199,12 +212,15 @@ def _hstack(target: Any) -> Any:
     raise refused("stacked horizontally, unless its elements have one axis")
 
 
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+_PYTHON: dict[Any, Callable[..., Any]] = {
     len: length, sorted: sorted_, min: _extreme("min"), max: _extreme("max"),
     bool: lambda target: bind("gt", length(target), 0),
-    copy.copy: copied, copy.deepcopy: copied, list: copied,
-    functools.reduce: _reduce, itertools.accumulate: _accumulate, itertools.chain: _chain,
+    copy.copy: copied, list: copied,
+    functools.reduce: _reduce, itertools.accumulate: _accumulate,
     itertools.combinations: _combinations,
+}  # fmt: skip
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain,
     np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
     np.array: _array, np.asarray: _array,
 }  # fmt: skip

@@ -9,18 +9,22 @@ out to need the index as a plain number.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
+from operator import length_hint
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
+from jitad.tape.ir import Block, Equation, walk
+from jitad.tape.types import Array
 from jitad.trace import context, protocols
 from jitad.trace.attempts import onward
 from jitad.trace.branches import Branches, decided, raises_for_the_user, truth
-from jitad.trace.context import Region, Trace, current
+from jitad.trace.context import Again, Region, Trace, current
 from jitad.trace.counted import RolledFor, RolledWhile
 from jitad.trace.hooking import Site
-from jitad.trace.iterables import Counted, sequence
+from jitad.trace.iterables import Counted, is_table, sequence, table
 from jitad.trace.optional import present
 from jitad.trace.rolled import Rolled
 from jitad.trace.selected import among_parts
@@ -28,6 +32,8 @@ from jitad.values.journal import made
 from jitad.values.number import bind
 
 State = tuple[Any, ...]
+MAX_WRITTEN = 200  # operations of a loop that is written out although it could perhaps be rolled
+ARRAY_WEIGHT = 4  # what an operation on whole arrays counts, as code
 
 
 class Plain:
@@ -76,13 +82,20 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     trace.builder.pos = site.pos
     iterable = among_parts(present(iterable))
     counted = sequence(iterable)
+    if counted is not None and (counted.static is None or counted.count > context.UNROLLED):
+        written = counted.static is not None and site.waits
+        return Unrolled(trace, counted.static, None if written else counted, state, site)
     if counted is None:
         trace.journal.iterated = True
         _refuse_advancing(trace, iterable, site)
-        return Unrolled(trace, iterable, None, state, site)
-    if counted.static is not None and (counted.count <= context.UNROLLED or site.waits):
-        return Unrolled(trace, counted.static, None, state, site)
-    return Unrolled(trace, counted.static, counted, state, site)
+    items = iterable if counted is None else counted.static
+    out = Unrolled(trace, items, None, state, site)
+    if not site.waits and site.pos not in trace.insight.written_out:
+        if site.pos in trace.insight.long:
+            out.counted, out.long = counted or table(iterable), True
+        elif counted is not None or is_table(iterable, site.stops):
+            out.most = length_hint(iterable, 1)
+    return out
 
 
 def while_(state: State, site: Site) -> Any:
@@ -155,6 +168,8 @@ class Unrolled(_Session):
         super().__init__(trace, state, site)
         self.items, self.counted = items, counted
         self.iterable = items
+        self.most = 0  # how many iterations there are, if it is to be rolled should it get long
+        self.long = False  # it has got long in an earlier trace
 
     def __iter__(self) -> Iterator[Any]:
         if self.counted is not None:
@@ -164,9 +179,11 @@ class Unrolled(_Session):
                 self.items = iter(self.counted)  # its length is relied on
                 yield from self.written_out()
                 return
-            rolled = RolledFor(self.trace, self.counted, self.state, self.site, may_fail)
+            rolled = RolledFor(self.trace, self.counted, self.state, self.site, may_fail, self.long)
             before = self.state
             yield from self.roll(rolled, True)
+            if self.long:
+                self.or_written_out(rolled.done)
             if rolled.done:
                 return
             self.state = before
@@ -187,7 +204,9 @@ class Unrolled(_Session):
 
     def written_out(self) -> Iterator[Any]:
         stopped: Any = False
+        size, block = 0, self.trace.builder.blocks[-1]
         for k, item in enumerate(self.items):
+            begin = len(block.equations)
             present(self.iterable)  # it may be another one, written in the loop
             if k >= context.MAX_UNROLLED:
                 raise JitadError(
@@ -203,6 +222,18 @@ class Unrolled(_Session):
             stopped = self.stopped()
             if stopped is True:
                 return
+            if self.most:
+                size += _weight(block.equations[begin:])
+                if size * max(1, self.most // (k + 1)) > MAX_WRITTEN:
+                    insight = self.trace.insight
+                    raise Again(replace(insight, long=insight.long | {self.site.pos}))
+
+    def or_written_out(self, rolled: bool) -> None:
+        """A long loop is written out after all where that is needed, be it only later."""
+        insight, pos = self.trace.insight, self.site.pos
+        if not rolled:
+            raise Again(replace(insight, written_out=insight.written_out | {pos}))
+        self.trace.needless.add(pos)
 
     def stopped(self) -> Any:
         out: Any = False
@@ -223,6 +254,15 @@ class Unrolled(_Session):
         yield item, self.state
         self.state = self.inner.joined()
         self.inner, self.traced = None, False
+
+
+def _weight(equations: list[Equation]) -> int:
+    """About how much code they become; those over whole arrays are loop nests."""
+    whole = (
+        e.op != "store" and any(isinstance(v.type, Array) for v in e.outs)
+        for e in walk(Block([], equations))
+    )  # fmt: skip
+    return sum(ARRAY_WEIGHT if nest else 1 for nest in whole)
 
 
 class While(_Session):

@@ -125,6 +125,22 @@ def written_inside(node: ast.AST) -> set[str]:
     } - declared(node, ast.Nonlocal)
 
 
+def shared(node: ast.AST) -> set[str]:
+    """Names in cells that are written more than once, by nested functions or by their owner.
+
+    What is written once, by a statement of the body itself, is the same for all who read it.
+    """
+    body = node.body if isinstance(node.body, list) else []  # type: ignore[attr-defined]
+    seen, again = set(parameters(node)), set[str]()  # type: ignore[arg-type]
+    for s in body:
+        straight = isinstance(s, (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef))
+        for name in assigned([s]):
+            if name in seen or not straight:
+                again.add(name)
+            seen.add(name)
+    return written_inside(node) | (again & captured(body))
+
+
 def captured(body: list[ast.stmt]) -> set[str]:
     """Names that nested definitions use: they may be read at any time."""
     out: set[str] = set()

@@ -413,8 +413,11 @@ def pushed(
                 flat.append(dress(run.trace.builder, of[at], leaf))
             elif is_function(leaf):
                 flat.append(Pointwise(f, len(flat), primals, tangents))
+            elif hasattr(leaf, "shape"):  # its extents are known in here only
+                seen = leaf if at is None else dress(run.trace.builder, outs[at], leaf)
+                flat.append(seen * 0.0)
             else:
-                flat.append(0.0 if not hasattr(leaf, "shape") else leaf * 0.0)
+                flat.append(0.0)
         found.append(unflatten(run.structure, flat))
     return value, found
 

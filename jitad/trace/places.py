@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import sys
 from collections import defaultdict
-from types import BuiltinMethodType, CellType, ModuleType
+from collections.abc import Callable
+from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,9 @@ from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
-from jitad.trace.selected import among_parts, is_among, spread
+from jitad.trace.selected import among_parts, asked, spread
 from jitad.trace.stretch import stretched
-from jitad.trace.unset import UNSET, Among, Perhaps
+from jitad.trace.unset import UNSET, Perhaps, is_among, is_optional
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
@@ -65,7 +66,7 @@ def free(value: Any, thunk: Any, whole: bool = True) -> Any:
         return outside.met(value)
     cell = thunk.__closure__[0]
     path = trace.captures.path_of(cell)
-    if path is not None and not trace.journal.touched(cell, "cell"):
+    if path is not None and not trace.journal.touched(cell, ("cell", *thunk.__code__.co_freevars)):
         return trace.captures.read(path, value, whole)
     return local(value)
 
@@ -105,7 +106,18 @@ def note_global(name: str) -> None:
     _note_place(module, name, read, assign, ("global", name))
 
 
-def note_cell(cell: CellType) -> None:
+def own(variables: FunctionType) -> None:
+    """A call begins, whose variables these are: they stay in these cells, whoever reads them."""
+    trace = current()
+    if trace is not None:
+        for cell in variables.__closure__ or ():
+            trace.journal.made(cell)
+
+
+def note_cell(variable: FunctionType) -> None:
+    """A variable in a cell is about to be written."""
+    (cell,), (name,) = variable.__closure__ or (), variable.__code__.co_freevars
+
     def read() -> Any:
         try:
             return cell.cell_contents
@@ -125,7 +137,7 @@ def note_cell(cell: CellType) -> None:
         else:
             cell.cell_contents = value
 
-    _note_place(cell, "cell", read, assign, None)
+    _note_place(cell, ("cell", name), read, assign, None)
 
 
 def _note_place(
@@ -153,7 +165,7 @@ def _note_place(
 def append(target: Any, item: Any) -> None:
     """target.append(item): of a list from outside that is never looked into, only this is known."""
     trace = current()
-    if type(target) is Among:
+    if is_among((target,)):
         spread(lambda t: append(t, item), target)
         return
     if trace is None or type(target) is not list:
@@ -184,9 +196,11 @@ METHODS: dict[str, Any] = {}  # of numbers, which `stand_ins` adds: `x.__mul__` 
 
 def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     trace = current()
-    if type(owner) is Among:
+    if is_among((owner,)):
         return spread(get_attr, owner, name, whole)
-    owner = present(owner)
+    if is_optional(owner) and hasattr(None, name):
+        return asked(get_attr, owner, name, whole)
+    owner = present(owner, JitadAttributeError)
     if isinstance(owner, (Number, ArrayHandle, Complex)):
         if trace is not None:
             trace.step(sys._getframe(1))
@@ -224,13 +238,29 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
         if isinstance(e, JitadError):
             raise
         python = isinstance(owner, Number) and is_python(owner)
+        if isinstance(owner, Number) and not python and name not in _OF_ARRAYS_ONLY:
+            found = getattr(ArrayHandle(owner), name, owner)  # as of an array without axes
+            if found is not owner:
+                return _giving_numbers(found) if callable(found) else _number_of(found)
         kinds = {"f": "float", "i": "int", "b": "bool"}
         kind = kinds[type_of(owner).dtype[0]] if python else "NumPy array or number"
         raise JitadAttributeError(f"a {kind} has no attribute {name!r} that jitad knows") from None
 
 
+# What would be written is not there any more, or nothing that a number has.
+_OF_ARRAYS_ONLY = {"fill", "sort", "partition", "put", "base", "peek", "content", "choice"}
+
+
+def _giving_numbers(method: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **kwargs: _number_of(method(*args, **kwargs))
+
+
+def _number_of(value: Any) -> Any:
+    return value[()] if isinstance(value, ArrayHandle) and not value.ndim else value
+
+
 def set_attr(value: Any, owner: Any, name: str) -> None:
-    if type(owner) is Among:
+    if is_among((owner,)):
         spread(lambda o: set_attr(value, o, name), owner)
         return
     owner = present(owner)
@@ -249,7 +279,7 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
 
 
 def del_attr(owner: Any, name: str) -> None:
-    if type(owner) is Among:
+    if is_among((owner,)):
         spread(del_attr, owner, name)
         return
     _note_attr(owner, name)

@@ -26,7 +26,7 @@ from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record
 from jitad.trace.functions import Definition
 from jitad.trace.join import build, extract, kinds, signature
 from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot
-from jitad.trace.unify import Mismatch, Unifier, same
+from jitad.trace.unify import Mismatch, Unifier, in_cells, same
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
 from jitad.values.array import ArrayHandle
@@ -177,6 +177,9 @@ class Recursion:
         """Was it made while the body was traced?"""
         return any(id(thing) in made for made in self.trace.journal.fresh[self.level :])
 
+    def _there(self, cell: Any) -> bool:
+        return self.trace.journal.is_made(cell) and not self._inside(cell)
+
     # -- the body ---------------------------------------------------------------------------------
 
     def _define(self) -> None:
@@ -298,9 +301,13 @@ class Recursion:
                 out = Unifier().alone(s, "")
             case Arr(h, _):
                 out = Unifier().alone(s, "") if self._inside(h) else Keep(s)
-            case Rec(value) if isinstance(value, tuple) or self._inside(value):
+            case Rec(value) if isinstance(value, (tuple, FunctionType)) or self._inside(value):
+                kept = in_cells(s, self._there)
                 out = seen[id(s)] = Record(s, ())
-                out.parts = tuple(self._result_form(p, seen) for p in s.parts)
+                parts = zip(s.keys, s.parts, strict=True)
+                out.parts = tuple(kept.get(k) or self._result_form(p, seen) for k, p in parts)
+                if kept and len(kept) == len(s.keys):
+                    out = Keep(s)
             case Per(_, part, name, none=True) if part is not None:
                 out = Maybe(self._result_form(part, seen), name, True)
             case Per():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from types import ModuleType
+from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
@@ -50,3 +52,16 @@ def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
 
 def _pos(node: ast.AST, file: str) -> Pos:
     return Pos(file, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+
+def is_from(modules: frozenset[str], f: Any, module: str) -> bool:
+    """Is it a function of these modules, or a method of what is theirs?"""
+    if isinstance(f, type) or isinstance(f, ModuleType):
+        return False
+    owner = type(getattr(f, "__self__", None)).__module__
+    return any(
+        m == name or m.startswith(name + ".")
+        for m in (module, owner)
+        for name in modules
+        if m
+    )

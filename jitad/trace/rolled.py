@@ -104,6 +104,8 @@ class Rolled:
                     return
                 raise
             if settled:
+                if self.may_fail and self._is_static():
+                    return
                 self._finish()
                 self.done = True
                 return
@@ -236,7 +238,7 @@ class Rolled:
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
         apart = self.site.pos in self.trace.insight.apart
-        unifier = Unifier(self._room, Paths(apart, self._made, self._selects))
+        unifier = Unifier(self._room, Paths(apart, self._made, self._selects, self._outside))
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
@@ -299,13 +301,18 @@ class Rolled:
 
     def _room(self) -> Atom:
         """For lists that grow; a short loop is rather written out, and their lengths are known."""
-        if self.may_fail and (self._is_short() or self.site.pos in self.trace.insight.written_out):
+        short = self._is_short() or self._is_static()
+        if self.may_fail and (short or self.site.pos in self.trace.insight.written_out):
             raise Mismatch("a list of one or of another length")
         if self.may_fail:
             self.trace.needless.add(self.site.pos)
         return self.trace.room(self.site.pos).atom
 
     def _is_short(self) -> bool:
+        return False
+
+    def _is_static(self) -> bool:
+        """Is nothing in it that has to wait for the kernel?"""
         return False
 
     def _replaced(self) -> set[int]:

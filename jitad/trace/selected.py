@@ -20,7 +20,7 @@ from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
 from jitad.trace.forms import Form, Keep, OneOf, Record, Shown
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
-from jitad.trace.unset import Among, Perhaps
+from jitad.trace.unset import Among, Perhaps, among_none, is_among
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail
@@ -289,12 +289,11 @@ def fork(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     return forked(test, then, orelse)
 
 
-def is_among(values: Any) -> bool:
-    return any(type(v) is Among for v in values)
-
-
 def spread(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """f of whatever the arguments are."""
+    if is_among((*args, *kwargs.values())):
+        args = tuple(among_none(a) if is_among((a,)) else a for a in args)
+        kwargs = {k: among_none(a) if is_among((a,)) else a for k, a in kwargs.items()}
     for k, a in enumerate(args):
         if type(a) is Among:
             return chosen.each(fork, a.flags, a.among, lambda x, k=k: spread(
@@ -311,8 +310,15 @@ def spread(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise
 
 
+def asked(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The same of what answers for None as for any other thing."""
+    named = {k: among_none(a) for k, a in kwargs.items()}
+    return spread(f, *map(among_none, args), **named)
+
+
 def among_parts(value: Any) -> Any:
     """What is iterated: the elements, of one of several sequences of one length."""
+    value = among_none(value) if is_among((value,)) else value
     if type(value) is not Among:
         return value
     lengths = {len(x) if isinstance(x, (list, tuple, str)) else None for x in value.among}

@@ -172,7 +172,7 @@ def _closed_over(f: Any) -> tuple[Any, ...] | None:
 
     trace = current()
     outside = trace is None or trace.captures.path_of(f) is not None
-    return (closures.names(f) or None) if not outside else None
+    return ((*closures.names(f), *closures.defaults(f)) or None) if not outside else None
 
 
 def _part(value: Any, key: Any) -> Any:

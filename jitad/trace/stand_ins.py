@@ -19,6 +19,7 @@ from jitad.trace.calls import HERE, WHILE_TRACING, call, special
 from jitad.trace.context import current
 from jitad.trace.hooking import Site
 from jitad.trace.places import METHODS
+from jitad.trace.texts import converted
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -80,6 +81,7 @@ METHODS["__abs__"] = _abs
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
+WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)
 WHILE_TRACING.update(listcalls.STAND_INS)
 HERE[sum] = _folded(sum, _ADD, 0)
 HERE[math.prod] = _folded(math.prod, _MULT, 1)

@@ -14,6 +14,7 @@ from jitad.errors import JitadTypeError
 from jitad.structures import flatten
 from jitad.tape.build import Leaf
 from jitad.values.array import ArrayHandle
+from jitad.values.kind import fail
 from jitad.values.number import Number
 
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
@@ -91,6 +92,30 @@ def is_late(value: Any) -> bool:
         isinstance(x, (Leaf, Text)) or (isinstance(x, ArrayHandle) and _is_traced(x))
         for x in leaves
     )
+
+
+def known(*values: Any) -> None:
+    """Library code makes a text of these, which it can't of what is not known."""
+    if any(map(is_late, values)):
+        what = "a traced number can't become a text here: its value is not known while tracing"
+        raise fail(JitadTypeError, what, "Use an f-string, and print, raise or return it.")
+
+
+def converted(original: Callable[..., Any], conversion: int) -> Callable[..., Any]:
+    """`str` or `repr`: of what shows traced values, a text that is known later."""
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        value = args[0] if len(args) == 1 else None
+        if isinstance(value, BaseException) and is_late(value.args):
+            if conversion == 114 or not _shows_arguments(value):
+                known(value.args)
+            value = value.args[0] if len(value.args) == 1 else value.args
+        return text((value, conversion, "")) if is_late(value) else original(*args, **kwargs)
+
+    return replacement
+
+
+def _shows_arguments(error: BaseException) -> bool:
+    return type(error).__str__ is BaseException.__str__
 
 
 def _is_traced(handle: ArrayHandle) -> bool:

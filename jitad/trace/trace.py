@@ -68,15 +68,15 @@ class Commit:
     """A write that outlives the call; `apply` it once, after the kernel has succeeded."""
 
     path: Path  # of what is written to
-    slot: Any  # "content", "items", "cell", ("attr", name), or the name of a global
+    slot: Any  # "content", "items", ("cell", name), ("attr", name), or the name of a global
     output: Output | None  # None: the thing is deleted
 
     def apply(self, flat: Sequence[Any], function: Any, args: Any = (), kwargs: Any = None) -> None:
         value: Any = MISSING if self.output is None else self.output.rebuild(flat)
         value = MISSING if value is UNSET else value
         match self.slot:
-            case "cell":
-                *before, (_, name) = self.path.steps
+            case ("cell", name):
+                *before, _ = self.path.steps
                 from jitad.trace.paths import cell_of
 
                 owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)

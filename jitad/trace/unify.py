@@ -25,7 +25,7 @@ from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record, Shown
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, snapshot, stretch_of
 from jitad.values import extents
 from jitad.values.complexes import Complex
-from jitad.values.journal import refuse_stale
+from jitad.values.journal import is_made, refuse_stale
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
 
@@ -133,7 +133,7 @@ class Unifier:
         made: dict[int, Form] = {}
         there, sides = self.paths.made, (0, 1) if side is None else (side,)
 
-        def is_made(s: Snapshot) -> bool:
+        def is_new(s: Snapshot) -> bool:
             return any(there(s, k) for k in sides)
 
         def form(s: Snapshot) -> Form:
@@ -142,15 +142,19 @@ class Unifier:
             match s:
                 case Num(x) if not isinstance(_scalar(x), Array):
                     return Number(_scalar(x))
-                case Arr(h) if is_made(s):
+                case Arr(h) if is_new(s):
                     if s.parent is None:
                         out: Form = Handle(h.type, (), (h,))
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
-                case Rec(value) if isinstance(value, tuple) or is_made(s):
+                case Rec(value) if isinstance(value, tuple) or is_new(s):
+                    kept = in_cells(s)
                     made[id(s)] = out = Record(s, ())
-                    out.parts = tuple(map(form, s.parts))
+                    parts = zip(s.keys, s.parts, strict=True)
+                    out.parts = tuple(kept.get(k) or form(p) for k, p in parts)
+                    if kept and len(kept) == len(s.keys):
+                        out = Keep(s)
                 case Per(_, part, name, none) if part is not None:
                     out = Maybe(form(part), name, none)
                 case Sel():
@@ -277,10 +281,18 @@ class Unifier:
             case Num(x):
                 return Number(_scalar(x), _content_shape(x))
             case Arr(h, _):
-                return Handle(h.type, (), (h,))
+                shape = _shape(s)
+                known = self.paths is not None and all(map(self.paths.outside, shape))
+                return Handle(h.type, shape if known else (), (h,))
             case Rec():
+                if (id(s), 0) in self.pairs:
+                    return self.pairs[(id(s), 0)]
+                kept = in_cells(s)
+                if kept and len(kept) == len(s.keys):
+                    return Keep(s)
                 out = self.pairs[(id(s), 0)] = Record(s, ())
-                out.parts = tuple(self.alone(p, name) for p in s.parts)
+                parts = zip(s.keys, s.parts, strict=True)
+                out.parts = tuple(kept.get(k) or self.alone(p, name) for k, p in parts)
                 return out
             case Per(_, part, _, none) if part is not None:
                 return Maybe(self.alone(part, name), name, none)
@@ -301,10 +313,11 @@ class Paths:
 
     def __init__(
         self, apart: bool, made: Callable[[Snapshot, int], bool],
-        selects: Callable[[Snapshot, Snapshot], bool],
+        selects: Callable[[Snapshot, Snapshot], bool], outside: Callable[[Atom], bool],
     ) -> None:  # fmt: skip
         self.apart = apart  # do other names tell the things of the two paths apart?
         self.made, self.selects = made, selects
+        self.outside = outside  # of a number: was it known before the paths parted?
 
 
 def check_read(*snapshots: Rec) -> None:
@@ -355,6 +368,17 @@ def _shared_cells(f: Any, g: Any) -> dict[str, Any]:
         elif trace is not None:
             trace.parted.update((id(c), c) for c in cells)
     return shared
+
+
+def in_cells(s: Rec, is_kept: Callable[[Any], bool] = is_made) -> dict[Any, Form]:
+    """Of a function's parts, those in cells of calls that are going on: they stay in them.
+
+    The other variables, and the default values, become the function's own.
+    """
+    if not isinstance(s.value, FunctionType):
+        return {}
+    cells = {k: closures.cell(s.value, k) for k in s.keys}
+    return {k: Keep(Obj(c)) for k, c in cells.items() if c is not None and is_kept(c)}
 
 
 def longer(a: Rec, b: Rec) -> Rec:

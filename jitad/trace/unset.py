@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from jitad.values.number import bind
+
 
 class Unset:
     """The value of a name that is unbound; rewritten code deletes the name again."""
@@ -59,6 +61,23 @@ class Among:
     __len__ = __contains__ = __getitem__ = __call__ = __add__ = __radd__ = __mod__ = _refuse
     __lt__ = __gt__ = __le__ = __ge__ = _refuse
     __hash__ = object.__hash__
+
+
+def among_none(value: Any) -> Any:
+    """What is None on some paths, as one of several things, of which None is one."""
+    if not is_optional(value):
+        return value
+    inner = value.value
+    flags, among = (inner.flags, inner.among) if type(inner) is Among else ((), (inner,))
+    here = value.flag
+    if not flags:
+        return Among((here,), (inner, None))
+    return Among((bind("logical_not", here), *flags), (None, *among))
+
+
+def is_among(values: Any) -> bool:
+    """Is one of these one of several things, with None or without?"""
+    return any(type(v) is Among or (is_optional(v) and type(v.value) is Among) for v in values)
 
 
 def is_optional(value: Any) -> bool:

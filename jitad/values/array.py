@@ -54,7 +54,7 @@ class ArrayHandle(Surface):
         self._lost = ""
         journal.made(self)
 
-    def showing(self, shape: tuple[Int, ...], make: Callable[[Any], Any]) -> ArrayHandle:
+    def showing(self, shape: tuple[Int, ...], make: Callable[[Any, Any], Any]) -> ArrayHandle:
         """A view, not to be written to, of what `make` makes of this array's present content."""
         return ArrayHandle._onto(self, Shown(shape, make))
 
@@ -425,7 +425,7 @@ class ArrayHandle(Surface):
             return self._window(all_of(self.shape).entries)
         if self._as_view(shape):
             if not self.shape:
-                return ArrayHandle(bind("broadcast", self.peek(), *shape, axes=()))
+                return self.with_axes(tuple(range(len(shape))))
             return ArrayHandle._onto(self, Reshaped(shape))
         return wrap(np.array(Reshaped(shape).read(self.peek()))
                     if self.concrete else Reshaped(shape).read(self.content))  # fmt: skip
@@ -453,7 +453,7 @@ class ArrayHandle(Surface):
         if isinstance(self._view, Window):
             assert self._parent is not None
             return self._parent.contiguous and self._view.contiguous(self._parent.shape)
-        return True
+        return not isinstance(self._view, Shown)
 
 
 def _is_scalar_tagged(value: Any, content: Any) -> bool:

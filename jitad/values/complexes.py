@@ -407,6 +407,12 @@ class Complex:
     def transpose(self, *axes: Any) -> Any:
         return call(np.transpose, self, axes[0] if len(axes) == 1 else (axes or None))
 
+    def view(self, *kinds: Any) -> Any:
+        if kinds not in ((), (np.ndarray,), (self.dtype,)):
+            raise fail(JitadTypeError, "an array can't be seen as one of another dtype here",
+                       "Take z.real and z.imag, or convert it with astype().")  # fmt: skip
+        return self[...]
+
     def __copy__(self) -> Any:
         return self.copy() if self.shape else self
 

@@ -19,14 +19,14 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.products import diagonal, matmul
-from jitad.values.registry import call, replaces, write_out
+from jitad.values.registry import call, implementation, replaces, write_out
 from jitad.values.shaping import handle, reshape
 
 Term = tuple[ArrayHandle, str]  # an operand, and a letter for each of its axes
 
 
 @replaces(np.einsum)
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None,
+def _contracted(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = None,
            order: str = "K") -> Any:  # fmt: skip
     terms, result = _parsed(operands)
     if dtype is not None:
@@ -40,6 +40,20 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, dtype: Any = 
         a = a.permuted(tuple(letters.index(c) for c in result))
     value = call(np.copy, a) if result else a[()]
     return value if out is None else write_out(out, value)
+
+
+_of_any: Any = implementation(np.einsum)
+
+
+@replaces(np.einsum, plain=False)
+def einsum(*operands: Any, **how: Any) -> Any:
+    """As NumPy's; what only exchanges axes, or takes a diagonal, is a view that can be written."""
+    if len(operands) == 2 and isinstance(operands[0], str) and not how:
+        ((a, letters),), result = _parsed(operands)
+        a, letters = _diagonals(a, letters)
+        if result and sorted(letters) == sorted(result):
+            return a.permuted(tuple(letters.index(c) for c in result))
+    return _of_any(*operands, **how)
 
 
 # -- the subscripts -------------------------------------------------------------------------------

@@ -356,6 +356,12 @@ def made(thing: object) -> None:
         _here.journals[-1].made(thing)
 
 
+def is_made(thing: object) -> bool:
+    """Has the trace made the thing, and is it still there?"""
+    journal = active()
+    return journal is not None and journal.is_made(thing)
+
+
 def made_if_new(thing: Any) -> Any:
     """Note what library code gave, if it is a container that nobody else holds."""
     if _here.journals and isinstance(thing, CONTAINERS) and sys.getrefcount(thing) <= _ALONE:

@@ -91,9 +91,11 @@ def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") ->
     if isinstance(ok, Leaf):
         builder = ok.builder
         # One check covers what comes after it: a repeated load is not checked again.
-        if builder.first_time(("check", ok.atom, exception)):
+        key = ("check", ok.atom, exception)
+        if builder.known(key) is None:
             guard = issubclass(exception, GuardMiss)
             text = what if guard else message(what, builder.pos, remedy)
             bind("check", ok, exception=exception, message=text)
+            builder.remember(key, ())  # in a `try` what comes after it is a block of its own
     elif not ok:
         raise fail(exception, what, remedy)

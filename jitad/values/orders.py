@@ -121,6 +121,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if shape_of(edges):
         return handle(edges)
     flat = ravel(a)
+    if range is None and not isinstance(flat.shape[0], Number) and not flat.shape[0]:
+        range = (0.0, 1.0)  # as NumPy has it for no numbers
     low, high = (call(np.min, flat), call(np.max, flat)) if range is None else range
     same = elementwise("eq", low, high)
     low, high = (elementwise("add", x, elementwise("where", same, d, 0.0))

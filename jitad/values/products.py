@@ -127,8 +127,8 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 @replaces(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """A copy (NumPy's is a view that can't be written)."""
-    a = handle(a)
+    """A view that can't be written, as NumPy's."""
+    whole = a = handle(a)
     if a.ndim < 2:
         raise fail(JitadValueError, "diag requires an array of at least two dimensions")
     (i,), (j,) = axes_of(axis1, a.ndim), axes_of(axis2, a.ndim)
@@ -140,11 +140,17 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     rows = sub(n, max(-offset, 0))
     columns = sub(m, max(offset, 0))
     count = largest(smallest(rows, columns), 0)
-    first: Any = mul(m, max(-offset, 0)) if offset < 0 else offset
-    flat = reshape(a, (*a.shape[:-2], mul(n, m)))
-    whole = [x for k in flat.shape[:-1] for x in (0, 1, k)]
-    kinds = "r" * flat.ndim
-    return wrap(bind("slice", flat.content, *whole, first, add(m, 1), count, kinds=kinds))
+    perm = (*rest, i, j)
+
+    def make(content: Any, shape: tuple[Any, ...]) -> Any:
+        *around, n, m = (content.shape[k] for k in perm)
+        first: Any = mul(m, max(-offset, 0)) if offset < 0 else offset
+        flat = reshape(ArrayHandle(content).permuted(perm), (*around, mul(n, m)))
+        every = [x for k in around for x in (0, 1, k)]
+        return bind("slice", flat.content, *every, first, add(m, 1), shape[-1],
+                    kinds="r" * flat.ndim)  # fmt: skip
+
+    return whole.showing((*a.shape[:-2], count), make)
 
 
 @replaces(np.diag)

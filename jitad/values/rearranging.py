@@ -24,7 +24,7 @@ from jitad.values.broadcast import (
 )
 from jitad.values.creation import array, filled, shape_tuple
 from jitad.values.extents import Int
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.products import diag
 from jitad.values.reductions import axes_of
@@ -350,7 +350,19 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     from jitad.values.picking import brought_in
 
     flat, ind = handle(a).flattened(), ravel(ind)
-    flat[brought_in(ind, flat.shape[0], mode)] = resize(cast_to(handle(v), flat.dtype), ind.shape)
+    if _are_some(v, "put"):
+        values = resize(cast_to(handle(v), flat.dtype), ind.shape)
+        flat[brought_in(ind, flat.shape[0], mode)] = values
+
+
+def _are_some(values: Any, name: str) -> bool:
+    """Are there values that can be taken again and again?  Where there are none nothing is put."""
+    n = call(np.size, values)
+    if not isinstance(n, Number):
+        return bool(n)
+    require(bind("ge", n, 1), JitadValueError, f"np.{name} of no values does nothing, and whether "
+            "there are some is not known while tracing", "Make sure that there are some.")  # fmt: skip
+    return True
 
 
 @replaces(np.place, plain=False)
@@ -358,14 +370,17 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     """The values again and again, in the places where the mask is true."""
     flat = handle(arr).flattened()
     (places,) = call(np.nonzero, ravel(mask))
+    if not _are_some(vals, "place"):
+        raise fail(JitadValueError, "Cannot insert from an empty array!")
     flat[places] = resize(cast_to(handle(vals), flat.dtype), places.shape)
 
 
 @replaces(np.putmask, plain=False)
 def putmask(a: Any, mask: Any, values: Any) -> None:
     a = handle(a)
-    values = resize(cast_to(handle(values), a.dtype), a.shape)
-    a[...] = elementwise("where", mask, values, a)
+    if _are_some(values, "putmask"):
+        values = resize(cast_to(handle(values), a.dtype), a.shape)
+        a[...] = elementwise("where", reshape(mask, a.shape), values, a)
 
 
 @replaces(np.copyto, plain=False)

@@ -36,6 +36,8 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
         k = extents.as_int(k, "an axis")
         if isinstance(k, Leaf):
             k = k.known("an axis")
+        if not ndim and k in (0, -1):  # a number counts as an array of one element, as in NumPy
+            continue
         if not -ndim <= k < ndim:
             raise fail(JitadValueError, f"axis {k} is out of bounds for array of dimension {ndim}")
         out.append(k % ndim)
@@ -294,7 +296,11 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 @replaces(np.std)
 def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, **others: Any) -> Any:  # fmt: skip
-    result = elementwise("sqrt", var(a, axis, dtype, None, ddof, keepdims, **others))
+    variance = var(a, axis, dtype, None, ddof, keepdims, **others)
+    none = elementwise("eq", variance, 0)  # where all are equal the derivative is taken to be zero
+    zero, one = map(np.dtype(type_of(as_operand(variance)).dtype).type, (0, 1))
+    root = elementwise("sqrt", elementwise("where", none, one, variance))
+    result = elementwise("where", none, zero, root)
     return result if out is None else write_out(out, result)
 
 
@@ -341,6 +347,10 @@ replaces(np.cumprod)(cumulative("mul"))
 def _position(wins: str) -> Callable[..., Any]:
     def replacement(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         content = _content(a)
+        if not shape_of(content):  # a number counts as an array that holds it alone
+            content = bind("pack", _strong(content))
+            axes_of(axis, 0)
+            axis, keepdims = 0, False
         shape = shape_of(content)
         axes = axes_of(axis, len(shape))
         moved, n = _moved(content, axes)

@@ -241,6 +241,8 @@ def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             original(whole, *map(_lend, rest))
             target.assign(whole)
             return None
+    if out is not None and kwargs.get("where", True) is not True:  # keeps what was there
+        kwargs["out"] = np.array(_lend(out))
     result = original(*map(_lend, args), **{k: _lend(v) for k, v in kwargs.items()})
     if out is not None:
         return write_out(out, result)

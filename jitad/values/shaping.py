@@ -225,9 +225,7 @@ def broadcast_to(a: Any, shape: Any) -> ArrayHandle:
         raise fail(JitadValueError, "input operand has more dimensions than allowed by the shape")
     for n, m in zip(found, dims, strict=True):
         require_same(n, m, lambda: f"cannot broadcast to shape {shape_text(dims)}")
-    if not a.ndim:
-        return ArrayHandle(bind("broadcast", a.content, *dims, axes=()))
-    return ArrayHandle(stretch(a.content, dims))
+    return a.showing(dims, stretch)
 
 
 @replaces(np.concatenate)
@@ -386,6 +384,10 @@ def _triangle(original: Any, wins: str) -> None:
     def replacement(m: Any, k: int = 0) -> Any:
         """Where the column minus the row is at most (at least) k; zero elsewhere."""
         m = handle(m)
+        if m.ndim == 1:  # NumPy's mask is a matrix, and the numbers are repeated
+            m = broadcast_to(m, (m.shape[0], m.shape[0]))
+        if not m.ndim:
+            raise fail(JitadTypeError, f"np.{original.__name__} takes arrays with axes")
         rows = reshape(arange(m.shape[-2]), (m.shape[-2], 1))
         columns = reshape(arange(m.shape[-1]), (1, m.shape[-1]))
         inside = elementwise(wins, elementwise("sub", columns, rows), k)

@@ -240,6 +240,8 @@ def polyval(p: Any, x: Any) -> Any:
     """By Horner's rule, the highest power first."""
     p = handle(p)
     x = as_operand(x)
+    if p.ndim != 1:
+        raise fail(JitadTypeError, "np.polyval is supported for coefficients along one axis")
     n = p.shape[0]
     kind = _float_type(p, x)
     content = cast(x.content if isinstance(x, ArrayHandle) else x, kind)

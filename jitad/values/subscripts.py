@@ -224,7 +224,7 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: b
                     "window shape cannot be larger than input array shape")  # fmt: skip
         shape[k] = extents.add(extents.sub(shape[k], n), 1)
 
-    def make(content: Any) -> Any:
+    def make(content: Any, _: Any) -> Any:
         shown = ArrayHandle(content)
         for n, k in zip(widths, axes, strict=True):
             places = extents.add(extents.sub(shown.shape[k], n), 1)

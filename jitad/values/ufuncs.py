@@ -15,7 +15,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE, Primitive
-from jitad.tape.types import promote
+from jitad.tape.types import Array, Scalar, named, promote
 from jitad.unloaded import loaded
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
@@ -48,7 +48,11 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
         if len(args) > nin:
             args, out = args[:nin], args[nin]
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
-        result = numpy_number(compute(*map(as_operand, args)))
+        args = tuple(map(as_operand, args))
+        kind = None if dtype is not None else result_dtype(original, args)
+        result = numpy_number(compute(*args))
+        if kind is not None and type_of(result).dtype != kind.str[1:]:
+            result = elementwise("cast", result, dtype=kind.str[1:])
         if dtype is not None:
             from jitad.values.creation import astype
 
@@ -63,6 +67,32 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
 
     replacement.__name__ = original.__name__
     return replacement
+
+
+_PYTHON: dict[str, Any] = {"f": float, "i": int, "b": np.dtype(bool)}
+
+
+def result_dtype(ufunc: Any, args: tuple[Any, ...]) -> Any:
+    """What NumPy gives operands of these dtypes; None of functions that give several results."""
+    types = tuple(map(type_of, args))
+    if ufunc.nout > 1 or len(types) != ufunc.nin:
+        return None
+    try:
+        found = _resolved(ufunc, types)
+    except TypeError as error:
+        raise fail(JitadTypeError, str(error).splitlines()[0]) from None
+    if found.char == "e":
+        kinds = " and ".join(map(named, types))
+        raise fail(JitadTypeError, f"np.{ufunc.__name__} of {kinds} gives float16 in NumPy, which "
+                   "is not supported", "Convert it first: x.astype(float).")  # fmt: skip
+    return found
+
+
+@functools.cache
+def _resolved(ufunc: Any, types: tuple[Scalar | Array, ...]) -> Any:
+    given = (_PYTHON[t.dtype[0]] if isinstance(t, Scalar) and t.py else np.dtype(t.dtype)
+             for t in types)  # fmt: skip
+    return ufunc.resolve_dtypes((*given, None))[-1]
 
 
 def _is_integer(*args: Any) -> bool:

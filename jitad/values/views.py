@@ -219,10 +219,12 @@ class Reshaped:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """What a function makes of the parent's present content; it is not written to."""
+    """What a function makes of the parent's present content and of its own shape; it is not
+    written to.
+    """
 
     shape: tuple[Int, ...]
-    make: Callable[[Any], Any]
+    make: Callable[[Any, tuple[Int, ...]], Any]
 
     traced = False
 
@@ -230,7 +232,7 @@ class Shown:
         return self is other
 
     def read(self, content: Any) -> Any:
-        return self.make(content)
+        return self.make(content, self.shape)
 
 
 View = Window | Reshaped | Shown

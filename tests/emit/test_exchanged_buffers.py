@@ -8,7 +8,7 @@ give the first one away.  Values from NumPy, gradients by complex steps or diffe
 import numpy as np
 import pytest
 
-from jitad import jit, jit_grad
+from jitad import jit, jit_grad, jit_jvp
 
 GIVEN = [tuple(np.random.default_rng(k).normal(size=(2, 6))) for k in range(4)]
 
@@ -89,3 +89,34 @@ def test_value_and_gradient(f):
         assert value(x, y) == pytest.approx(f(x, y), rel=1e-12)
         expected = differences(f, x, y)
         assert slope(x, y) == pytest.approx(expected, rel=1e-7, abs=1e-7 * np.abs(expected).max())
+
+
+def exchanged_then_read_twice(x, y):
+    """The names that the inner loop exchanges are those of what the outer one carries."""
+    u = x * y
+    for _ in range(5):
+        for k in range(len(y)):
+            u[y > y[k]] = np.sin(x[0])
+        u += 0.2 * np.sin(u + u)
+    return np.sum(u)
+
+
+def exchanged_in_turns(x, y):
+    u, v = x * y, x + y
+    for _ in range(5):
+        for k in range(len(y) - 1):
+            u, v = np.where(y > 0.1 * k, v, 0.9 * u[::-1]), np.where(y < 0.2, u, v)
+        u = u + 0.3 * np.cos(u * v)
+        v = 0.5 * v * np.sin(u)
+    return np.sum(u * v)
+
+
+@pytest.mark.parametrize("f", [exchanged_then_read_twice, exchanged_in_turns, *PROGRAMS])
+def test_forward(f):
+    for x, y in GIVEN[:2]:
+        run = jit_jvp(f)
+        expected = differences(f, x, y)
+        for unit, slope in zip(np.eye(6), expected, strict=True):
+            value, tangent = run((x, y), (unit, 0.0 * y))
+            assert value == pytest.approx(f(x, y), rel=1e-12)
+            assert tangent == pytest.approx(slope, rel=1e-7, abs=1e-7 * np.abs(expected).max())

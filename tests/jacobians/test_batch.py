@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -151,9 +152,54 @@ def test_what_is_refused() -> None:
             wrap(batch(lambda x, y: x, (0,)))(np.ones(3), np.ones(3))
         with pytest.raises(JitadValueError, match=r"has 1 axes .* out_axes has 1"):
             wrap(batch(lambda x: x, 0, 1))(np.ones(3))
-        with pytest.raises(JitadValueError, match="no tuple of 2"):
+        with pytest.raises(JitadValueError, match=r"out_axes has \(0, 0\)"):
             wrap(batch(lambda x: x, 0, (0, 0)))(np.ones(3))
     with pytest.raises(JitadTypeError, match="out_axes=None"):
-        batch(lambda x: x, 0, None)  # type: ignore[arg-type]
+        batch(lambda x: x, 0, None)
     with pytest.raises(JitadError, match="depends on the values of the element"):
         jit(batch(lambda x: np.zeros(int(x))))(np.array([2.0, 3.0]))
+
+
+class Layer(NamedTuple):
+    weights: Any
+    bias: Any
+
+
+@dataclass
+class Sample:
+    inputs: Any
+    scale: Any
+
+
+@engines
+def test_axes_in_structures(run: Run) -> None:
+    x, s = RNG.standard_normal((4, 3)), RNG.standard_normal(4)
+    w = RNG.standard_normal((2, 3))
+
+    def layer(p: Any, sample: Any, rest: Any) -> Any:
+        y = np.tanh(p.weights @ sample.inputs + p.bias) * sample.scale
+        return {"y": y, "total": (np.sum(y), rest["a"][0] * rest["a"][1])}
+
+    axes = (Layer(None, 0), Sample(1, None), {"a": [0, None]})
+    out_axes = {"y": 1, "total": 0}
+    found = run(
+        batch(layer, axes, out_axes), Layer(w, s), Sample(x.T, 2.0), {"a": [s, 5.0]}
+    )
+    y = 2.0 * np.tanh(x @ w.T + s[:, None])
+    np.testing.assert_allclose(found["y"], y.T)
+    np.testing.assert_allclose(found["total"][0], y.sum(axis=1))
+    np.testing.assert_allclose(found["total"][1], 5.0 * s)
+
+
+def test_axes_that_do_not_fit() -> None:
+    x = np.ones((3, 2))
+    with pytest.raises(JitadValueError, match=r"argument 0 .* is a dict of 1, and in_axes has"):
+        batch(lambda p: p["a"], ({"a": 0, "b": 0},))({"a": x})
+    with pytest.raises(JitadValueError, match=r"is a tuple of 2, and in_axes has \(0,\)"):
+        batch(lambda p: p[0], ((0,),))((x, x))
+    with pytest.raises(JitadValueError, match=r"is a number or array, and in_axes has \(0, 0\)"):
+        batch(lambda p: p, ((0, 0),))(x)
+    with pytest.raises(JitadValueError, match=r"the result is a number or array, and out_axes"):
+        batch(lambda p: p, 0, (0, 0))(x)
+    with pytest.raises(JitadTypeError, match="in_axes=.* is not an axis"):
+        batch(lambda p: p["a"], ({"a": "0"},))

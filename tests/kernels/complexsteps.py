@@ -1,16 +1,17 @@
-"""Gradients of the array programs in `kernels.arrays` by complex steps of the programs themselves.
+"""Gradients by complex steps of the programs in `kernels.arrays` and `kernels.fresh` themselves.
 
 The very source of an objective runs with a `np` whose new arrays are complex; the imaginary part
 of f(x + ih), h tiny, is h times the derivative to all digits (Squire & Trapp 1998).
 """
 
 import importlib.util
-from types import FunctionType, ModuleType
+import math
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from kernels import load
+from kernels import load, module_of
 
 STEP = 1e-30
 
@@ -49,6 +50,8 @@ def _module(name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.np = Numpy()
+    if hasattr(module, "math"):  # where a point lies in a table depends on no step
+        module.math = SimpleNamespace(floor=lambda z: math.floor(z.real))
     for key, value in list(vars(module).items()):
         if isinstance(value, FunctionType) and value.__module__ not in (name, "kernels.common"):
             setattr(module, key, getattr(_module(value.__module__), key))
@@ -58,7 +61,7 @@ def _module(name: str) -> ModuleType:
 def truth(name: str, args: tuple[Any, ...]) -> tuple[float, list[Any]]:
     """Value and gradients, one for each differentiated argument."""
     argnums = load(name).argnums
-    objective = _module(f"kernels.arrays.{name}").objective
+    objective = _module(module_of(name)).objective
     grads = []
     for position in (argnums,) if isinstance(argnums, int) else argnums:
         grad = np.empty(np.shape(args[position]))

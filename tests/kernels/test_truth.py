@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.c import c_gradient, compiler, has_vector_math, time_c
 from benchmarks.gradbench.data import workload
-from kernels import ALL, KERNELS, NAMES, arrays, ba, gmm, logsumexp
+from kernels import ALL, KERNELS, NAMES, arrays, ba, fresh, gmm, logsumexp
 from tests.kernels import complexsteps
 from tests.kernels.multiprecision import truth
 
@@ -50,7 +50,7 @@ def test_gradient_equals_forty_digits(name: str, seed: int) -> None:
     assert_same(kernel.gradient(*args), (value, tuple(grads)), RTOL)
 
 
-@pytest.mark.parametrize("name", arrays.NAMES)
+@pytest.mark.parametrize("name", arrays.NAMES + fresh.NAMES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_gradient_equals_complex_steps(name: str, seed: int) -> None:
     kernel = KERNELS[name]
@@ -60,7 +60,7 @@ def test_gradient_equals_complex_steps(name: str, seed: int) -> None:
     assert_same(kernel.gradient(*args), (value, tuple(grads)), 1e-11)
 
 
-@pytest.mark.parametrize("name", arrays.NAMES)
+@pytest.mark.parametrize("name", arrays.NAMES + fresh.NAMES)
 def test_value_equals_plain_objective(name: str) -> None:
     kernel = KERNELS[name]
     args = kernel.inputs("small", 2)

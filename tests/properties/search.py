@@ -1,6 +1,7 @@
 """Which random programs fail?  Many of them, outside the test-suite.
 
     python -m tests.properties.search
+    --kind arrays               array programs, not those of numbers
     --count 20000 --seed 0      program k of a seed is always the same one
     --native 25 --second 10     every so-manieth program as a native kernel, to second order
     --log FILE                  what was done; a search with the same log goes on where it stopped
@@ -12,11 +13,13 @@ from __future__ import annotations
 
 import argparse
 import collections
+import gc
 import json
 import multiprocessing
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +37,26 @@ def ways_of(number: int, native: int, second: int) -> tuple[str, ...]:
     return tuple(ways)
 
 
-def run_one(seed: int, number: int, ways: tuple[str, ...]) -> dict[str, Any]:
+def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """What makes a program of this kind from choices and a number, and what checks it."""
+    if kind == "arrays":
+        from tests.properties.arrays.check import check as check_arrays
+        from tests.properties.arrays.generate import program as array_program
+
+        return array_program, check_arrays
     from tests.properties.check import check
-    from tests.properties.choices import Choices, Seeded
     from tests.properties.generate import program
 
-    made = program(Choices(Seeded(seed, number)))
-    outcome = check(made.source, number, f"random_{seed}_{number}", ways)
+    return (lambda choices, number: program(choices),
+            lambda made, *how: check(made.source, *how))  # fmt: skip
+
+
+def run_one(kind: str, seed: int, number: int, ways: tuple[str, ...]) -> dict[str, Any]:
+    from tests.properties.choices import Choices, Seeded
+
+    program, check = _makers(kind)
+    made = program(Choices(Seeded(seed, number)), number)
+    outcome = check(made, number, f"random_{seed}_{number}", ways)
     return {
         "number": number, "status": outcome.status, "group": outcome.group,
         "detail": outcome.detail[-3000:], "ran": outcome.ran, "features": sorted(made.features),
@@ -48,33 +64,36 @@ def run_one(seed: int, number: int, ways: tuple[str, ...]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def shrunk(seed: int, number: int, ways: tuple[str, ...], group: str, seconds: float = 90) -> str:
+def shrunk(
+    kind: str, seed: int, number: int, ways: tuple[str, ...], group: str, seconds: float = 90
+) -> str:
     """The source of a smaller program that fails alike."""
-    from tests.properties.check import check
     from tests.properties.choices import Choices, Replayed, Seeded, shrink
-    from tests.properties.generate import program
 
+    program, check = _makers(kind)
     end = time.monotonic() + seconds
     way = tuple(w for w in ways if group.startswith(w)) or ways[:1]
 
     def fails(made: list[int]) -> bool:
         if time.monotonic() > end:
             return False
-        source = program(Choices(Replayed(made))).source
-        return check(source, number, f"shrink_{number}", way).group == group
+        smaller = program(Choices(Replayed(made)), number)
+        return check(smaller, number, f"shrink_{number}", way).group == group
 
-    first = program(Choices(Seeded(seed, number)))
+    first = Choices(Seeded(seed, number))
+    program(first, number)
     small = shrink(list(first.made), fails)
-    return program(Choices(Replayed(small))).source
+    return program(Choices(Replayed(small)), number).source
 
 
-def _chunk(work: tuple[int, list[int], int, int]) -> list[dict[str, Any]]:
-    seed, numbers, native, second = work
-    return [run_one(seed, k, ways_of(k, native, second)) for k in numbers]
+def _chunk(work: tuple[str, int, list[int], int, int]) -> list[dict[str, Any]]:
+    kind, seed, numbers, native, second = work
+    return [run_one(kind, seed, k, ways_of(k, native, second)) for k in numbers]
 
 
 def _quiet() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    gc.set_threshold(100_000, 20, 100)  # tapes are many small objects: a sixth of the time
 
 
 class Report:
@@ -115,6 +134,7 @@ class Report:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=["numbers", "arrays"], default="numbers")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--native", type=int, default=25)
@@ -127,8 +147,10 @@ def main() -> int:
     if options.log and options.log.exists():
         for line in options.log.read_text().splitlines():
             report.add(json.loads(line))
+    if options.kind == "arrays":
+        options.second = 0
     todo = [k for k in range(options.count) if k not in report.done]
-    work = [(options.seed, todo[i : i + CHUNK], options.native, options.second)
+    work = [(options.kind, options.seed, todo[i : i + CHUNK], options.native, options.second)
             for i in range(0, len(todo), CHUNK)]  # fmt: skip
     log = options.log.open("a") if options.log else None
     # Fresh processes now and then: kernels and rewritten code of dead programs take memory.
@@ -150,7 +172,7 @@ def main() -> int:
     for group, numbers in list(report.failed.items())[: options.shrink]:
         ways = ways_of(numbers[0], options.native, options.second)
         print(f"\n== {group}: programs {numbers[:8]}\n{report.detail[group].strip()[-1200:]}\n")
-        print(shrunk(options.seed, min(numbers), ways, group))
+        print(shrunk(options.kind, options.seed, min(numbers), ways, group))
     return 1 if report.failed else 0
 
 

@@ -18,6 +18,7 @@ from jitad.tape.types import INT
 from jitad.trace.trace import trace
 from jitad.values.number import o
 from kernels import KERNELS, NAMES
+from kernels.gradbench import ode
 from tests.specialise.tapes import V, for_, get, in_loops, ops, put, tape_of
 from tests.sweeps.counting import length, operations
 
@@ -29,7 +30,10 @@ def plain(name: str, differentiated: bool, size: str = "small") -> tuple[Block, 
     f = kernel.objective
     if differentiated:
         f = jitad.value_and_grad(f, kernel.argnums)
-    args = kernel.inputs(size)
+    return traced_at(f, kernel.inputs(size))
+
+
+def traced_at(f: Any, args: tuple[Any, ...]) -> tuple[Block, list[Any]]:
     leaves, structure = flatten((args, {}))
     given, named = unflatten(structure, map(abstract, leaves))
     traced = trace(f, given, named, set())
@@ -47,6 +51,14 @@ def test_burgers_records_one_number_a_point_and_step() -> None:
     size = next(a.size for a in args if isinstance(a, np.ndarray))
     steps = max(a for a in args if isinstance(a, int))
     assert operations(block, args)["push"] * 8 <= 1.1 * steps * size * 8
+
+
+def test_stages_that_slices_fill_are_computed_again() -> None:
+    """Of a step of Runge and Kutta the state is recorded, not the slopes."""
+    x, steps = np.linspace(0.5, 1.5, 7), 3
+    block, args = traced_at(jitad.grad(ode.last), (x, steps))
+    assert operations(block, args)["push"] == steps * len(x)
+    assert not [e for e in in_loops(block, "full") if e.outs[0].name == "change"]
 
 
 @pytest.mark.parametrize("name", ["rosenbrock", "logistic", "heat", "mlp", "black_scholes",

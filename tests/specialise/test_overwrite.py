@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jitad.specialise.overwrite import privatise
+from jitad.specialise.overwrite import bare, privatise
 from jitad.tape.types import INT
 from jitad.values.number import o
 from tests.specialise.passes import keeps
@@ -356,3 +356,55 @@ def test_a_count_that_is_no_less_than_zero():
     tape = tape_of([("x", V), ("rounds", INT), ("n", INT)], f)
     after = keeps(privatise, tape, *[(X, r, n) for r in (0, 1, 3) for n in (-1, 0, 3)])
     assert fresh(after) == 1  # the one outside is not needed
+
+
+# -- new arrays that need no zeros ---------------------------------------------------------------
+
+
+def new_array(fill):
+    """A new array, filled by `fill(b, a, x)` and returned, with a number that was stored last."""
+    def f(b, a, x):
+        made = o.full(0.0, x.shape[0], dtype="f8")
+        return (fill(b, made, x),)
+
+    return tape_of([("a", V), ("x", V)], f)
+
+
+def stored(b, to, value, start, count):
+    return o.store_slice(to, value, start, 1, count, kinds="r")
+
+
+def one_and_the_rest(b, made, x):
+    """a[0] = x[0] and a[1:] = x[1:], with the count as NumPy's rules give it."""
+    rest = o.maximum(x.shape[0] - 1, 0)
+    made = o.store(made, o.load(x, 0), 0)
+    return stored(b, made, o.slice(x, 1, 1, rest, kinds="r"), 1, rest)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [one_and_the_rest, lambda b, a, x: for_(b, 0, 1, x.shape[0], [a], lambda i, a: [
+        o.store(a, o.load(x, i), i)])[0]],
+    ids=["one and the rest", "in a loop"],
+)  # fmt: skip
+def test_new_arrays_that_are_filled_need_no_zeros(fill):
+    after = keeps(bare, new_array(fill), (A, X), (A[:1], X[:1]))
+    assert ops(after, "blank") and not ops(after, "full")
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [
+        lambda b, a, x: o.store(a, o.load(x, 0), 0),
+        lambda b, a, x: stored(b, a, 1.5, 1, o.maximum(x.shape[0] - 1, 0)),
+        lambda b, a, x: for_(b, 1, 1, x.shape[0] - 1, [a], lambda i, a: [
+            o.store(a, o.load(a, i - 1) + 1.0, i)])[0],
+        lambda b, a, x: for_(b, 0, 1, x.shape[0], [a], lambda i, a: [
+            o.accum(a, o.load(x, i), i)])[0],
+        lambda b, a, x: o.add(one_and_the_rest(b, a, x), a),
+    ],
+    ids=["one element", "all but the first", "read in the loop", "added to", "read afterwards"],
+)  # fmt: skip
+def test_zeros_that_are_read_stay(fill):
+    after = keeps(bare, new_array(fill), (A, X))
+    assert ops(after, "full")

@@ -86,3 +86,22 @@ def test_a_numpy_number_times_an_array_is_an_array_of_the_tape() -> None:
         return o.sum(o.sin(scaled), axes=(0,))
 
     check(tape_of([("u", VECTOR)], f), [np.array([0.3, 0.2])], [0])
+
+
+def test_extents_that_a_loop_carries_are_a_past() -> None:
+    """Which array a branch in a loop leaves is known from what it carries; so is its length."""
+
+    def f(b: Builder, u: Any, v: Any) -> Any:
+        grown = o.gt(o.load(v, 0), 0.2)
+
+        def body(i: Any, w: Any) -> list[Any]:
+            kept = if_(b, grown, lambda: [w], lambda: [o.sin(v)])[0]
+            return [b.leaf(b.emit("pack", *(b.atom(o.load(kept, k)) for k in range(2))))]
+
+        start = b.leaf(b.emit("pack", *(b.atom(o.load(u, k)) for k in range(2))))
+        rounds = for_(b, 0, 1, 3, [start], lambda j, w: for_(b, 0, 1, 2, [w], body))
+        return o.sum(rounds[0], axes=(0,))
+
+    block = tape_of([("u", VECTOR), ("v", VECTOR)], f)
+    for start in (0.1, 0.3):
+        check(block, [np.array([0.3, 0.2]), np.array([start, 0.7])], [0, 1])

@@ -1,61 +1,123 @@
-"""Is a block told from one that is almost its copy?"""
+"""Are equal loops and branches computed once, and others not?"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
-from jitad import grad
-from jitad.specialise.simplify import simplify
-from jitad.tape.ir import Lit, walk
-from jitad.tape.same import is_copy
-from jitad.tape.types import Array, Scalar
-from jitad.trace.trace import trace
+from jitad import grad, jit, jvp
+from jitad.specialise.simplify import simplify_block
+from jitad.tape.build import Builder
+from jitad.tape.interpret import interpret
+from jitad.tape.ir import Block, walk
+from jitad.values.number import o
+from tests.sweeps.handmade import REAL, for_, if_, tape_of, while_
 
-
-def program(x: Any, n: Any) -> Any:
-    total = 0.0
-    for i in range(n):
-        if x[i] > 0.0:
-            total += np.sin(x[i]) * 2.0
-        else:
-            total -= x[i]
-    return total
+Maker = Callable[[Builder, Any, float], Any]
 
 
-def _settled() -> Any:
-    tape = trace(grad(program), (Array("f8", 1), Scalar("i8", True))).tape
-    for _ in range(4):
-        tape = simplify(tape)
-    return tape
+def power(b: Builder, x: Any, factor: float) -> Any:
+    return for_(b, 0, 1, 5, [x], lambda i, s: [s * factor])[0]
 
 
-def test_a_copy_is_one() -> None:
-    tape = _settled()
-    again = simplify(tape)
-    assert again.body is not tape.body and is_copy(tape.body, again.body)
+def halved(b: Builder, x: Any, limit: float) -> Any:
+    return while_(b, [x], lambda s: o.gt(s, limit), lambda s: [0.5 * s])[0]
 
 
-def test_any_difference_is_seen() -> None:
-    """Each equation of the copy is changed in turn: operator, an operand, parameters, order."""
-    seen = 0
-    for k in range(sum(1 for _ in walk(_settled().body))):
-        for change in range(4):
-            tape = _settled()
-            other = simplify(tape)
-            e = list(walk(other.body))[k]
-            match change:
-                case 0:
-                    e.op = "other"
-                case 1 if e.ins:
-                    e.ins = (*e.ins[:-1], Lit(77, Scalar("i8", True)))
-                case 2:
-                    e.params = {**e.params, "more": 1}
-                case 3 if e.outs:
-                    e.outs[0].type = Scalar("f4")
-                case _:
-                    continue
-            assert not is_copy(tape.body, other.body), (k, change)
-            seen += 1
-    assert seen > 30
+def chosen(b: Builder, x: Any, limit: float) -> Any:
+    return if_(b, o.gt(x, 0.5), lambda: [o.sin(x) * limit],
+               lambda: [power(b, x, limit)])[0]  # fmt: skip
+
+
+def loops(block: Block) -> int:
+    return sum(e.op in ("for", "while", "if") for e in walk(block))
+
+
+@pytest.mark.parametrize("make", [power, halved, chosen])
+def test_equal_ones_are_shared(make: Maker) -> None:
+    one = simplify_block(tape_of([("x", REAL)], lambda b, x: make(b, x, 0.75)))
+    both = simplify_block(tape_of([("x", REAL)], lambda b, x: make(b, x, 0.75) * make(b, x, 0.75)))
+    assert loops(both) == loops(one)
+    assert interpret(both, [3.0])[0] == interpret(one, [3.0])[0] ** 2
+
+
+@pytest.mark.parametrize("make", [power, halved, chosen])
+def test_others_are_not(make: Maker) -> None:
+    def f(b: Builder, x: Any) -> Any:
+        return make(b, x, 0.75) * make(b, x, 0.8) + make(b, x + 1.0, 0.75)
+
+    one = simplify_block(tape_of([("x", REAL)], lambda b, x: make(b, x, 0.75)))
+    block = simplify_block(tape_of([("x", REAL)], f))
+    assert loops(block) == 3 * loops(one)
+    values = [
+        interpret(tape_of([("x", REAL)], lambda b, x, c=c: make(b, x, c)), [y])[0]
+        for y, c in ((3.0, 0.75), (3.0, 0.8), (4.0, 0.75))
+    ]
+    assert interpret(block, [3.0]) == [values[0] * values[1] + values[2]]
+
+
+def test_not_across_branches() -> None:
+    """What one branch has computed the other one doesn't have."""
+
+    def f(b: Builder, x: Any) -> Any:
+        def then() -> Any:
+            return [power(b, x, 0.5)]
+
+        (y,) = if_(b, o.gt(x, 0.0), then, lambda: [power(b, x, 0.5) + 1.0])
+        return y + power(b, x, 0.5)
+
+    block = simplify_block(tape_of([("x", REAL)], f))
+    assert interpret(block, [2.0]) == [0.125]
+    assert interpret(block, [-2.0]) == [0.875]
+
+
+def collatz(x: Any) -> Any:
+    count = 0
+    while x > 1.0:
+        x = 0.5 * x if x > 3.0 else x - 0.75
+        count += 1
+    return x * count
+
+
+def test_directions_share_the_value() -> None:
+    def f(x: Any, y: Any) -> Any:
+        return collatz(x * y)
+
+    def partials(x: Any, y: Any) -> Any:
+        return jvp(f, (x, y), (1.0, 0.0))[1], jvp(f, (x, y), (0.0, 1.0))[1], f(x, y)
+
+    compiled = jit(partials)
+    found = compiled(5.0, 1.3)
+    assert found[:2] == pytest.approx(grad(f, (0, 1))(5.0, 1.3), rel=1e-14)
+    assert found[2] == pytest.approx(f(5.0, 1.3))
+
+
+def test_prints_are_not_shared(capfd: pytest.CaptureFixture[str]) -> None:
+    def loud(x: Any) -> Any:
+        while x > 1.0:
+            print("step")
+            x = 0.5 * x
+        return x
+
+    assert jit(lambda x: loud(x) + loud(x))(3.0) == 1.5
+    assert capfd.readouterr().out.count("step") == 4
+
+
+def test_arrays_stay_apart() -> None:
+    def f(x: Any) -> Any:
+        def filled() -> Any:
+            a = np.zeros(len(x))
+            for i in range(len(x)):
+                a[i] = x[i]
+            return a
+
+        a, b = filled(), filled()
+        a[0] = 10.0
+        return a, b
+
+    a, b = jit(f)(np.array([1.0, 2.0]))
+    assert a.tolist() == [10.0, 2.0]
+    assert b.tolist() == [1.0, 2.0]

@@ -1,0 +1,295 @@
+"""Does the engine compute what a random array program computes, dtypes included, and its derivative?
+
+Values, shapes and dtypes are NumPy's.  Tangents are compared, element by element, with differences
+of the program run in double precision; cotangents with tangents, by the dot product test.  A
+program that has a kink or a jump where it is looked at is rejected: there, differences to the left
+and to the right disagree.  A program whose last line NumPy refuses must be refused.
+"""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import jitad
+from tests.engines import ENGINES as MAIN
+from tests.engines import as_emitted
+from tests.properties.arrays.generate import Generated
+from tests.properties.arrays.running import fresh
+from tests.properties.check import Outcome, Wrong, _signature, forget, load
+
+ENGINES = MAIN | {"emitted": as_emitted}
+WAYS = ("eager", "emitted", "tape", "native")
+
+# What the engine may refuse of these programs, by a part of the message.
+REFUSED: tuple[str, ...] = (
+    "this may be the same as what was written meanwhile under another name",
+    "may have been written to under another name",
+    "Where an extent is 1 to be stretched",
+    "an array changes its extents in a loop",
+)
+
+Args = dict[str, Any]
+
+
+def check(made: Generated, number: int, name: str, ways: tuple[str, ...] = WAYS[:2]) -> Outcome:
+    """Run the program in these ways."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return _check(made, number, name, ways)
+    finally:
+        forget(name)
+        forget(f"{name}_wide")
+
+
+def _check(made: Generated, number: int, name: str, ways: tuple[str, ...]) -> Outcome:
+    f = load(made.source, name)
+    ran: list[str] = []
+    after = fresh(made.args)
+    if made.raises is None:
+        try:
+            plain = f(**after)
+        except Exception as e:
+            return Outcome("failed", f"generator: {type(e).__name__}", traceback.format_exc())
+        wide = load(made.source.replace("float32", "float64"), f"{name}_wide")
+        direction = _direction(made.args, number)
+        try:
+            truth = _differences(wide, _widened(made.args), direction)
+        except Exception:
+            return Outcome("rejected")
+        if truth is None:
+            return Outcome("rejected")
+    narrow = "float32" in made.source or any(
+        np.asarray(v).dtype == np.float32 for v in made.args.values())
+    for way in ways:
+        try:
+            if made.raises is not None:
+                _refuses(way, f, made)
+            else:
+                _run(way, f, made.args, after, plain, truth, direction, number, narrow)
+        except Wrong as e:
+            return Outcome("failed", f"{way}: {str(e).split(':')[0]}", str(e), tuple(ran))
+        except Exception as e:
+            if isinstance(e, jitad.JitadError) and any(text in str(e) for text in REFUSED):
+                return Outcome("refused", f"{way}: {e.what}", ran=tuple(ran))
+            return Outcome("failed", f"{way}: {_signature(e)}", traceback.format_exc(), tuple(ran))
+        ran.append(way)
+    return Outcome("ok", ran=tuple(ran))
+
+
+def _refuses(way: str, f: Callable[..., Any], made: Generated) -> None:
+    """What NumPy refuses is refused: as by NumPy, or because the engine can't know."""
+    args = list(fresh(made.args).values())
+    assert made.raises is not None
+    try:
+        if way == "eager":
+            some, rest, active = _split(made.args)
+            jitad.jvp(lambda *x: f(*rest(x)), tuple(some), tuple(_ones(some)))
+        else:
+            ENGINES[way](jitad.jit(f) if way == "native" else f, *args)
+    except (made.raises, jitad.JitadError):
+        return
+    raise Wrong(f"no error: NumPy raises {made.raises.__name__}")
+
+
+# -- the truth ------------------------------------------------------------------------------------
+
+
+def active(args: Args) -> list[str]:
+    return [name for name, v in args.items() if np.asarray(v).dtype.kind in "fc"]
+
+
+def _direction(args: Args, number: int) -> dict[str, Any]:
+    random = np.random.default_rng(number + 10**6)
+
+    def drawn(v: Any) -> Any:
+        shape, dtype = np.shape(v), np.asarray(v).dtype
+        d = random.uniform(-1, 1, shape)
+        if dtype.kind == "c":
+            d = d + 1j * random.uniform(-1, 1, shape)
+        return np.asarray(d).astype(dtype) if isinstance(v, np.ndarray) else float(d)
+
+    return {name: drawn(args[name]) for name in active(args)}
+
+
+def _widened(args: Args) -> Args:
+    return {name: v.astype(np.float64) if isinstance(v, np.ndarray) and v.dtype == np.float32
+            else v for name, v in args.items()}  # fmt: skip
+
+
+def _moved(args: Args, direction: dict[str, Any], h: float) -> Args:
+    out = fresh(args)
+    for name, d in direction.items():
+        if isinstance(out[name], np.ndarray):
+            out[name][...] += h * d
+        else:
+            out[name] += h * d
+    return out
+
+
+def _floats(results: Any) -> np.ndarray:
+    """All numbers that are floats, in a row; complex ones as two."""
+    parts = [np.ravel(np.asarray(r)) for r in results if np.asarray(r).dtype.kind in "fc"]
+    whole = np.concatenate([np.zeros(0, complex), *parts])
+    return np.concatenate([whole.real, whole.imag])
+
+
+def _others(results: Any) -> list[Any]:
+    return [np.asarray(r) for r in results if np.asarray(r).dtype.kind not in "fc"]
+
+
+def _differences(f: Any, args: Args, direction: dict[str, Any]) -> np.ndarray | None:
+    """The tangents of all floats, or None where the program isn't smooth."""
+    h = 1e-3
+    middle = f(**fresh(args))
+    at = _floats(middle)
+    sides = []
+    for step in (h, -h, h / 2, -h / 2):
+        results = f(**_moved(args, direction, step))
+        if any(not np.array_equal(x, y) for x, y in zip(_others(results), _others(middle))):
+            return None
+        there = _floats(results)
+        if there.shape != at.shape:
+            return None
+        sides.append((there - at) / step)
+    right, left, nearer_right, nearer_left = sides
+    far, near = (right + left) / 2, (nearer_right + nearer_left) / 2
+    slope = (4 * near - far) / 3
+    scale = 1 + np.max(np.abs(slope), initial=0.0)
+    bend, nearer_bend = np.abs(right - left), np.abs(nearer_right - nearer_left)
+    smooth = (nearer_bend <= 0.6 * bend + 1e-8 * scale) & (bend <= 0.1 * scale)
+    exact = np.abs(near - far) <= 1e-5 * scale
+    return slope if bool(np.all(smooth & exact)) and scale < 1e5 else None
+
+
+# -- the engines ----------------------------------------------------------------------------------
+
+
+def _split(args: Args) -> tuple[list[Any], Callable[[Any], list[Any]], list[str]]:
+    """What is differentiated by; and how all arguments are made from it."""
+    names = active(args)
+    given = fresh(args)
+
+    def everything(some: Any) -> list[Any]:
+        return [some[names.index(name)] if name in names else v for name, v in given.items()]
+
+    return [given[name] for name in names], everything, names
+
+
+def _ones(some: list[Any]) -> list[Any]:
+    return [np.ones_like(x) if isinstance(x, np.ndarray) else 1.0 for x in some]
+
+
+def _run(
+    way: str, f: Any, args: Args, after: Args, plain: Any, truth: np.ndarray,
+    direction: dict[str, Any], number: int, narrow: bool,
+) -> None:  # fmt: skip
+    names = active(args)
+    positions = [list(args).index(name) for name in names]
+    rounding = 1e-3 if narrow else 1e-11
+    given = list(fresh(args).values())
+
+    engine = ENGINES[way]
+    some = [given[k] for k in positions]
+    tangents = [direction[name] for name in names]
+    values, slopes = engine(
+        lambda p, t, *others: _jvp(f, positions, p, t, others), tuple(some), tuple(tangents),
+        *given,
+    )  # fmt: skip
+    _same_values("forward", values, plain, rounding)
+    scale = 1 + np.max(np.abs(truth), initial=0.0)
+    loose = 2e-3 if narrow else 1e-5
+    slope = _floats([t for t, r in zip(slopes, plain, strict=True) if np.asarray(r).dtype.kind in "fc"])
+    _close("forward mode", slope, truth, loose * scale)
+    seeds = _seeds(plain, number)
+    values, adjoints = engine(
+        lambda p, ct, *others: _vjp(f, positions, p, ct, others), tuple(some), seeds, *given
+    )
+    _same_values("reverse", values, plain, rounding)
+    outer = sum(_dot(ct, t) for ct, t in zip(seeds, slopes, strict=True))
+    inner = sum(_dot(x, t) for x, t in zip(adjoints, tangents, strict=True))
+    scale = 1 + sum(float(np.sum(np.abs(x))) for x in adjoints)
+    _close("reverse mode", inner, outer, (1e-3 if narrow else 1e-9) * scale)
+    for name, x, a in zip(names, adjoints, some, strict=True):
+        _alike(f"adjoint of {name}", x, a)
+    for name, x, a in zip(args, given, args.values(), strict=True):
+        _close(f"argument {name} of a derivative, which it may not write to", x, a, 0.0)
+    if way != "eager":
+        given = list(fresh(args).values())
+        values = engine(f, *given) if way != "native" else jitad.jit(f)(*given)
+        _same_values("the primal kernel", values, plain, rounding)
+        for name, x, a in zip(args, given, after.values(), strict=True):
+            _close(f"argument {name}, which the program wrote to", x, a, rounding)
+
+
+def _jvp(f: Any, positions: list[int], p: Any, t: Any, others: Any) -> Any:
+    def of_some(*some: Any) -> Any:
+        everything = list(others)
+        for k in range(len(positions)):
+            everything[positions[k]] = some[k]
+        return f(*everything)
+
+    return jitad.jvp(of_some, p, t)
+
+
+def _vjp(f: Any, positions: list[int], p: Any, ct: Any, others: Any) -> Any:
+    def of_some(*some: Any) -> Any:
+        everything = list(others)
+        for k in range(len(positions)):
+            everything[positions[k]] = some[k]
+        return f(*everything)
+
+    values, pullback = jitad.vjp(of_some, *p)
+    return values, pullback(ct)
+
+
+def _seeds(plain: Any, number: int) -> tuple[Any, ...]:
+    random = np.random.default_rng(number + 2 * 10**6)
+
+    def drawn(r: Any) -> Any:
+        dtype = np.asarray(r).dtype
+        if dtype.kind not in "fc":
+            return np.zeros(np.shape(r)) if isinstance(r, np.ndarray) else 0.0
+        d = random.uniform(-1, 1, np.shape(r))
+        if dtype.kind == "c":
+            d = d + 1j * random.uniform(-1, 1, np.shape(r))
+        d = np.asarray(d).astype(dtype)
+        return d if isinstance(r, np.ndarray) else d[()]
+
+    return tuple(drawn(r) for r in plain)
+
+
+def _dot(a: Any, b: Any) -> float:
+    return float(np.real(np.sum(np.asarray(a, complex) * np.asarray(b, complex))))
+
+
+def _same_values(way: str, got: Any, want: Any, rounding: float) -> None:
+    if len(got) != len(want):
+        raise Wrong(f"{way}, number of results: {len(got)} instead of {len(want)}")
+    for k, (x, y) in enumerate(zip(got, want, strict=True)):
+        _alike(f"{way}", x, y, f"result {k}")
+        if np.asarray(y).dtype.kind in "fc":
+            _close(f"{way}, value", x, y, rounding * (1 + np.max(np.abs(y), initial=0.0)), f"result {k}")
+        else:
+            _close(f"{way}, value of ints", x, y, 0.0, f"result {k}")
+
+
+def _alike(what: str, x: Any, y: Any, which: str = "") -> None:
+    x, y = np.asarray(x), np.asarray(y)
+    if x.shape != y.shape:
+        raise Wrong(f"{what}, shape: {x.shape} instead of {y.shape} {which}")
+    if x.dtype != y.dtype:
+        raise Wrong(f"{what}, dtype: {x.dtype} instead of {y.dtype} {which}")
+
+
+def _close(what: str, got: Any, want: Any, allowed: float, which: str = "") -> None:
+    got, want = np.asarray(got, complex), np.asarray(want, complex)
+    if got.shape != want.shape:
+        raise Wrong(f"{what}, shape: {got.shape} instead of {want.shape} {which}")
+    if not np.all(np.abs(got - want) <= allowed):
+        raise Wrong(f"{what}: {got!r} instead of {want!r} {which}")

@@ -1,0 +1,132 @@
+"""Does a `match` take the cases that Python takes, whatever is traced of its subject and guards?"""
+
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy import ndarray
+
+from jitad import grad, value_and_grad
+from tests.engines import on_tape
+from tests.truth import differences
+
+
+@dataclass
+class Scaled:
+    by: float
+
+
+def evaluated(e, x):
+    match e:
+        case bool():
+            return 100.0
+        case float() | int():
+            return e
+        case Scaled(by=float(k)):
+            return k * x
+        case ("+", a, b):
+            return evaluated(a, x) + evaluated(b, x)
+        case ("*", [*factors]):
+            p = 1.0
+            for f in factors:
+                p *= evaluated(f, x)
+            return p
+        case str("x"):
+            return x
+        case ndarray():
+            return e @ e
+        case numbers.Number():
+            return 7.0 * x
+        case Nowhere():  # noqa: F821  # never asked
+            return -1.0
+    raise TypeError(e)
+
+
+def expression(x, y):
+    term = ("*", ["x", y, 2, Scaled(x)])
+    return evaluated(("+", term, ("+", np.array([x, y]), ("+", np.float32(2), True))), x)
+
+
+def by_classes(x, y):
+    total = 0.0
+    for v in (x, 3, np.array([y]), [y], (x, y), np.float64(2.0), 1j, None, "s"):
+        match v:
+            case np.floating():
+                total += 2.0 * x * v
+            case int(k):
+                total += k * x
+            case float(k):
+                total += k * y
+            case ndarray():
+                total += v[0] ** 3
+            case [p]:
+                total += p
+            case [p, q]:
+                total += p * q
+            case complex():
+                total += x
+            case _:
+                total *= 1.1
+    return total
+
+
+def guards(x, y):
+    p = (x, y)
+    for k in range(6):
+        match p:
+            case (a, b) if a > b:
+                p = (b, a * a)
+            case (a, b) if a < 0.1:
+                if k == 1:
+                    break
+                continue
+            case (a, b):
+                p = (a + b, a * b)
+    match k:
+        case 2 | 5 if p[0] > 1.0:
+            return p[0] * p[1]
+        case j if j == 1:
+            return -p[0]
+    return p[0] - p[1]
+
+
+def states(x, y):
+    """A machine whose state is a number that conditions decide."""
+    state, total = 0, 0.0
+    for v in (x, y, x * y, x + y, 0.3, x - y):
+        match state:
+            case 0 if v > 1.0:
+                state = 1
+            case 0 | 2:
+                total += v * v
+                state = 2 if total > 1.0 else 0
+            case -1:
+                total = 100.0
+            case _:
+                total += v
+                state = 0
+    return total + state * x
+
+
+@pytest.mark.parametrize("f", [expression, by_classes, guards, states], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("at", [(0.5, 2.0), (2.0, 0.7), (0.05, 1.2), (1.4, 1.3)])
+def test_like_python(f, at):
+    for run in (on_tape, lambda g, *a: g(*a)):
+        value, slopes = run(value_and_grad(f, (0, 1)), *at)
+        assert value == pytest.approx(f(*at), rel=1e-13)
+        for k, slope in enumerate(slopes):
+            expected, _ = differences(f, at, (k,), [1.0], step=1e-3)
+            assert slope == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+def test_an_unknown_class_is_an_error_when_its_turn_comes():
+    def f(x):
+        match {"a": x}:
+            case Nowhere():  # noqa: F821
+                return x
+        return -x
+
+    for run in (on_tape, lambda g, *a: g(*a)):
+        with pytest.raises(NameError, match="Nowhere"):
+            run(grad(f), 2.0)
