@@ -1370,7 +1370,7 @@ def _definition(function: Any) -> ast.FunctionDef:
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class _FromSource(_KernelLowering):
-    """Types and code at once; what it doesn't know is left to the passes of the next pipeline."""
+    """Types and code at once; what it doesn't know is left to the next pipeline."""
 
     _name = "kernel_from_source"
 
@@ -1379,6 +1379,7 @@ class _FromSource(_KernelLowering):
         return _LowerSource
 
     def run_pass(self, state: Any) -> bool:
+        state.cr = None
         before, codes = state.library, state.targetctx.codegen()
         state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
         state.library.enable_object_caching()
@@ -1389,14 +1390,23 @@ class _FromSource(_KernelLowering):
         state.calltypes, state.return_type, state.type_annotation = {}, types.none, ""
         try:
             super().run_pass(state)
-        except (errors.NumbaError, NotImplementedError) as error:
+        except (errors.NumbaError, NotImplementedError):
+            # Nothing is raised, as that would hold on to the arguments of the call.
             state.func_ir = state.typemap = state.calltypes = state.return_type = None
             state.library = before
-            if isinstance(error, NotTranslated):
-                raise
-            raise NotTranslated(str(error)) from error
+            return False
         state.return_type = state["cr"].fndesc.restype
         return True
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Backend(typed_passes.NoPythonBackend):
+    """Hands over what was translated, if it was."""
+
+    _name = "kernel_backend"
+
+    def run_pass(self, state: Any) -> bool:
+        return state.cr is not None and super().run_pass(state)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -1406,7 +1416,6 @@ class _Blocks(untyped_passes.IRProcessing):
     _name = "kernel_blocks"
 
     def run_pass(self, state: Any) -> bool:
-        state.status.fail_reason = None  # that the source was not translated is no failure
         state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
         return True
 
@@ -1473,7 +1482,7 @@ class KernelCompiler(compiler.CompilerBase):
     def define_pipelines(self) -> list[Any]:
         quick = compiler.PassManager("source")
         quick.add_pass(_FromSource, "from source")
-        quick.add_pass(typed_passes.NoPythonBackend, "backend")
+        quick.add_pass(_Backend, "backend")
         quick.finalize()
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
