@@ -22,7 +22,7 @@ from jitad.arguments import abstract_leaves, as_numbers, key_of, key_of_type, st
 from jitad.emit import capi, native
 from jitad.emit.callable import register
 from jitad.emit.calls import Entangled
-from jitad.emit.kernel import Kernel, kernel
+from jitad.emit.kernel import Kernel
 from jitad.entries import finish, python_entry
 from jitad.errors import (
     GuardMiss,
@@ -34,6 +34,7 @@ from jitad.errors import (
 )
 from jitad.fallback import Unknown, is_allowed, warn
 from jitad.floatlists import LONG, packed
+from jitad.kept import kernel_of
 from jitad.looking import describe
 from jitad.memory import limited
 from jitad.native_entries import native_entry, of_types
@@ -234,11 +235,12 @@ class Compiled:
                 unknown.found(reason, path)
             if s is not None:
                 tried.append(s)
+                # here, where no other thread's trace has its own values in what is read
+                values = [] if unknown is not None else s.traced.arguments(self.f, args, kwargs)
         if s is not None:
             if unknown is not None:
                 out = self._known((s,), args, kwargs, False)
                 return unknown.run(self.f, args, kwargs) if out is _MISSED else out
-            values = s.traced.arguments(self.f, args, kwargs)
             try:
                 return self._run(s, values, args, kwargs)
             except GuardMiss:  # what Python's functions give was not foreseen
@@ -280,7 +282,8 @@ class Compiled:
                     raise
                 for room in short:
                     room.grow()
-                values = s.traced.arguments(self.f, args, kwargs)
+                with context.alone():
+                    values = s.traced.arguments(self.f, args, kwargs)
         out = finish(s.traced, flat, self.f, args, kwargs)
         self._enter(s, args, kwargs)
         return out
@@ -418,9 +421,9 @@ class Compiled:
 def _kernel(tape: Tape, threads: int | None) -> tuple[Kernel, int | None]:
     """The kernel, and on how many threads; one can do what several would do to one another."""
     try:
-        return kernel(specialise(tape, threads=threads)), threads
+        return kernel_of(tape, threads), threads
     except Entangled:
-        return kernel(specialise(tape)), None
+        return kernel_of(tape), None
 
 
 def _is_int(value: Any) -> bool:

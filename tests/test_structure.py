@@ -26,7 +26,7 @@ LAYERS = (
     ("jitad.compiled",),
     ("jitad.native_entries",),
     ("jitad.readers",),
-    ("jitad.entries", "jitad.fallback", "jitad.memory", "jitad.threads"),
+    ("jitad.entries", "jitad.fallback", "jitad.kept", "jitad.memory", "jitad.threads"),
     ("jitad.arguments", "jitad.looking", "jitad.outputs"),
     ("jitad.trace",),
     ("jitad.runtime", "jitad.linear", "jitad.pointwise"),

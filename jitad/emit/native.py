@@ -62,7 +62,7 @@ if hasattr(os, "register_at_fork"):
 
 def compile(source: str, name: str) -> Any:
     """A Numba dispatcher of the function `name` in this module text; equal texts share one."""
-    key = hashlib.sha256(f"{_surroundings()}\n{name}\n{source}".encode()).hexdigest()
+    key = hashlib.sha256(f"{surroundings()}\n{name}\n{source}".encode()).hexdigest()
     with _lock:
         if key not in _loaded:
             keep_what_is_freed()
@@ -113,7 +113,7 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 
 
 @cache
-def _surroundings() -> str:
+def surroundings() -> str:
     """Everything beside the source that the machine code depends on."""
     package = importlib.resources.files("jitad.emit")
     parts = [(package / f"{module}.py").read_text() for module in _MADE_FROM]

@@ -853,7 +853,7 @@ def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:
 
 
 def _apart(function: Any, write: Callable[..., None]) -> None:
-    """Write a function that stays one: it is called in many places and takes no time to speak of."""
+    """Write a function that is not inlined: it is called in many places and takes little time."""
     function.linkage = "internal"
     function.attributes.add("noinline")
     write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
@@ -1050,10 +1050,12 @@ class Body:
             return x.value
         return self._context.cast(self.builder, x.value, x.type, kind)
 
-    def tuple(self, parts: list[Typed]) -> Typed:
-        kind = types.BaseTuple.from_types([x.type for x in parts])
-        value = self._context.make_tuple(self.builder, kind, [x.value for x in parts])
-        return Typed(value, kind)
+    def together(self, parts: list[Typed]) -> Typed:
+        """A tuple."""
+        kinds = [types.unliteral(x.type) for x in parts]
+        kind = types.BaseTuple.from_types(kinds)
+        values = [self.cast(x, t) for x, t in zip(parts, kinds, strict=True)]
+        return Typed(self._context.make_tuple(self.builder, kind, values), kind)
 
     # -- operations --
 
@@ -1180,13 +1182,10 @@ class Body:
         conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
         b.branch(ending)
 
-    def finish(self, values: list[Typed]) -> Any:
-        """Return the tuple of these; gives its type."""
-        kinds = [types.unliteral(x.type) for x in values]
-        kind = types.BaseTuple.from_types(kinds)
-        parts = [self.cast(x, t) for x, t in zip(values, kinds, strict=True)]
-        context, b = self._context, self.builder
-        made = context.get_return_value(b, kind, context.make_tuple(b, kind, parts))
+    def finish(self, x: Typed) -> Any:
+        """Return this; gives its type."""
+        kind, context, b = types.unliteral(x.type), self._context, self.builder
+        made = context.get_return_value(b, kind, self.cast(x, kind))
         b.store(made, b.bitcast(b.function.args[0], made.type.as_pointer()))
         context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
         return kind
@@ -1384,7 +1383,7 @@ def _definition(function: Any) -> ast.FunctionDef:
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class _FromSource(_KernelLowering):
-    """Types and code at once; what it doesn't know is left to the passes of the next pipeline."""
+    """Types and code at once; what it doesn't know is left to the next pipeline."""
 
     _name = "kernel_from_source"
 
@@ -1393,6 +1392,7 @@ class _FromSource(_KernelLowering):
         return _LowerSource
 
     def run_pass(self, state: Any) -> bool:
+        state.cr = None
         before, codes = state.library, state.targetctx.codegen()
         if before is None:  # or the function goes where its caller is
             state.library = _FromSourceLibrary(codes, state.func_id.func_qualname)
@@ -1404,12 +1404,23 @@ class _FromSource(_KernelLowering):
         state.calltypes, state.return_type, state.type_annotation = {}, types.none, ""
         try:
             super().run_pass(state)
-        except (errors.NumbaError, NotImplementedError) as error:
+        except (errors.NumbaError, NotImplementedError):
+            # Nothing is raised, as that would hold on to the arguments of the call.
             state.func_ir = state.typemap = state.calltypes = state.return_type = None
             state.library = before
-            raise error if isinstance(error, NotTranslated) else NotTranslated(str(error)) from error
+            return False
         state.return_type = state["cr"].fndesc.restype
         return True
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _Backend(typed_passes.NoPythonBackend):
+    """Hands over what was translated, if it was."""
+
+    _name = "kernel_backend"
+
+    def run_pass(self, state: Any) -> bool:
+        return state.cr is not None and super().run_pass(state)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -1419,7 +1430,6 @@ class _Blocks(untyped_passes.IRProcessing):
     _name = "kernel_blocks"
 
     def run_pass(self, state: Any) -> bool:
-        state.status.fail_reason = None  # that the source was not translated is no failure
         state.func_ir.blocks = transforms.canonicalize_cfg(state.func_ir.blocks)
         return True
 
@@ -1486,7 +1496,7 @@ class KernelCompiler(compiler.CompilerBase):
     def define_pipelines(self) -> list[Any]:
         quick = compiler.PassManager("source")
         quick.add_pass(_FromSource, "from source")
-        quick.add_pass(typed_passes.NoPythonBackend, "backend")
+        quick.add_pass(_Backend, "backend")
         quick.finalize()
         p = compiler.PassManager("kernel")
         p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")

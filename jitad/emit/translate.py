@@ -107,8 +107,8 @@ class _Translation:
                 self.b.branch(self.loops[-1])
             case ast.Raise(exc=ast.Call(func=ast.Name(id=name), args=args, keywords=[])):
                 self.raise_(name, args, statement.lineno)
-            case ast.Return(value=ast.Tuple(elts=values)):
-                self.return_(values)
+            case ast.Return(value=ast.expr() as value):
+                self.return_(value)
             case ast.Expr(value=ast.Call() as call):
                 self.drop([(self.value(call), True)])
             case ast.Pass():
@@ -256,24 +256,25 @@ class _Translation:
         ]
         self.body.fail(self.found(name), given, line)
 
-    def return_(self, values: list[ast.expr]) -> None:
+    def return_(self, value: ast.expr) -> None:
         if self.result is not None or self.loops:
             raise NotTranslated("more than one return")
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
         found = []
-        for v in values:
-            value, fresh = self.owned(v)
-            if not fresh and self.body.is_counted(value.type):
-                self.body.incref(value)
-            found.append(value)
-        for name in self.owners:
-            if name in self.live():
-                self.release(name)
-        self.result = self.body.finish(found)
+        for part in parts:
+            x, fresh = self.owned(part)
+            if not fresh and self.body.is_counted(x.type):
+                self.body.incref(x)
+            found.append(x)
+        for name in self.live():
+            self.release(name)
+        whole = isinstance(value, ast.Tuple)
+        self.result = self.body.finish(self.body.together(found) if whole else found[0])
 
-    def live(self) -> set[str]:
+    def live(self) -> list[str]:
         """Names whose last mention is the statement that ends the function."""
         last = (id(self.function.body), len(self.function.body) - 1)
-        return set(self.mentions.ends.get(last, ()))
+        return self.mentions.ends.get(last, [])
 
     # -- expressions ------------------------------------------------------------------------------
 
@@ -291,7 +292,7 @@ class _Translation:
                 return self.operation(op, self.value(left), self.value(right))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Typed(self.b.not_(self.truth(operand)), types.boolean)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 return self.body.constant(-value)
             case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
                 return self.body.apply(_OPERATORS[type(op)], [self.value(operand)])
@@ -308,7 +309,7 @@ class _Translation:
             case ast.Subscript(value=ast.Name()):
                 return self.body.load(*self.place(node))
             case ast.Tuple(elts=parts):
-                return self.body.tuple([self.value(p) for p in parts])
+                return self.body.together([self.value(p) for p in parts])
             case ast.Call(keywords=[]):
                 return self.call(node)
             case ast.Attribute(value=owner, attr=name) if self.is_local(owner):

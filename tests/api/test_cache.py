@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 import jitad.compiled
+import jitad.kept
 from jitad import jit_grad
 from jitad.emit import native, numba_private
 
@@ -157,8 +158,8 @@ class Interrupted(BaseException):
 
 PLACES: list[tuple[Any, str]] = [
     (jitad.compiled, "trace"),
-    (jitad.compiled, "specialise"),
-    (jitad.compiled, "kernel"),
+    (jitad.kept, "specialise"),
+    (jitad.kept, "kernel"),
     (jitad.compiled, "python_entry"),
     (native, "_compile"),
     (numba_private, "dispatcher"),

@@ -119,10 +119,10 @@ def test_other_versions_find_nothing(
                 m.setattr(native.numba_private, "host", lambda: ("x86_64", "older", "+sse2"))
             case "preamble":
                 m.setattr(native, "_MADE_FROM", native._MADE_FROM[1:])
-        native._surroundings.cache_clear()
+        native.surroundings.cache_clear()
         g = slope(8)
         assert g(X).tolist() == true(8) and compiled_anew(g) == 1
-    native._surroundings.cache_clear()
+    native.surroundings.cache_clear()
     g = slope(8)
     assert g(X).tolist() == true(8) and compiled_anew(g) == 0
 

@@ -1,0 +1,176 @@
+"""Does a later process find the kernel of a tape, and no other one?
+
+What is found was made from equal content: anything that differs in what the function does, in what
+it is called with, or in the engine itself is another tape or another key.
+"""
+
+from __future__ import annotations
+
+import linecache
+import multiprocessing
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitad import custom_jvp, derivative, jit, jit_grad, kept
+from jitad.emit import native
+from jitad.specialise import pipeline
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+@pytest.fixture
+def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tapes that passes ran over, with a folder of our own."""
+    monkeypatch.setenv("JITAD_CACHE_DIR", str(tmp_path))
+    seen: list[str] = []
+
+    def specialise(tape: Any) -> Any:
+        seen.append(tape.name)
+        return pipeline.specialise(tape)
+
+    monkeypatch.setattr(kept, "specialise", specialise)
+    return seen
+
+
+def anew(f: Callable[..., Any]) -> Any:
+    """A compiled gradient that knows nothing of earlier ones in memory."""
+    native._loaded.clear()
+    return jit_grad(f)
+
+
+def weighted(weight: float) -> Callable[..., Any]:
+    return lambda x: np.sum(weight * x * x)
+
+
+def cubed(x: Any) -> Any:
+    return np.sum(x * x * x)
+
+
+def nested(x: Any) -> Any:
+    return derivative(lambda y: np.sum(x * y * derivative(lambda z: y * z * z)(1.0)))(2.0)
+
+
+def checked(x: Any) -> Any:
+    for i in range(len(x)):
+        if x[i] < 0.0:
+            raise ValueError("negative")
+    return np.sum(np.sqrt(x))
+
+
+@pytest.mark.parametrize("f", [cubed, nested, checked, weighted(2.0)])
+def test_the_second_time_no_pass_runs(f: Any, passes: list[str]) -> None:
+    made, results = [], []
+    for _ in range(2):
+        made.append(anew(f))
+        results.append(made[-1](X))
+        assert len(passes) == 1
+    np.testing.assert_array_equal(*results)
+    first, again = made
+    assert again.source == first.source
+    assert again.tape("plain") == first.tape("plain")  # made when it is asked for
+
+
+def test_closures_share_a_kernel_and_keep_their_values(passes: list[str]) -> None:
+    for weight in (2.0, 5.0):
+        assert anew(weighted(weight))(X).tolist() == (2.0 * weight * X).tolist()
+    assert len(passes) == 1
+
+
+def test_other_types_and_extents_are_other_tapes(passes: list[str]) -> None:
+    for x in (X, X.astype(np.float32), np.ones((2, 2)), np.ones(1)):
+        np.testing.assert_allclose(anew(cubed)(x), 3.0 * x * x)
+    assert len(passes) == 4
+
+
+def along(axis: int) -> Callable[..., Any]:
+    return lambda x: np.sum(np.sum(x, axis=axis) ** 2)
+
+
+def test_parameters_of_operations_count(passes: list[str]) -> None:
+    """The lines are the same, and so are all operations."""
+    x = np.arange(4.0).reshape(2, 2)
+    for axis in (0, 1):
+        expected = 2.0 * np.sum(x, axis=axis, keepdims=True) * np.ones((2, 2))
+        np.testing.assert_array_equal(anew(along(axis))(x), expected)
+    assert len(passes) == 2
+
+
+def test_an_edit_is_another_tape(passes: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "edited.py"
+    for power in (2, 3, 2):
+        file.write_text(f"def f(x):\n    return x[0] ** {power}\n")
+        space: dict[str, Any] = {}
+        linecache.clearcache()
+        exec(compile(file.read_text(), str(file), "exec"), space)
+        assert anew(space["f"])(X[1:])[0] == power * 2.0 ** (power - 1)
+    assert len(passes) == 2
+
+
+def test_another_engine_finds_nothing(passes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    anew(cubed)(X)
+    monkeypatch.setattr(kept, "_engine", lambda: "edited")
+    assert anew(cubed)(X).tolist() == [3.0, 12.0, 27.0]
+    assert len(passes) == 2
+
+
+def test_a_damaged_file_is_not_believed(passes: list[str], tmp_path: Path) -> None:
+    anew(cubed)(X)
+    (file,) = tmp_path.glob("jitad_tape_*")
+    file.write_bytes(file.read_bytes().replace(b"3 *", b"4 *"))
+    assert anew(cubed)(X).tolist() == [3.0, 12.0, 27.0]
+    assert len(passes) == 2
+
+
+def test_rules_are_not_kept(passes: list[str], tmp_path: Path) -> None:
+    """What a rule does is not told by the tape."""
+    for factor in (3.0, 4.0):
+        ruled = custom_jvp(lambda x: x * x)
+        ruled.defjvp(lambda p, t, by=factor: (p[0] * p[0], by * t[0]))  # type: ignore[misc]
+        native._loaded.clear()
+        assert jit_grad(lambda x, f=ruled: f(x))(1.5) == factor
+    assert len(passes) == 2
+
+
+def test_printed_values_are_made_anew(
+    passes: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(x: Any) -> Any:
+        print("x is", x)
+        return x * x
+
+    for _ in range(2):
+        native._loaded.clear()
+        assert jit(told)(3.0) == 9.0
+    assert capsys.readouterr().out == "x is 3.0\nx is 3.0\n"
+    assert len(passes) == 1
+
+
+def slope_in_child(results: Any) -> None:
+    g = jit_grad(cubed)
+    value = g(X).tolist()
+    compiled = sum(g._latest().kernel.dispatcher.stats.cache_misses.values())
+    results.put((value, compiled))
+
+
+def test_spawned_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two at a time that begin anew, then one that finds what they have left."""
+    monkeypatch.setenv("JITAD_CACHE_DIR", str(tmp_path))
+    spawn = multiprocessing.get_context("spawn")
+    results = spawn.Queue()
+    found = []
+    for count in (2, 1):
+        children = [spawn.Process(target=slope_in_child, args=(results,)) for _ in range(count)]
+        for child in children:
+            child.start()
+        found += [results.get(timeout=120) for _ in children]
+        for child in children:
+            child.join()
+            assert child.exitcode == 0
+    assert [value for value, _ in found] == [[3.0, 12.0, 27.0]] * 3
+    assert found[-1][1] == 0
+    assert not [f for f in os.listdir(tmp_path) if f.startswith(".writing")]

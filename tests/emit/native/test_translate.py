@@ -1,0 +1,292 @@
+"""Is a kernel that is translated from its source what the source says, run as Python?
+
+The truth is the same text run by CPython.  No reference is lost or kept, however a kernel ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from numba.core.runtime import _nrt_python, rtsys
+
+from jitad.emit import native
+
+HEAD = "import numpy as np\nfrom jitad.emit.preamble import *\n\n\n"
+X = np.linspace(-1.0, 2.0, 7)
+M = np.arange(12.0).reshape(3, 4)
+
+
+def compiled(text: str, name: str = "f") -> Any:
+    return native.compile(HEAD + text, name)
+
+
+def is_translated(f: Any) -> bool:
+    """The name of the pipeline that the (one) overload came from."""
+    (made,) = f.overloads.values()
+    return list(made.metadata["pipeline_times"]) == ["source"]
+
+
+@pytest.fixture(autouse=True)
+def no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JITAD_CACHE_DIR", "")
+
+
+PROGRAMS = {
+    "loops up and down, counters used again": ("""
+def f(x, n):
+    total = 0.0
+    for i in range(n):
+        total = fadd(total, x[i])
+    for i in range(n - 1, -1, -1):
+        total = total * 0.5 + x[i]
+    for i in range(1, n, 3):
+        for j in range(i):
+            total += x[j] * i
+    return (total,)
+""", (X, 7)),
+    "a loop that never runs": ("""
+def f(x, n):
+    last = -1
+    for i in range(n):
+        last = i
+    for i in range(5, 5):
+        last = 100
+    for i in range(0, 5, -1):
+        last = 200
+    return (last, x[0])
+""", (X, 0)),
+    "while, break, counters": ("""
+def f(x, n):
+    steps = 0
+    total = x[6]
+    while True:
+        total = total * 0.7
+        if total < 0.01:
+            break
+        steps += 1
+    while steps > n:
+        steps = steps - 2
+    return (steps, total)
+""", (X, 3)),
+    "what is guarded is not read": ("""
+def f(x, n):
+    m = x.shape[0]
+    far = x[n] if n < m else -1.0
+    good = n < m and x[n] > 0.0
+    bad = n >= m or x[n] > 0.0
+    none = 7 // n if n != 0 else 0
+    return (far, good, bad, none)
+""", (X, 7)),
+    "the same, read": ("""
+def f(x, n):
+    m = x.shape[0]
+    far = x[n] if n < m else -1.0
+    good = n < m and x[n] > 0.0
+    bad = n >= m or x[n] > 0.0
+    none = 7 // n if n != 0 else 0
+    return (far, good, bad, none)
+""", (X, 5)),
+    "integers": ("""
+def f(n, m):
+    a = -n // m
+    b = -n % m
+    c = max(n, 0) * 3 - abs(m)
+    p = not n < m
+    d = np.int64(p) + 1
+    e = n / m
+    return (a, b, c, p, d, e, n & 3, n | 8)
+""", (7, 3)),
+    "buffers change places": ("""
+def f(x, n):
+    m = x.shape[0]
+    a = empty(np.float64, m)
+    b = zeros(np.float64, m)
+    for i in range(m):
+        a[i] = x[i]
+    for k in range(n):
+        for i in range(m):
+            b[i] = a[i] * 2.0 + k
+        a, b = b, a
+    return (a,)
+""", (X, 5)),
+    "a buffer that grows": ("""
+def f(x, n):
+    kept = empty(np.float64, 0)
+    top = 0
+    for i in range(n):
+        if top + 1 > len(kept):
+            kept = grown(kept, top + 1)
+        store(kept, i * 1.5, top)
+        top += 1
+    total = 0.0
+    while top > 0:
+        top -= 1
+        total = total * 0.9 + load(kept, top)
+    return (total, top)
+""", (X, 100)),
+    "two axes, strides, a view": ("""
+def f(a, b):
+    n = a.shape[0]
+    m = a.shape[1]
+    out = zeros(np.float64, n, m)
+    for i in range(n):
+        for j in range(m):
+            out[i, j] += a[i, j] * b[i, j]
+            accum(out, a[i, j], i, j)
+    flat = out.reshape((n * m,))
+    s = 0.0
+    for k in range(n * m):
+        s += flat[k] * k
+    return (out, s)
+""", (M, M.T.copy().T)),
+    "arrays made in a loop": ("""
+def f(x, n):
+    total = 0.0
+    for k in range(n):
+        t = empty(np.float64, k + 1)
+        for i in range(k + 1):
+            t[i] = x[0] + i
+        if total < -1000.0:
+            break
+        total += t[k]
+    return (total,)
+""", (X, 9)),
+    "one of two arrays": ("""
+def f(x, n):
+    if n > 2:
+        a = zeros(np.float64, n)
+    else:
+        b = zeros(np.float64, 3)
+        a = b
+    a[0] = x[1]
+    return (a, x[2])
+""", (X, 1)),
+    "functions of the preamble": ("""
+def f(x, y):
+    p = not isinf(x) and isfinite(y)
+    a = where(p, exp(-x), expit(y))
+    b = plus(x * y, 0.5) / sqrt(abs(y) + 1.0)
+    c = pow(x, 3.0) + maximum(x, y) - np.inf if x > 5.0 else np.nan
+    return (a, b, c, p)
+""", (0.3, -1.7)),
+    "no tuple": ("""
+def f(x):
+    return x * 2.0
+""", (0.3,)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", PROGRAMS)
+def test_as_python_runs_it(what: str) -> None:
+    text, args = PROGRAMS[what]
+    f = compiled(text)
+    got, true = f(*args), f.py_func(*args)
+    assert is_translated(f)
+    if not isinstance(true, tuple):
+        got, true = (got,), (true,)
+    for g, t in zip(got, true, strict=True):
+        np.testing.assert_allclose(g, t, rtol=1e-14)
+        assert isinstance(g, bool) == isinstance(t, (bool, np.bool_))
+
+
+RAISES = """
+def f(x, n):
+    a = zeros(np.float64, 5)
+    for k in range(n):
+        b = empty(np.float64, k + 1)
+        b[k] = x[k]
+        if b[k] > 1.0:
+            raise ValueError('too large')
+        if k == 4:
+            raise IndexError('four', 4)
+        a[k] = b[k]
+    if n == 3:
+        raise ArithmeticError('three')
+    return (a,)
+"""
+
+
+@pytest.mark.parametrize(
+    "args, expected, line",
+    [
+        ((X, 7), IndexError("four", 4), 14),
+        ((X + 2.0, 7), ValueError("too large"), 12),
+        ((X, 3), ArithmeticError("three"), 17),
+    ],
+)
+def test_exceptions_say_what_they_are_and_where(args: Any, expected: Any, line: int) -> None:
+    f = compiled(RAISES)
+    with pytest.raises(type(expected)) as e:
+        f(*args)
+    assert is_translated(f) and e.value.args == expected.args
+    last = traceback.extract_tb(e.value.__traceback__)[-1]
+    assert last.lineno == line and last.name == "f"
+
+
+@pytest.fixture
+def counted() -> Iterator[None]:
+    """Numba's runtime counts what it allocates."""
+    _nrt_python.memsys_enable_stats()
+    yield
+    _nrt_python.memsys_disable_stats()
+
+
+def allocated() -> tuple[int, int]:
+    gc.collect()
+    s = rtsys.get_allocation_stats()
+    return s.alloc - s.free, s.mi_alloc - s.mi_free
+
+
+@pytest.mark.parametrize("what", [*PROGRAMS, "raises"])
+def test_memory_is_given_back(what: str, counted: None) -> None:
+    text, args = PROGRAMS.get(what, (RAISES, (X, 7)))
+    f = compiled(text)
+
+    def run() -> None:
+        try:
+            f(*args)
+        except (IndexError, ValueError):
+            assert what == "raises"
+
+    run()
+    before = allocated()
+    for _ in range(3):
+        run()
+    assert allocated() == before
+
+
+def test_a_view_keeps_its_memory() -> None:
+    f = compiled("""
+def f(n):
+    a = zeros(np.float64, n, 2)
+    b = a.reshape((2 * n,))
+    b[0] = 3.0
+    c = a
+    return (b, c.shape[0])
+""")
+    got, n = f(50)
+    assert is_translated(f)
+    others = [np.full(100, 9.0) for _ in range(20)]  # would be given the same memory
+    assert got[0] == 3.0 and not got[1:].any() and n == 50 and len(others) == 20
+
+
+@pytest.mark.parametrize(
+    "text, args",
+    [
+        ("def f(x):\n    y = 1\n    if x > 0.0:\n        y = x\n    return (y,)\n", (0.5,)),
+        ("def f(x):\n    if x > 0.0:\n        return (x,)\n    return (-x,)\n", (-0.5,)),
+        ("def f(x):\n    x = x + 1.0\n    return (x,)\n", (0.5,)),
+        ("def f(x):\n    return (sum([x, x]),)\n", (0.5,)),
+    ],
+)
+def test_what_is_not_known_is_numbas(text: str, args: Any) -> None:
+    """Emitted code has none of this: a name of two types, several returns, parameters bound
+    anew, lists."""
+    f = compiled(text)
+    assert f(*args) == f.py_func(*args)
+    assert not is_translated(f)
