@@ -10,6 +10,7 @@ the way, so the value that `vjp` computes and the caller's own copy of it become
 
 from __future__ import annotations
 
+from jitad.specialise.confine import confine
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
@@ -161,9 +162,10 @@ def _is_zero(a: Atom) -> bool:
 
 
 def prepare(block: Block) -> Block:
-    """A function block as the sweeps like it: folded, small arrays apart, scratch made private."""
+    """A function block as the sweeps like it: folded, small arrays apart, scratch made private,
+    what a branch wants in it."""
     tape = Tape("function", simplify_block(block))
-    return simplify_block(privatise(scalarise(tape)).body)
+    return confine(simplify_block(privatise(scalarise(tape)).body))
 
 
 def _captured(block: Block, env: Env) -> list:
