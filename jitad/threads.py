@@ -46,9 +46,17 @@ def set_num_threads(count: int) -> int:
 def get_num_threads() -> int:
     """How many threads functions compiled with `parallel=True` may use.
 
+    Parameters
+    ----------
+    None.
+
     Returns
     -------
-    What `set_num_threads` has set, an int.
+    What `set_num_threads` has set: an int, no array, without shape or dtype.
+
+    Raises
+    ------
+    Nothing.
 
     Source: see `set_num_threads`.
 

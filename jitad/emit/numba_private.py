@@ -51,6 +51,7 @@ from numba.core import (
 from numba.core import ir as numba_ir
 from numba.core.runtime import nrt
 from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.cpython import numbers
 from numba.extending import intrinsic, lower_builtin
 from numba.np import numpy_support
 
@@ -1063,6 +1064,13 @@ class Body:
         """A call of something that Numba knows."""
         return self._call(function, None, args)
 
+    def wrapping(self, number: Typed) -> Typed:
+        """A number that was just computed, without the promise that it does not overflow."""
+        made = number.value
+        if isinstance(made, ir.Instruction) and made.opname in ("add", "sub", "mul"):
+            made.flags = ()
+        return number
+
     def method(self, owner: Typed, name: str, args: list[Typed]) -> Typed:
         return self._call(name, owner, args)
 
@@ -1258,7 +1266,17 @@ class _Lower(lowering.Lower):
     A parameter that keeps its value is the caller's, who holds it during the call.  Numba counts it
     up and down all the same, which LLVM does not always take away: in a recursion that costs more
     than the rest.
+
+    Integers wrap.  Numba promises LLVM that they don't, and checks of overflow are none to it then.
     """
+
+    def lower_function_body(self) -> Any:
+        promise = numbers._int_arith_flags
+        numbers._int_arith_flags = lambda kind: []  # under Numba's compiler lock
+        try:
+            return super().lower_function_body()
+        finally:
+            numbers._int_arith_flags = promise
 
     @cached_property
     def _borrowed(self) -> frozenset[str]:

@@ -17,7 +17,8 @@ from __future__ import annotations
 import ast
 import builtins
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from numba import types
@@ -41,6 +42,20 @@ _CHEAP = (ast.Name, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.B
 _FREE = {"where", "plus", "fadd", "isnan", "isinf", "isfinite"}
 
 
+def _checked(function: ast.FunctionDef) -> set[str]:
+    """The names of integers whose overflow is looked for: by signs (`trace.wide`), or in floats.
+
+    Numba promises LLVM that integers do not overflow, whereupon such a check is none.
+    """
+    asked = [n for n in ast.walk(function)
+             if (isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitXor)) or _is_float_of(n)]
+    return {n.id for a in asked for n in ast.walk(a) if isinstance(n, ast.Name)}
+
+
+def _is_float_of(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "np.float64"
+
+
 def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
     """Write the function's code; gives the type of its result.  `space`: its globals."""
     return _Translation(function, space, body).run()
@@ -57,6 +72,8 @@ class _Translation:
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
+        self.checked = _checked(function)
+        self.wraps = False  # may what is computed overflow, which a check then sees?
 
     def run(self) -> Any:
         for a, value in zip(self.function.args.args, self.body.arguments, strict=True):
@@ -85,13 +102,16 @@ class _Translation:
     def statement(self, statement: ast.stmt) -> None:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                self.bind(name, *self.owned(value))
+                with self.wrapping(name in self.checked):
+                    found = self.owned(value)
+                self.bind(name, *found)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
                 self.store(target, self.value(value))
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 self.exchange(targets, values)
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                new = self.operation(op, self.read(name), self.value(value))
+                with self.wrapping(name in self.checked):
+                    new = self.operation(op, self.read(name), self.value(value))
                 self.bind(name, new, True)
             case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
                 array, index = self.place(target)
@@ -289,7 +309,9 @@ class _Translation:
             case ast.Constant(value=value):
                 return self.body.constant(value)
             case ast.BinOp(left=left, op=op, right=right):
-                return self.operation(op, self.value(left), self.value(right))
+                with self.wrapping(isinstance(op, ast.BitXor)):
+                    operands = self.value(left), self.value(right)
+                return self.operation(op, *operands)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Typed(self.b.not_(self.truth(operand)), types.boolean)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
@@ -357,11 +379,21 @@ class _Translation:
     def operation(self, op: ast.AST, left: Typed, right: Typed) -> Typed:
         if type(op) not in _OPERATORS:
             raise NotTranslated(type(op).__name__)
-        return self.body.apply(_OPERATORS[type(op)], [left, right])
+        out = self.body.apply(_OPERATORS[type(op)], [left, right])
+        return self.body.wrapping(out) if self.wraps else out
+
+    @contextmanager
+    def wrapping(self, checked: bool) -> Iterator[None]:
+        before, self.wraps = self.wraps, self.wraps or checked
+        try:
+            yield
+        finally:
+            self.wraps = before
 
     def call(self, node: ast.Call) -> Typed:
         """What a call gives; of what was made for it alone no reference is left."""
-        given = [(self.value(a), self.is_fresh(a)) for a in node.args]
+        with self.wrapping(_is_float_of(node)):
+            given = [(self.value(a), self.is_fresh(a)) for a in node.args]
         match node.func:
             case ast.Attribute(value=owner, attr=method) if self.is_local(owner):
                 of = self.value(owner)

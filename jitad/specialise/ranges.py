@@ -228,11 +228,13 @@ class _Walk:
             rest = x - y * d.constant  # 0 <= rest < d
             self.known.assume([rest, (rest * -1).plus(d.constant - 1)])
         elif self.known.proves(d.plus(-1)):
-            self.known.assume([y])
+            natural = self.known.proves(x)
+            if natural or e.op == "mod":
+                self.known.assume([y])
             if e.op == "mod":
                 self.known.assume([(d - y).plus(-1)])
-                if self.known.proves(x):
-                    self.known.assume([x - y])
+            if natural:
+                self.known.assume([x - y])
 
     # -- control --------------------------------------------------------------------------------
 

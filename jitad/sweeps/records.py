@@ -22,6 +22,7 @@ from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Equation, Var, free_vars
 from jitad.tape.types import Array, Scalar, Stack
 
+_ARRAY = 64  # what it costs to record one, where a number costs 1
 _CHEAP_ON_ARRAYS = {"slice", "broadcast", "reshape", "transpose", "full", "iota", "copy"}
 
 
@@ -78,7 +79,7 @@ def _provide(scope: Scope, needed: list[Var]) -> None:
         _, v = heappop(todo)
         if v in cost:
             continue
-        cost[v] = 1 if isinstance(v.type, Scalar) else 64
+        cost[v] = 1 if isinstance(v.type, Scalar) else _ARRAY
         e = made.get(v)
         if versions.readable(v, first[v]):
             inputs[v] = []
@@ -94,10 +95,11 @@ def _provide(scope: Scope, needed: list[Var]) -> None:
         for a in inputs[v]:
             first[a] = min(first.get(a, first[v]), first[v])
             heappush(todo, (-order[a], a))
-    if joined(scope, [made[v] for v in sorted(fixed, key=order.__getitem__) if v in made]):
+    recorded = minimum_cut(inputs, cost, fixed, needed)
+    windows = [made[v] for v in sorted(fixed, key=order.__getitem__) if v in made]
+    if sum(cost[v] for v in recorded) > _ARRAY and joined(scope, windows):  # to be one record
         _provide(scope, needed)
         return
-    recorded = minimum_cut(inputs, cost, fixed, needed)
     # what is recorded comes back by its extents: they are needed as well
     extents = [
         d for v in sorted(recorded, key=order.__getitem__) for d in v.shape

@@ -60,6 +60,15 @@ class Text:
     def __format__(self, form: str) -> str:
         return format(str(self), form)
 
+    def __float__(self) -> float:
+        return float(str(self))
+
+    def __int__(self) -> int:
+        return int(str(self))
+
+    def __complex__(self) -> complex:
+        return complex(str(self))
+
     def __len__(self) -> int:
         return len(str(self))
 

@@ -240,9 +240,9 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "text": (
         as_text, [1.0], TypeError,
-        "a traced number can't become a text here: its value is not known while tracing",
-        "return float(str(x))", "str(x)",
-        "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
+        "a text that shows a traced value is known only when the kernel runs",
+        "return float(str(x))", "float(",
+        "Print it, raise it or return it; decide things by the value itself.",
     ),
     "key": (
         as_key, [1.0], TypeError,

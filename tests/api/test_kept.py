@@ -29,9 +29,9 @@ def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("JITAD_CACHE_DIR", str(tmp_path))
     seen: list[str] = []
 
-    def specialise(tape: Any) -> Any:
+    def specialise(tape: Any, threads: int | None = None) -> Any:
         seen.append(tape.name)
-        return pipeline.specialise(tape)
+        return pipeline.specialise(tape, threads=threads)
 
     monkeypatch.setattr(kept, "specialise", specialise)
     return seen

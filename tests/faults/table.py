@@ -75,7 +75,7 @@ FAULTS: tuple[Fault, ...] = (
           "                new.results.append(inner.gathered[v])",
           "an iteration adds nothing to the adjoints of outer variables"),
     # -- when forward code may run again, and in which order
-    Fault(AGAIN, "any(a in late for a in wants(x, active))", "False",
+    Fault(AGAIN, "any(a in late for a in (*wants(x, active), *sizes))", "False",
           "a loop with a past is run again without it"),
     Fault(AGAIN, "    return not later and x.ins[0] is start and any(a in shifted for a in x.ins[2:])",
           "    return True", "stores at one place count as stores at different places"),

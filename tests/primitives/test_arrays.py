@@ -77,7 +77,7 @@ NO_DERIVATIVE = {"blank", "dim", "iota", "check", "print", "positions"}
 WHOLE = {name for name, row in TABLE.items() if row.emit and not row.elementwise}
 # tested with the sweeps, and in tests/custom
 ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "attach", "call", "act",
-               "custom", "attach_rule", "callback", "unknown"}  # fmt: skip
+               "custom", "attach_rule", "callback", "unknown", "spread"}  # fmt: skip
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jitad import jit
 from jitad.errors import JitadIndexError, JitadValueError
 from jitad.specialise.pipeline import specialise
 from jitad.tape.types import INT, Scalar
 from jitad.values.number import Number, bind, o
+from tests.engines import on_tape
 from tests.specialise.tapes import (
     IV,
     F,
@@ -367,3 +369,14 @@ def test_random_index_arithmetic_keeps_results_and_exceptions(recipes, step, wra
     for x in ARRAYS:
         for m in (-2, 0, 1, 3):
             assert outcome(plain, x, m) == outcome(fast, x, m)
+
+
+def test_a_quotient_of_a_negative_number_is_not_natural() -> None:
+    def f(x, n, d):
+        if d < 1:
+            return 0.0
+        return x * max(-(n // d), 0)
+
+    for n, d in ((-7, 2), (7, 2), (-1, 5)):
+        for g in (jit(f), lambda *a: on_tape(f, *a)):
+            assert g(1.0, n, d) == f(1.0, n, d)

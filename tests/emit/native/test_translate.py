@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
+import jitad
 from jitad.emit import native
 
 HEAD = "import numpy as np\nfrom jitad.emit.preamble import *\n\n\n"
@@ -290,3 +291,29 @@ def test_what_is_not_known_is_numbas(text: str, args: Any) -> None:
     f = compiled(text)
     assert f(*args) == f.py_func(*args)
     assert not is_translated(f)
+
+
+def test_an_overflow_is_seen_whatever_else_is_checked() -> None:
+    """Sums and products of integers wrap where a check looks at them: LLVM may not assume that
+    they don't."""
+
+    def both(n):
+        s = 0
+        for i in range(n):
+            s += i * i * n
+        return s
+
+    def fibonacci(n):
+        a, b = 0, 1
+        for _ in range(n):
+            a, b = b, a + b
+        return a
+
+    def falling(n):
+        return 1 if n < 2 else n * falling(n - 1)
+
+    for f, small, large in ((both, 1000, 10**5), (fibonacci, 91, 93), (falling, 20, 21)):
+        compiled = jitad.jit(f)
+        assert compiled(small) == f(small)
+        with pytest.raises(OverflowError):
+            compiled(large)
