@@ -50,6 +50,8 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         args = tuple(map(as_operand, args))
         kind = None if dtype is not None else result_dtype(original, args)
+        if dtype is not None:
+            args = _in_loop_of(original, args, dtype)
         result = numpy_number(compute(*args))
         if kind is not None and type_of(result).dtype != kind.str[1:]:
             result = elementwise("cast", result, dtype=kind.str[1:])
@@ -70,6 +72,26 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _PYTHON: dict[str, Any] = {"f": float, "i": int, "b": np.dtype(bool)}
+
+
+def _in_loop_of(ufunc: Any, args: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
+    """The operands as NumPy computes with them where the result's dtype is given."""
+    kinds = [type_of(a).dtype for a in args]
+    if ufunc.nout != 1 or any(k[0] not in "biuf" for k in kinds):
+        return args
+    signature = (*(None for _ in args), np.dtype(dtype))
+    try:
+        wanted = ufunc.resolve_dtypes(
+            (*map(np.dtype, kinds), None), signature=signature, casting="same_kind"
+        )
+    except TypeError:
+        return args
+    whole = (k[0] in "biu" and w.kind in "iuf" and w.itemsize > 2
+             for k, w in zip(kinds, wanted, strict=False))  # fmt: skip
+    return tuple(
+        elementwise("cast", a, dtype=w.str[1:]) if take and k != w.str[1:] else a
+        for a, k, w, take in zip(args, kinds, wanted, whole, strict=False)
+    )
 
 
 def result_dtype(ufunc: Any, args: tuple[Any, ...]) -> Any:
@@ -288,7 +310,10 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 @replaces(np.nan_to_num)
 def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:  # fmt: skip
-    limits = np.finfo(type_of(as_operand(x)).dtype)
+    x = as_operand(x)
+    if type_of(x).dtype[0] in "biu":  # which have neither
+        return call(np.copy, x) if np.ndim(x) else x
+    limits = np.finfo(type_of(x).dtype)
     top = limits.max if posinf is None else posinf
     bottom = limits.min if neginf is None else neginf
     x = where(elementwise("isnan", x), nan, x)

@@ -1,0 +1,26 @@
+"""Does a ufunc with `dtype=` compute in that dtype, as NumPy does?"""
+
+import numpy as np
+import pytest
+
+import jitad
+from tests.engines import as_emitted, eagerly
+
+MASK, SMALL = np.array([True, False, True]), np.array([120, -120, 5], np.int8)
+X = np.arange(1.0, 4.0)
+CASES = {
+    "sum of bools": lambda x, m, s: np.add(m, True, dtype=np.float32) * x,
+    "sum of small ints": lambda x, m, s: np.add(s, s, dtype=np.float64) + x,
+    "product of small ints": lambda x, m, s: np.multiply(s, s, dtype=np.int64) * x,
+    "comparison": lambda x, m, s: np.less(s, 3, dtype=bool) * x,
+    "nan_to_num of bools": lambda x, m, s: np.nan_to_num(m) * x,
+    "nan_to_num of ints": lambda x, m, s: np.nan_to_num(s),
+}
+
+
+@pytest.mark.parametrize("run", [eagerly, as_emitted, lambda f, *args: jitad.jit(f)(*args)])
+@pytest.mark.parametrize("f", CASES.values(), ids=CASES)
+def test_as_numpy(f, run):
+    expected, got = f(X, MASK, SMALL), run(f, X, MASK, SMALL)
+    assert got.dtype == expected.dtype
+    assert np.array_equal(got, expected)
