@@ -127,12 +127,19 @@ def greedy(pattern: Any) -> np.ndarray[Any, Any]:
     return out
 
 
-def star(pattern: Any) -> np.ndarray[Any, Any]:
-    """A colour for each vertex, such that no path of four vertices has two colours only."""
+def _neighbours(pattern: Any) -> list[list[int]]:
+    """For each vertex those that it shares an edge with, itself left out."""
     graph = sparse.csr_array(pattern)
     starts, ends = graph.indptr.tolist(), graph.indices.tolist()
-    n = graph.shape[0]
-    near = [[w for w in ends[starts[v] : starts[v + 1]] if w != v] for v in range(n)]
+    return [
+        [w for w in ends[starts[v] : starts[v + 1]] if w != v] for v in range(graph.shape[0])
+    ]
+
+
+def star(pattern: Any) -> np.ndarray[Any, Any]:
+    """A colour for each vertex, such that no path of four vertices has two colours only."""
+    near = _neighbours(pattern)
+    n = len(near)
     colour = [-1] * n
     for v in range(n):
         taken = set()
@@ -151,10 +158,8 @@ def star(pattern: Any) -> np.ndarray[Any, Any]:
 
 def acyclic(pattern: Any) -> np.ndarray[Any, Any]:
     """A colour for each vertex, such that those of two colours are a forest."""
-    graph = sparse.csr_array(pattern)
-    starts, ends = graph.indptr.tolist(), graph.indices.tolist()
-    n = graph.shape[0]
-    near = [[w for w in ends[starts[v] : starts[v + 1]] if w != v] for v in range(n)]
+    near = _neighbours(pattern)
+    n = len(near)
     colour = [-1] * n
     parent: dict[tuple[int, int], tuple[int, int]] = {}  # edges of one tree have one root
 

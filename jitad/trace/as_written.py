@@ -340,17 +340,3 @@ def cycling(values: Any) -> Iterator[Any]:
 def repeating(value: Any) -> Iterator[Any]:
     while True:
         yield value
-
-
-def some(values: Any) -> bool:
-    for v in values:
-        if v:
-            return True
-    return False
-
-
-def every(values: Any) -> bool:
-    for v in values:
-        if not v:
-            return False
-    return True

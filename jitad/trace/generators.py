@@ -116,8 +116,8 @@ _WRITTEN: dict[Any, Callable[..., Any]] = {
     itertools.chain.from_iterable: lambda values: _written(as_written.each_of, values),
     itertools.takewhile: lambda f, values: _written(as_written.each_while, f, values),
     itertools.islice: _islice,
-    any: lambda values: run(as_written.some, values),
-    all: lambda values: run(as_written.every, values),
+    any: lambda values: run(as_written.any_of, values),
+    all: lambda values: run(as_written.all_of, values),
 }
 
 

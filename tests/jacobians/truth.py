@@ -14,7 +14,7 @@ def complex_step(f: Callable[..., Any], x: Any, *args: Any) -> Any:
     """Axes of the result, then those of x (Squire & Trapp 1998)."""
     columns = []
     for k in range(np.size(x)):
-        moved = np.array(x, complex)
+        moved = np.array(x, complex, order="C")  # or what is moved would be a copy
         moved.reshape(-1)[k] += 1j * STEP
         columns.append(np.imag(f(moved if np.ndim(x) else moved[()], *args)) / STEP)
     return np.reshape(np.stack(columns, -1), (*np.shape(columns[0]), *np.shape(x)))

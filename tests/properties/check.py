@@ -100,14 +100,23 @@ def _check(source: str, number: int, name: str, ways: tuple[str, ...]) -> Outcom
     expected, smooth = _gradient(f, analytic, args, plain, number)
     if not smooth:
         return Outcome("rejected")
+    return outcome(
+        ways, lambda way: _run(way, f, args, after, plain, expected, analytic, number), REFUSED
+    )
+
+
+def outcome(
+    ways: tuple[str, ...], run: Callable[[str], None], refused: tuple[str, ...]
+) -> Outcome:
+    """What comes of the ways, one after the other; these texts of errors are refusals."""
     ran: list[str] = []
     for way in ways:
         try:
-            _run(way, f, args, after, plain, expected, analytic, number)
+            run(way)
         except Wrong as e:
             return Outcome("failed", f"{way}: {str(e).split(':')[0]}", str(e), tuple(ran))
         except Exception as e:
-            if isinstance(e, jitad.JitadError) and any(text in str(e) for text in REFUSED):
+            if isinstance(e, jitad.JitadError) and any(text in str(e) for text in refused):
                 return Outcome("refused", f"{way}: {e.what}", ran=tuple(ran))
             return Outcome("failed", f"{way}: {_signature(e)}", traceback.format_exc(), tuple(ran))
         ran.append(way)

@@ -20,7 +20,7 @@ from tests.engines import ENGINES as MAIN
 from tests.engines import as_emitted
 from tests.properties.arrays.generate import ERRORS, Generated
 from tests.properties.arrays.running import fresh
-from tests.properties.check import Outcome, Wrong, _signature, forget, load
+from tests.properties.check import Outcome, Wrong, forget, load, outcome
 
 ENGINES = MAIN | {"emitted": as_emitted}
 WAYS = ("eager", "emitted", "tape", "native")
@@ -60,7 +60,6 @@ def check(made: Generated, number: int, name: str, ways: tuple[str, ...] = WAYS[
 
 def _check(made: Generated, number: int, name: str, ways: tuple[str, ...]) -> Outcome:
     f = load(made.source, name)
-    ran: list[str] = []
     after = fresh(made.args)
     if made.raises is None:
         try:
@@ -77,20 +76,14 @@ def _check(made: Generated, number: int, name: str, ways: tuple[str, ...]) -> Ou
             return Outcome("rejected")
     narrow = "float32" in made.source or any(
         np.asarray(v).dtype == np.float32 for v in made.args.values())
-    for way in ways:
-        try:
-            if made.raises is not None:
-                _refuses(way, f, made)
-            else:
-                _run(way, f, made.args, after, plain, truth, direction, number, narrow)
-        except Wrong as e:
-            return Outcome("failed", f"{way}: {str(e).split(':')[0]}", str(e), tuple(ran))
-        except Exception as e:
-            if isinstance(e, jitad.JitadError) and any(text in str(e) for text in REFUSED):
-                return Outcome("refused", f"{way}: {e.what}", ran=tuple(ran))
-            return Outcome("failed", f"{way}: {_signature(e)}", traceback.format_exc(), tuple(ran))
-        ran.append(way)
-    return Outcome("ok", ran=tuple(ran))
+
+    def run(way: str) -> None:
+        if made.raises is not None:
+            _refuses(way, f, made)
+        else:
+            _run(way, f, made.args, after, plain, truth, direction, number, narrow)
+
+    return outcome(ways, run, REFUSED)
 
 
 def _refuses(way: str, f: Callable[..., Any], made: Generated) -> None:
