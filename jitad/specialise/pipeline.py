@@ -13,6 +13,7 @@ from functools import partial
 
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
+from jitad.specialise.assign import assign
 from jitad.specialise.delay import delay
 from jitad.specialise.families import families
 from jitad.specialise.gather import gather
@@ -63,6 +64,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("abreast", abreast),
     ("in lanes", simplify),
     ("delay", delay),
+    ("assign", assign),
     ("gather", gather),
     ("sink", sink),
     ("mirrors", mirrors),
