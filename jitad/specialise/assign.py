@@ -116,9 +116,8 @@ def _rest(e: Equation, array: Var, out: Var, form: Linear, forms: Forms) -> list
         if length == constant(0):
             return a
         if length == constant(1):
-            return b.emit("store", a, zero, written(begin))  # type: ignore[no-any-return]
-        return b.emit(  # type: ignore[no-any-return]
-            "store_slice", a, zero, written(begin), lit(1), written(length), kinds="r")  # fmt: skip
+            return b.emit("store", a, zero, written(begin))
+        return b.emit("store_slice", a, zero, written(begin), lit(1), written(length), kinds="r")
 
     ran = b.emit("gt", count, lit(0))
     with b.block() as then:

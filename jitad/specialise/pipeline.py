@@ -36,12 +36,14 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
+from jitad.specialise.unfold import strides, unfold
 from jitad.tape.ir import Tape, walk
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("unfold", unfold),
     ("guards", apply_guards),
     ("simplify", simplify),
     ("returned", returned),
@@ -50,6 +52,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("families", families),
     ("decided", simplify),
     ("resolve", resolve),
+    ("strides", strides),
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("reshapes", reshapes),
@@ -74,7 +77,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("bare", bare),
 )
 
-_TOGETHER = (returned, resolve)  # look at calls and functions at once
+_TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 
 def passes(threads: int | None) -> list[tuple[str, Pass]]:
