@@ -43,7 +43,9 @@ def _times(b: Builder, a: Atom, power: int, depth: int) -> Atom | None:
     if power == 0:
         return a
     e = b.sources.get(a) if isinstance(a, Var) else None
-    if e is None or depth == 0 or not all(isinstance(p, Lit) or _alike(p, a) for p in e.ins):
+    if e is None or depth == 0 or e.op not in ("mul", "add", "sub", "neg", "cast"):
+        return None
+    if not all(isinstance(p, Lit) or _alike(p, a) for p in e.ins):
         return None
     found: Atom | None
     if (known := _power(e.op, e.ins)) is not None:
@@ -51,8 +53,7 @@ def _times(b: Builder, a: Atom, power: int, depth: int) -> Atom | None:
         return None if found is None else _as(b, found, a)
     if not isinstance(a.type, Scalar):
         return None
-    parts = [_times(b, p, power, depth - 1) for p in e.ins] if e.op in (
-        "mul", "add", "sub", "neg", "cast") else [None]  # fmt: skip
+    parts = [_times(b, p, power, depth - 1) for p in e.ins]
     if e.op == "mul":
         p, q = e.ins
         if parts[0] is not None:

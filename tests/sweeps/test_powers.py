@@ -14,11 +14,6 @@ from jitad.tape.types import Array, Scalar
 F, P = Scalar("f8"), Scalar("f8", True)
 
 
-def product(b, make):
-    """The factors that are left of two."""
-    return cancelled(b, *make)
-
-
 @pytest.mark.parametrize("kinds", [(F, F), (P, P), (F, P), (Array("f8", 1), Array("f8", 1))])
 def test_a_half_times_a_double(kinds):
     b = Builder()
@@ -36,6 +31,27 @@ def test_what_does_not_cancel_stays():
     half, third = b.emit("mul", lit(0.5), x), b.emit("mul", lit(3.0), y)
     for p, q in ((half, y), (half, third), (x, y), (half, half), (third, b.emit("add", x, y))):
         assert cancelled(b, p, q) == (p, q)
+
+
+def test_sums_of_doubles():
+    b = Builder()
+    x, y, z, s = (b.input(F) for _ in range(4))
+    doubles = [b.emit("mul", b.emit("add", v, v), s) for v in (y, z)]
+    half = b.emit("mul", lit(0.5), x)
+    p, q = cancelled(b, half, b.emit("sub", *doubles))
+    assert p == x and b.sources[q].op == "sub"
+    assert [b.sources[v].ins for v in b.sources[q].ins] == [(y, s), (z, s)]
+    mixed = b.emit("add", doubles[0], z)
+    assert cancelled(b, half, mixed) == (half, mixed)
+
+
+def test_what_a_stack_or_an_array_held_stays():
+    b = Builder()
+    stack, a, x = b.emit("stack", element=F), b.input(Array("f8", 1)), b.input(F)
+    stack = b.emit("push", stack, x)
+    half = b.emit("mul", lit(0.5), x)
+    for y in (b.emit("pop", stack)[1], b.emit("load", a, lit(0))):
+        assert cancelled(b, half, y) == (half, y)
 
 
 def test_a_number_of_another_precision_stays():
