@@ -59,9 +59,8 @@ def _times(b: Builder, a: Atom, power: int, depth: int) -> Atom | None:
         if parts[0] is not None:
             return _as(b, b.emit("mul", parts[0], q), a)
         return None if parts[1] is None else _as(b, b.emit("mul", p, parts[1]), a)
-    if any(p is None for p in parts):
-        return None
-    return _as(b, b.emit(e.op, *parts, **e.params), a)
+    made = [p for p in parts if p is not None]
+    return _as(b, b.emit(e.op, *made, **e.params), a) if len(made) == len(parts) else None
 
 
 def _power(op: str, ins: tuple[Atom, ...]) -> tuple[Atom, int] | None:
