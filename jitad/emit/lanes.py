@@ -3,8 +3,8 @@
 Those that are pushed and popped side by side: the numbers that one iteration of a loop records.
 One buffer then holds a record an iteration, with a lane for each number: one test for room, one
 address.  Two stacks go side by side if they begin in one block and their histories, the blocks and
-loops that their versions pass through, are the same.  Counted loops keep their stacks apart: their
-room is reserved beforehand, and apart they vectorise.
+loops that their versions pass through, are the same.  Counted loops keep their stacks apart, as
+apart they vectorise; unless each iteration has to wait for the one before it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from jitad.tape.flow import closure, predecessors
 from jitad.tape.ir import Atom, Block, Equation, Var, walk
-from jitad.tape.types import Scalar, Stack
+from jitad.tape.types import Scalar, Stack, is_float
 
 _MOST = 32  # numbers in a record
 
@@ -49,7 +50,7 @@ def lanes(body: Block, dead: set[Equation]) -> Lanes:
         for e in block.equations:
             if e.op == "stack" and isinstance(e.outs[0].type.element, Scalar):  # type: ignore[union-attr]
                 course = _Course(uses, e.outs[0], block)
-                if course.known and course.unbounded and not dead.intersection(course.sites):
+                if course.known and course.waiting and not dead.intersection(course.sites):
                     key = (e.outs[0].type, *course.history)
                     groups.setdefault(key, []).append(course)
         for group in groups.values():
@@ -67,7 +68,14 @@ class _Uses:
         self.place: dict[Equation, int] = {}
         self.of: dict[Var, list[Equation]] = {}
         self.inside: dict[Block, set[Var]] = {}  # versions taken in a block or further inside
+        self._waits: dict[Equation, bool] = {}
         self._visit(body)
+
+    def waits(self, loop: Equation) -> bool:
+        """Does each iteration need what the one before has computed, other than a sum?"""
+        if loop not in self._waits:
+            self._waits[loop] = loop.op == "while" or _is_chain(loop.blocks[0])
+        return self._waits[loop]
 
     def _visit(self, block: Block) -> set[Var]:
         self.blocks.append(block)
@@ -86,6 +94,23 @@ class _Uses:
         return taken
 
 
+def _is_chain(body: Block) -> bool:
+    numbers = [
+        (p, r) for p, r in zip(body.params[1:], body.results, strict=True)
+        if isinstance(p.type, Scalar) and is_float(p.type) and isinstance(r, Var)
+    ]  # fmt: skip
+    if not numbers:
+        return False
+    edges = predecessors(body)
+    sums = {e.outs[0]: e for e in body.equations if e.op in ("add", "sub")}
+    for p, r in numbers:
+        last = sums.get(r)
+        rest = [r] if last is None or p not in last.ins else [a for a in last.ins if a is not p]
+        if p in closure((a for a in rest if isinstance(a, Var)), edges):
+            return True
+    return False
+
+
 def _stacks(atoms: Iterable[Atom]) -> set[Var]:
     return {a for a in atoms if isinstance(a, Var) and isinstance(a.type, Stack)}
 
@@ -96,11 +121,11 @@ class _Course:
     def __init__(self, uses: _Uses, start: Var, block: Block) -> None:
         self.uses, self.start = uses, start
         self.known = True  # False: something else happens to it than is described here
-        self.unbounded = False  # is it pushed in a loop of unknown length?
+        self.waiting = False  # is it pushed in a loop that can't run in vector lanes?
         self.sites: list[Equation] = []  # its pushes and pops
         self.history, _ = self._follow(start, block, False)
 
-    def _follow(self, v: Var, block: Block, unbounded: bool) -> tuple[History, Var]:
+    def _follow(self, v: Var, block: Block, waiting: bool) -> tuple[History, Var]:
         """What happens to v, until nothing more does in this block; the version at the end."""
         steps: list[object] = []
         while self.known:
@@ -118,19 +143,19 @@ class _Course:
                         self.known = False  # two sites in one block: whose record is it?
                     steps.append((e.op, where))
                     self.sites.append(e)
-                    self.unbounded |= unbounded and e.op == "push"
+                    self.waiting |= waiting and e.op == "push"
                     v = e.outs[0]
                 case "for" | "while" if v in e.ins:
                     head = 3 if e.op == "for" else 0
                     body = e.blocks[-1]
                     k = e.ins[head:].index(v)
                     p = body.params[k + (1 if e.op == "for" else 0)]
-                    inner, end = self._follow(p, body, e.op == "while")
+                    inner, end = self._follow(p, body, self.uses.waits(e))
                     self.known &= end is body.results[k]
                     steps.append((e.op, id(e), inner))
                     v = e.outs[k]
                 case "if":
-                    inners, ends = zip(*(self._follow(v, b, unbounded) for b in e.blocks),
+                    inners, ends = zip(*(self._follow(v, b, waiting) for b in e.blocks),
                                        strict=True)  # fmt: skip
                     at = [
                         k for k in range(len(e.outs))

@@ -113,8 +113,9 @@ def reserve(s: Scope, loop: Equation) -> None:
         assert isinstance(init, Var)
         found: list[Equation] = []
         size = _pushed(s, body, p, found)
-        if any(e in s.lanes.at for e in found):
-            continue
+        lane = next((s.lanes.at[e] for e in found if e in s.lanes.at), _ALONE)
+        if not lane.first or (lane.width > 1 and size != "1"):
+            continue  # the first of a record asks for the room of all of it
         if size is None and (total := _foreseen(s, loop, p)) is not None:
             buffer, top = s.stacks[init]
             _grow(s, buffer, top, total)
@@ -123,6 +124,7 @@ def reserve(s: Scope, loop: Equation) -> None:
             continue
         s.reserved.update(found)
         buffer, top = s.stacks[init]
+        size = str(lane.width) if lane.width > 1 else size
         total = count.within(PRODUCT) if size == "1" else f"{count.within(PRODUCT)} * {size}"
         _grow(s, buffer, top, total)
 

@@ -71,8 +71,38 @@ def two_loops(x: Any) -> Any:
     return x * y
 
 
+def turning(x: Any) -> Any:
+    """A counted loop each of whose iterations waits for the one before."""
+    u, v = x, 1.0
+    for k in range(6):
+        u, v = u * np.cos(0.1 * v) + 0.1 * k, v * np.sin(u) + 1.0
+    return u * v
+
+
+def turning_in_turns(x: Any) -> Any:
+    """As many records as there were iterations of the loop around so far."""
+    u, v = x, 1.0
+    for n in range(5):
+        for k in range(n):
+            u, v = u * np.cos(0.1 * v) + 0.1 * k, v * np.sin(u) + 1.0
+        v = v * u
+    return u * v
+
+
+def sums_side_by_side(x: Any) -> Any:
+    """No iteration waits: what is recorded stays apart."""
+    total, other = 0.0, 0.0
+    for k in range(7):
+        y = np.exp(-x * k)
+        z = np.sin(y + x)
+        total += y * z
+        other += z * z
+    return np.sin(total) * other
+
+
 PROGRAMS: dict[Callable[[Any], Any], int] = {  # and how many buffers their gradients have
     pendulum: 1, branching: 3, nested: 3, within_a_counted_loop: 1, of_both_widths: 2, two_loops: 2,
+    turning: 1, turning_in_turns: 3, sums_side_by_side: 4,
 }  # fmt: skip
 
 
