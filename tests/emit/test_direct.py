@@ -12,8 +12,8 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
 from jitad import jit, jit_grad
-from jitad.emit.numba_private import entry
 from jitad.emit.native import compile, direct
+from jitad.emit.numba_private import entry
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL, FLOAT, INT, Array
 
