@@ -67,7 +67,7 @@ class Analysis:
     home: dict[Var, Block] = field(default_factory=dict)
     loose: set[Equation] = field(default_factory=set)  # sums whose order is free
     pushed: dict[Var, Equation] = field(default_factory=dict)  # arrays that their block records
-    rounded: set[Equation] = field(default_factory=set)  # sums whose rounding may decide something
+    rounded: set[Equation] = field(default_factory=set)  # sums after rounded products
     whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
     equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks compared
 
@@ -78,7 +78,7 @@ def analyse(
     """`known`: the functions that the body calls; `mine`: itself, if it is one."""
     out = Analysis()
     _visit(out, body)
-    out.rounded = rounded(body, known, mine)
+    out.rounded |= rounded(body, known, mine)
     made = {v: e for e in body.equations if e.op == "eq" for v in e.outs}
     out.equal = {e: made[e.ins[0]].ins for e in body.equations  # type: ignore[index]
                  if e.op == "check" and e.ins[0] in made}  # fmt: skip
@@ -401,4 +401,20 @@ def _loose_sums(out: Analysis, e: Equation) -> None:
             chain.append(q)
             at = q.outs[0]
         if at is r and not uses[r] and results[r] == 1:
-            out.loose.update(chain)
+            alone = len(chain) == 1 and _waits_a_step(body)
+            (out.rounded if alone else out.loose).update(chain)
+
+
+def _waits_a_step(body: Block) -> bool:
+    """Is there a product whose factor is that of the iteration before, as the power of a number?
+
+    Such a loop doesn't run in lanes, whatever the order of its sums, and is as fast as what an
+    iteration waits for: an addition takes less time after a product of its own than with it, in
+    one instruction.
+    """
+    made = {v: e for e in body.equations for v in e.outs}
+    return any(
+        isinstance(r, Var) and r in made and made[r].op == "mul" and p in made[r].ins
+        and isinstance(p.type, Scalar)
+        for p, r in zip(body.params[1:], body.results, strict=True)
+    )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jitad import jit
 from jitad.emit.kernel import kernel
 from jitad.emit.lower import emit
 from jitad.emit.print_python import Expr, apply, literal
@@ -192,3 +193,23 @@ def test_integer_sums_are_folded_into_their_names() -> None:
     n = b.input(INT, "n")
     less = b.emit("sub", b.emit("sub", n, lit(1)), lit(1))
     assert "n - 2" in check(finish(b, "f", less), 5)
+
+
+def test_a_sum_beside_a_power_waits_for_an_addition_only():
+    def polynomial(c, t):
+        total, power = 0.0, 1.0
+        for k in range(len(c)):
+            total += c[k] * power
+            power *= t
+        return total
+
+    def product(c, t):
+        total = 0.0
+        for k in range(len(c)):
+            total += c[k] * t
+        return total
+
+    for f, value, addition in ((polynomial, 1.0 + 1.0 + 0.75, "plus"), (product, 3.0, "fadd")):
+        compiled_f = jit(f)
+        assert compiled_f(np.array([1.0, 2.0, 3.0]), 0.5) == value
+        assert f"{addition}(total, " in compiled_f.source
