@@ -19,7 +19,7 @@ from jitad.tape.copy import begin, copy_block
 from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Tape, walk
 
-_MOST = 4000  # equations of a tape that grows by this
+_MOST = 1000  # equations that a tape may always grow by; else to twice of what there are
 _SMALL = 150  # equations of a function that goes two steps at a time
 
 
@@ -41,7 +41,7 @@ def unfold(tape: Tape) -> Tape:
     whole: dict[str, int] = {}
     total = sum(size(f) for f in _called(tape.body) if f in ends)
     total += sum(size(f) for f in bodies if f not in ends)
-    if not ends or total > _MOST:
+    if not ends or total > max(_MOST, 2 * sum(sizes.values())):
         return tape
     plain = {name: bodies[name] for name in ends}
     body = _copied(tape.body, plain)
