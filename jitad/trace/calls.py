@@ -42,7 +42,6 @@ from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
-from jitad.trace.recursion import called
 from jitad.trace.refused import ACTING, UNREPEATABLE, is_from
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import asked, spread
@@ -326,9 +325,14 @@ def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
 
 def _recursive(trace: Trace, f: FunctionType, twin: FunctionType, args: Any, kwargs: Any) -> Any:
     """A function of the tape; where that can't be, the trace starts anew and unfolds the calls."""
+    from jitad.trace.attempts import is_caught  # which knows of branches
+    from jitad.trace.recursion import called
+
     try:
         return called(trace, f, twin, args, kwargs)
     except (JitadError, TypeError) as error:
+        if is_caught(trace, error):
+            raise
         insight, code = trace.insight, f.__code__
         if code in insight.tried:
             raise _unknown_depth(trace, error) from None

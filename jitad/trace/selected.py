@@ -73,19 +73,29 @@ def key(s: Snapshot) -> Any:
             return NUMBER
         case Obj(None | str() | bytes() | range() as v):
             return (type(v), v)
+        case Obj(BaseException()):
+            return kind_of_exception(s)
         case Arr(value=v) | Rec(value=v) | Obj(v):
             return id(v)
     return id(s)
+
+
+def kind_of_exception(s: Snapshot) -> Any:
+    """Equal for exceptions that differ in nothing but traced values."""
+    match s:
+        case Rec(BaseException() as e, keys):
+            return (type(e), keys)
+        case Obj(BaseException() as e):
+            return (type(e), repr(e.args), repr(vars(e)))
+    return None
 
 
 def lasting(f: OneOf) -> Iterator[Any]:
     """The keys, the same in each pass through a loop, which raises its exceptions anew."""
     for k, part in zip(f.keys, f.parts, strict=True):
         match part:
-            case Keep(Obj(BaseException() as e)):
-                yield (type(e), repr(e.args), repr(vars(e)))
-            case Record(Rec(BaseException() as e, keys)):
-                yield (type(e), keys)
+            case Keep(Obj(BaseException()) as s) | Record(Rec(BaseException()) as s):
+                yield kind_of_exception(s)
             case _:
                 yield k
 
