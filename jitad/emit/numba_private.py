@@ -238,6 +238,14 @@ _AT = re.compile(r"^(!\d+) = !DILocation\(line: (\d+)", re.MULTILINE)
 _LANES = re.compile(r"<(\d+) x (?:double|float|i\d+)>")
 
 
+def taken_as_numbers(gufunc: Any) -> list[bool]:
+    """Which operands the function behind `guvectorize` takes as numbers, not as arrays."""
+    declared = gufunc.gufunc_builder._sigs
+    if declared:
+        return [not isinstance(t, types.Array) for t in declared[0].args]
+    return [not core for core in gufunc.gufunc_builder.sin]
+
+
 def vector_widths(dispatcher: Any) -> dict[int, int]:
     """The lanes of the widest vectors in loops, by the line of the source; none if Numba is off."""
     if not getattr(dispatcher, "signatures", None):

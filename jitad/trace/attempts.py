@@ -181,7 +181,7 @@ def user_frame() -> FrameType | None:
 
 def caught(trace: Trace, kind: type) -> bool:
     """Would an attempt around catch this kind of exception?"""
-    if issubclass(kind, GuardMiss) or not issubclass(kind, Exception):
+    if issubclass(kind, GuardMiss) or kind is JitadError or not issubclass(kind, Exception):
         return False
     for kinds, regions in trace.sealed:
         if issubclass(kind, kinds) and len(trace.regions) > regions:
