@@ -393,8 +393,9 @@ class Hooking(Expressions):
                     ast.Starred(_store(t), ast.Store()) if isinstance(e, ast.Starred) else _store(t)
                     for t, e in zip(temporaries, target.elts, strict=True)
                 ]
-                starred = any(isinstance(e, ast.Starred) for e in target.elts)
-                count = ast.Constant(None if starred else len(parts))
+                star = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+                around: Any = (star[0], len(parts) - 1 - star[0]) if star else len(parts)
+                count = ast.Constant(around)
                 spread = ast.Tuple(parts, ast.Store())
                 out: list[ast.stmt] = [ast.Assign([spread], _hook("unpack", value, count))]
                 for t, e in zip(temporaries, target.elts, strict=True):

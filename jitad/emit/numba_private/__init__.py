@@ -21,6 +21,7 @@ from jitad.emit.numba_private.calls import (
     call_type,
     reader,
     result_type,
+    taken_as_numbers,
     uncacheable,
 )
 from jitad.emit.numba_private.compiler import KernelCompiler, dispatcher
