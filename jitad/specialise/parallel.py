@@ -20,9 +20,9 @@ from collections.abc import Iterator, Set
 
 from jitad.primitives import TABLE
 from jitad.specialise.divisible import Plan, Serial, in_place, plan
+from jitad.specialise.rows import VIEWS, as_loops
 from jitad.specialise.slabs import slabs
 from jitad.specialise.together import Equal
-from jitad.specialise.vectors import as_loops
 from jitad.specialise.work import Work
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import (
@@ -34,6 +34,7 @@ from jitad.tape.ir import (
     Tape,
     Var,
     free_vars,
+    is_array,
     lit,
     walk,
 )
@@ -48,7 +49,7 @@ _DEEPEST = 2  # loops around one that is divided: each time it is asked how much
 def parallel(tape: Tape, most: int = 0) -> Tape:
     """The tape with such loops divided into at most so many parts, 0: one a thread (in place)."""
     work = _Parallel(tape, most)
-    slabs(tape.body, work.forms, work.fits)
+    slabs(tape.body, work.forms, work.fits, _DEEPEST)
     work.visit(tape.body)
     return Tape(tape.name, tape.body, tape.pos, {**tape.functions, **work.made})
 
@@ -57,12 +58,11 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
     """What `parallel` does to each loop, in words; what is in a divided one is not asked."""
     work = _Parallel(tape, 0)
     forms = work.forms
-    slabs(tape.body, forms, work.fits)
+    slabs(tape.body, forms, work.fits, _DEEPEST)
 
     def visit(block: Block, depth: int = 0) -> Iterator[tuple[Pos | None, str]]:
         if depth < _DEEPEST:
-            as_loops(block, 2 * GRAIN, work.equal)
-            forms.learn(block)
+            work.whole_arrays(block)
         for e in block.equations:
             if e.op == "for" and depth <= _DEEPEST:
                 try:
@@ -113,13 +113,18 @@ class _Parallel:
             return False
         return Work(e, self.forms).enough(2 * GRAIN)
 
+    def whole_arrays(self, block: Block) -> None:
+        """Loops in the place of operations over whole arrays."""
+        self.makers.update((v, e) for e in block.equations for v in e.outs)
+        as_loops(block, 2 * GRAIN, self.equal, self.makers)
+        self.forms.learn(block)
+        self.makers.update((v, e) for e in block.equations for v in e.outs)
+
     def visit(self, block: Block, depth: int = 0) -> None:
         """`depth`: how many loops are around."""
         out: list[Equation] = []
         if depth < _DEEPEST:
-            as_loops(block, 2 * GRAIN, self.equal)
-            self.forms.learn(block)
-        self.makers.update((v, e) for e in block.equations for v in e.outs)
+            self.whole_arrays(block)
         for e in block.equations:
             if e.op == "for" and depth <= _DEEPEST:
                 try:
@@ -153,7 +158,7 @@ class _Parallel:
         parts = out("minimum", most, out("floordiv", total, grain))
         parts = out("maximum", out("minimum", parts, count), lit(1))
         sums = [out.blank(parts, e.ins[3 + k], bool(how.late)) for k in how.sums]
-        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums])
+        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums], self.makers)
         name = f"{function.name}{len(self.made) + 1}"
         self.made[name] = function.tape(name)
         changed = [e.ins[3 + k] for k in (*how.summed, *how.apart)]
@@ -247,7 +252,9 @@ class _Writer:
 class _Function:
     """The function that runs a part of a loop's iterations."""
 
-    def __init__(self, name: str, e: Equation, how: Plan, sums: list) -> None:
+    def __init__(
+        self, name: str, e: Equation, how: Plan, sums: list, makers: dict[Var, Equation]
+    ) -> None:
         self.name, self.e, self.how = name, e, how
         self.sums = [Var(t, (Var(INT),)) for t in sums]
         body = e.blocks[0]
@@ -256,18 +263,34 @@ class _Function:
         seen: list[Var] = [*free, *free_vars(body)]
         inside = {v for x in walk(body) for v in x.outs} | set(body.params)
         inside |= {p for x in walk(body) for b in x.blocks for p in b.params}
-        for v in (*seen, *own, *inside):  # extents that are spoken of
+        inner = sorted(inside, key=lambda v: v.serial)
+        for v in (*seen, *own, *inner):  # extents that are spoken of
             seen += [n for n in v.shape if isinstance(n, Var) and n not in inside]
-        arrays = [v for v in dict.fromkeys(seen) if v not in inside]
-        for v in arrays:
-            seen += [n for n in v.shape if isinstance(n, Var)]
-        self.taken: list[Var] = [v for v in dict.fromkeys(seen) if v not in inside]
+        self.taken: dict[Var, None] = {}
+        self.views: dict[Var, Equation] = {}  # of what it takes: they have no memory to be handed
+
+        def take(v: Atom) -> None:
+            if not isinstance(v, Var) or v in inside or v in self.taken or v in self.views:
+                return
+            made = makers.get(v)
+            changed = made is not None and is_array(made.ins[0]) and made.ins[0] in e.ins
+            if made is not None and made.op in VIEWS and not changed:
+                for a in (*made.ins, *v.shape):
+                    take(a)
+                self.views[v] = made
+            else:
+                self.taken[v] = None
+                for a in v.shape:
+                    take(a)
+
+        for v in seen:
+            take(v)
         self.own = own
 
     def tape(self, name: str) -> Tape:
         e, how = self.e, self.how
         (body,) = e.blocks
-        env = {v: Var(v.type, v.shape, v.name) for v in self.taken}
+        env = {v: Var(v.type, v.shape, v.name) for v in (*self.taken, *self.views)}
 
         def new(a: Atom) -> Atom:
             return env.get(a, a) if isinstance(a, Var) else a
@@ -281,6 +304,8 @@ class _Function:
         w = _Writer(e)
         for s, n in zip(self.sums, sizes, strict=True):
             w.equations.append(Equation("dim", (s,), (n,), {"axis": 0}))  # type: ignore[arg-type]
+        for v, x in self.views.items():
+            w.equations.append(Equation(x.op, tuple(map(new, x.ins)), (env[v],), x.params))
         start, step, count = map(new, e.ins[:3])
         first, times = self.range(w, part, parts, start, step, count)
         init: list[Atom] = [lit(0)] * len(e.outs)
@@ -291,7 +316,7 @@ class _Function:
             dtype = e.outs[k].type.dtype  # type: ignore[union-attr]
             init[k] = lit_zero(dtype)
         turned = lit(abs(step.value)) if isinstance(step, Lit) else step
-        params = [part, parts, *arrays, *self.sums, *env.values()]
+        params = [part, parts, *arrays, *self.sums, *(env[v] for v in self.taken)]
         told = e.params
         if (start, step) == (lit(0), lit(1)) and count in params:  # passes may rely on that
             told = {**told, "part_of": params.index(count)}  # type: ignore[arg-type]

@@ -33,7 +33,7 @@ def together(tape: Tape) -> Tape:
     """The tape with such operations side by side (in place)."""
     equal = Equal(tape)
     for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
-        memory = _Memory(block)
+        memory = Memory(block)
         out: list[Equation] = []
         for stretch in _stretches(block):
             nests = [_extents(e, equal) for e in stretch]
@@ -96,7 +96,7 @@ def _extents(e: Equation, equal: Equal) -> Extents | None:
     return tuple(map(equal.find, shape)) or None
 
 
-class _Memory:
+class Memory:
     """Which memory may an equation read or write?
 
     Versions of an array and views of it share theirs; elements that are computed where they are
@@ -109,37 +109,42 @@ class _Memory:
         for e in block.equations:
             match e.op:
                 case op if op in STORES:
-                    self._home[e.outs[0]] = self._of(e.ins[0])
+                    self._home[e.outs[0]] = self.home(e.ins[0])
                 case "slice" | "transpose" | "broadcast":
-                    self._home[e.outs[0]] = self._of(e.ins[0])
+                    self._home[e.outs[0]] = self.home(e.ins[0])
                     self._reads[e.outs[0]] = self.of(e.ins[0])
                 case "for" | "while":
                     init = e.ins[3 if e.op == "for" else 0 :]
                     self._home.update(
-                        (v, self._of(a)) for a, v in zip(init, e.outs, strict=True) if is_array(v)
+                        (v, self.home(a)) for a, v in zip(init, e.outs, strict=True) if is_array(v)
                     )
                 case _ if not e.blocks and TABLE[e.op].elementwise and is_array(e.outs[0]):
                     reads = (self.of(a) for a in e.ins if is_array(a))
                     self._reads[e.outs[0]] = frozenset(e.outs).union(*reads)
 
-    def _of(self, a: Atom) -> Atom:
+    def home(self, a: Atom) -> Atom:
+        """What the memory of a version or view of an array was called at first."""
         return self._home.get(a, a)
 
     def of(self, a: Atom) -> frozenset[Atom]:
-        return self._reads.get(a) or frozenset([self._of(a)])
+        return self._reads.get(a) or frozenset([self.home(a)])
+
+    def direct(self, a: Atom) -> bool:
+        """Is it the array itself, not a view, nor computed where it is used?"""
+        return a not in self._reads
 
     def read(self, e: Equation) -> frozenset[Atom]:
         return frozenset().union(*(self.of(a) for a in e.ins if is_array(a)))
 
     def written(self, e: Equation) -> list[Atom]:
-        return [self._of(e.ins[0])] if e.op in STORES else []
+        return [self.home(e.ins[0])] if e.op in STORES else []
 
 
 class _Schedule:
     """A stretch of equations in a new order."""
 
     def __init__(
-        self, stretch: list[Equation], nests: list[Extents | None], memory: _Memory
+        self, stretch: list[Equation], nests: list[Extents | None], memory: Memory
     ) -> None:
         self._stretch, self._nests = stretch, nests
         self._light = [n is None and _light(e) for e, n in zip(stretch, nests, strict=True)]
