@@ -9,7 +9,8 @@ function of the tape, which runs the k-th part of the iterations, and a `spread`
   of a part meet the next part's first: those are left for later (`late`), when all parts are done.
 * Where it adds to any element, each part adds in a copy of its own; the copies are added up.
 
-Into how many parts a loop is divided is decided when it runs, by the operations that it will take.
+Into how many parts a loop is divided is decided when it runs, by the operations that it will take:
+one a thread at most, or several where iterations differ in length.
 That and the order of all additions depend on nothing but trip counts, extents and the number of
 threads, so results are the same each time.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from jitad.primitives import TABLE
+from jitad.primitives.threads import MOST
 from jitad.specialise.divisible import Plan, Serial, in_place, plan
 from jitad.specialise.rows import VIEWS, as_loops
 from jitad.specialise.slabs import slabs
@@ -43,6 +45,7 @@ from jitad.tape.types import BOOL, INT, Array, Scalar
 
 GRAIN = 100_000  # operations that a part must have: a thread wakes in 5 to 50 microseconds
 PRIVATE = 8  # operations that are worth a private element, which is cleared and added up
+FINER = 8  # parts a thread more than one, where iterations take more or less time
 _DEEPEST = 2  # loops around one that is divided: each time it is asked how much there is to do
 
 
@@ -155,6 +158,9 @@ class _Parallel:
         if how.summed:
             grain = out("maximum", grain, out("mul", private, lit(PRIVATE)))
         most = lit(self.most) if self.most else out("threads")
+        if work.uneven:  # who has done with a short part takes another one
+            finer = out("add", out("mul", out("sub", most, lit(1)), lit(FINER)), lit(1))
+            most = out("minimum", finer, lit(MOST))
         parts = out("minimum", most, out("floordiv", total, grain))
         parts = out("maximum", out("minimum", parts, count), lit(1))
         sums = [out.blank(parts, e.ins[3 + k], bool(how.late)) for k in how.sums]
@@ -166,7 +172,8 @@ class _Parallel:
         summed_up = [Var(s.type, s.shape) for s in sums]
         outs = (*(e.outs[k] for k in (*how.summed, *how.apart)), *summed_up)
         params = {"function": name, "changed": tuple(range(2, 2 + len(outs))),
-                  "summed": len(how.summed), "late": bool(how.late)}  # fmt: skip
+                  "summed": len(how.summed), "late": bool(how.late),
+                  "most": self.most}  # fmt: skip
         out.equations.append(Equation("spread", ins, outs, params, (), e.pos))
         for k, partial in zip(how.sums, summed_up, strict=True):
             out.add_up(partial, e.ins[3 + k], e.outs[k])

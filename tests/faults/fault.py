@@ -26,7 +26,7 @@ FAST = (
 )
 
 
-LONG = 5.0  # times as long as sound tests take: what takes longer has no end
+LONG = 3.0  # times as long as sound tests take: what takes longer has no end
 LEAST = 120.0  # seconds
 
 

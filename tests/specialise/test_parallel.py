@@ -41,7 +41,9 @@ def finely(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "PRIVATE", 0)
 
 
-def backwards(function: Any, parts: int, late: int, summed: int, *operands: Any) -> None:
+def backwards(
+    function: Any, parts: int, most: int, late: int, summed: int, *operands: Any
+) -> None:
     """`spread`, the last part first; what is left for later comes after all.  No two parts may
     write the same element."""
     arrays, own = operands[:summed], operands[summed : 2 * summed]
