@@ -53,7 +53,7 @@ def parallel(tape: Tape, most: int = 0) -> Tape:
     """The tape with such loops divided into at most so many parts, 0: one a thread (in place)."""
     work = _Parallel(tape, most)
     slabs(tape.body, work.forms, work.fits, _DEEPEST)
-    work.visit(tape.body)
+    work.visit(tape.body, Equal())
     return Tape(tape.name, tape.body, tape.pos, {**tape.functions, **work.made})
 
 
@@ -63,10 +63,10 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
     forms = work.forms
     slabs(tape.body, forms, work.fits, _DEEPEST)
 
-    def visit(block: Block, depth: int = 0) -> Iterator[tuple[Pos | None, str]]:
-        if depth < _DEEPEST:
-            work.whole_arrays(block)
-        for e in block.equations:
+    def visit(
+        block: Block, equal: Equal, depth: int = 0
+    ) -> Iterator[tuple[Pos | None, str]]:
+        for e in work.equations(block, equal, depth):
             if e.op == "for" and depth <= _DEEPEST:
                 try:
                     how = plan(e, forms, tape.functions)
@@ -77,9 +77,9 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
                 except Serial as why:
                     yield e.pos, f"on one thread: {why}"
             for b in e.blocks:
-                yield from visit(b, depth + (e.op in ("for", "while")))
+                yield from visit(b, equal.copy(), depth + (e.op in ("for", "while")))
 
-    yield from visit(tape.body)
+    yield from visit(tape.body, Equal())
 
 
 def _told(e: Equation, how: Plan) -> str:
@@ -104,7 +104,6 @@ class _Parallel:
         self.tape, self.most = tape, most
         self.forms = Forms()
         self.forms.learn(tape.body)
-        self.equal = Equal(tape)
         self.made: dict[str, Tape] = {}
         self.makers: dict[Var, Equation] = {}
 
@@ -116,19 +115,20 @@ class _Parallel:
             return False
         return Work(e, self.forms).enough(2 * GRAIN)
 
-    def whole_arrays(self, block: Block) -> None:
-        """Loops in the place of operations over whole arrays."""
+    def equations(self, block: Block, equal: Equal, depth: int) -> Iterator[Equation]:
+        """Of a block, with loops in the place of operations over whole arrays; `equal` learns."""
         self.makers.update((v, e) for e in block.equations for v in e.outs)
-        as_loops(block, 2 * GRAIN, self.equal, self.makers)
-        self.forms.learn(block)
-        self.makers.update((v, e) for e in block.equations for v in e.outs)
+        if depth < _DEEPEST:
+            as_loops(block, 2 * GRAIN, equal, self.makers)
+            self.forms.learn(block)
+        for e in block.equations:
+            equal.learn(e, self.makers)
+            yield e
 
-    def visit(self, block: Block, depth: int = 0) -> None:
+    def visit(self, block: Block, equal: Equal, depth: int = 0) -> None:
         """`depth`: how many loops are around."""
         out: list[Equation] = []
-        if depth < _DEEPEST:
-            self.whole_arrays(block)
-        for e in block.equations:
+        for e in self.equations(block, equal, depth):
             if e.op == "for" and depth <= _DEEPEST:
                 try:
                     out += self.divided(e, plan(e, self.forms, self.tape.functions))
@@ -136,7 +136,7 @@ class _Parallel:
                 except Serial:
                     pass
             for b in e.blocks:
-                self.visit(b, depth + (e.op in ("for", "while")))
+                self.visit(b, equal.copy(), depth + (e.op in ("for", "while")))
             out.append(e)
         block.equations = out
 

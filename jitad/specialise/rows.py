@@ -27,8 +27,8 @@ from jitad.tape.lent import STORES
 from jitad.tape.linear import Forms
 from jitad.tape.types import INT, Array, Scalar, Type
 
-_WORTH = 8  # operations, loads and stores an element: where there are fewer, memory takes the time
-_DEAR = 10  # operations that a function takes
+WORTH = 20  # operations, loads and stores an element: where there are fewer, memory takes the time
+_DEAR = 20  # operations that a function takes
 _FEW = 16  # rows: as many threads would be idle for the most part
 
 VIEWS = ("slice", "transpose", "broadcast", "full", "iota")
@@ -41,13 +41,15 @@ _ALL: Rows = (0, lit(0), lit(1))
 
 def as_loops(block: Block, least: int, equal: Equal, makers: dict[Var, Equation]) -> None:
     """Put loops in the place of such operations in a block, if they may have so much work (in
-    place).  `equal`: which extents are; `makers`: what has made a variable."""
+    place).  `equal`: which extents are, before the block; `makers`: what has made a variable."""
+    equal = equal.copy()
     memory = Memory(block)
     out: list[Equation] = []
     group: _Group | None = None
     left = deque(block.equations)
     while left:
         e = left.popleft()
+        equal.learn(e, makers)
         n = _count(e, equal)
         if group is not None and not group.takes(e, n):
             if not group.stops(e):
@@ -64,7 +66,7 @@ def as_loops(block: Block, least: int, equal: Equal, makers: dict[Var, Equation]
             if n is None or e.op in VIEWS:
                 out.append(e)
                 continue
-            group = _Group(n, equal, memory, makers)
+            group = _Group(_extent(e), equal, memory, makers)
             if not group.takes(e, n):
                 out.append(e)
                 group = None
@@ -87,19 +89,24 @@ def _count(e: Equation, equal: Equal) -> Atom | None:
         return None
     v = e.outs[0]
     if e.op in _REDUCTIONS:
-        axes, shape = e.params["axes"], e.ins[0].shape
-        floats = v.type == e.ins[0].type or v.type.dtype == e.ins[0].type.dtype  # type: ignore[union-attr]
-        whole = v.type.dtype[0] == "f" and floats and e.op == "sum"  # type: ignore[union-attr]
-        if 0 in axes and not whole:
+        (a,) = e.ins
+        whole = e.op == "sum" and v.type.dtype == a.type.dtype and v.type.dtype[0] == "f"  # type: ignore[union-attr]
+        if 0 in e.params["axes"] and not whole:
             return None
     elif e.op in _WRITES:
-        shape = slice_extents(e.params["kinds"], e.ins[2:])
-    elif is_array(v) and (TABLE[e.op].elementwise or e.op in VIEWS):
-        shape = v.shape
-    else:
+        if "r" not in e.params["kinds"]:
+            return None
+    elif not (is_array(v) and (TABLE[e.op].elementwise or e.op in VIEWS)):
         return None
-    n = equal.find(shape[0]) if shape else None
+    n = equal.find(_extent(e))
     return None if isinstance(n, Lit) and n.value < _FEW else n
+
+
+def _extent(e: Equation) -> Atom:
+    """How many rows, as the operation itself has it: another name may come later."""
+    if e.op in _WRITES:
+        return slice_extents(e.params["kinds"], e.ins[2:])[0]
+    return (e.ins[0] if e.op in _REDUCTIONS else e.outs[0]).shape[0]
 
 
 def _rows(e: Equation) -> Rows:
@@ -135,7 +142,7 @@ class _Group:
     # -- what belongs to it -----------------------------------------------------------------------
 
     def takes(self, e: Equation, n: Atom | None) -> bool:
-        if n != self.n or (e.op in VIEWS and self.made.isdisjoint(e.ins)):
+        if n != self.equal.find(self.n) or (e.op in VIEWS and self.made.isdisjoint(e.ins)):
             return False
         slices = self.slices(e)
         return all(map(self.fits, slices)) and self.fits(e, {x.outs[0] for x in slices})
@@ -143,8 +150,9 @@ class _Group:
     def slices(self, e: Equation) -> list[Equation]:
         """The parts of arrays that it goes over, which are to be read where they are."""
         found = (self.makers.get(a) for a in e.ins if a not in self.made)  # type: ignore[arg-type]
+        n = self.equal.find(self.n)
         return [x for x in found if x is not None and x.op == "slice"
-                and _count(x, self.equal) == self.n and self.memory.direct(x.ins[0])]  # fmt: skip
+                and _count(x, self.equal) == n and self.memory.direct(x.ins[0])]  # fmt: skip
 
     def fits(self, e: Equation, made: Set[Atom] = frozenset()) -> bool:
         """Can it be done row by row beside the others, once these slices are there?"""
@@ -184,7 +192,7 @@ class _Group:
                 case "broadcast" if 0 not in e.params["axes"]:
                     rows = None
             if a in self.made and not self.stored(a):
-                if rows != _ALL or self.equal.find(a.shape[0]) != self.n:
+                if rows != _ALL or self.equal.find(a.shape[0]) != self.equal.find(self.n):
                     return None
                 continue
             out += [(home, a, rows if self.memory.direct(a) else None)
@@ -196,9 +204,12 @@ class _Group:
         return any(a is w.version for w in self.written.values())
 
     def stops(self, e: Equation) -> bool:
-        """Must it stay behind the group?  Memory that the group reads must not change before."""
-        fresh = not e.blocks and TABLE[e.op].fresh and e.op != "full"
-        if e.blocks or e.op in STORES or TABLE[e.op].effect or fresh:
+        """Must it stay behind the group?  Memory that the group reads must not change before, and
+        what it writes has been written when an error is raised."""
+        if e.blocks or e.op in STORES:
+            return True
+        row = TABLE[e.op]
+        if (row.fresh and e.op != "full") or (row.effect and (e.op != "check" or self.written)):
             return True
         needs = {*e.ins, *(n for v in e.outs for n in v.shape)}
         return not (self.made.isdisjoint(needs) and self.totals.isdisjoint(needs))
@@ -232,7 +243,7 @@ class _Group:
             return as_they_were
         known = {v for e in (*views, *rest) for v in e.outs} | self.there | versions
         loop = _Loop(self, members, later - known)
-        if loop.weight < _WORTH or not Work(loop.equation, Forms()).enough(least):
+        if loop.weight < WORTH or not Work(loop.equation, Forms()).enough(least):
             return as_they_were
         return [*self.before, *loop.first, loop.equation, *views], rest
 

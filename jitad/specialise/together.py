@@ -15,7 +15,7 @@ an array and what writes to it stay in their order, or there would have to be a 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heappush, nsmallest
 
 from jitad.primitives import TABLE
@@ -60,14 +60,26 @@ def _stretches(block: Block) -> Iterator[list[Equation]]:
 class Equal:
     """Extents that checks have found equal count as one."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Tape | None = None) -> None:
+        """What all checks of a tape find; without one, nothing yet."""
         self._of: dict[Atom, Atom] = {}
-        made = {v: e for e in walk(tape.body) if e.op == "eq" for v in e.outs}
-        for e in walk(tape.body):
-            if e.op == "check" and e.ins[0] in made:
-                one, other = map(self.find, made[e.ins[0]].ins)  # type: ignore[index]
-                if one != other:
-                    self._of[one] = other
+        equations = [] if tape is None else list(walk(tape.body))
+        made = {v: e for e in equations if e.op == "eq" for v in e.outs}
+        for e in equations:
+            self.learn(e, made)
+
+    def learn(self, e: Equation, makers: Mapping[Var, Equation]) -> None:
+        """What holds from an equation on."""
+        test = makers.get(e.ins[0]) if e.op == "check" else None  # type: ignore[arg-type]
+        if test is not None and test.op == "eq":
+            one, other = map(self.find, test.ins)
+            if one != other:
+                self._of[one] = other
+
+    def copy(self) -> Equal:
+        other = Equal()
+        other._of.update(self._of)
+        return other
 
     def find(self, a: Atom) -> Atom:
         while a in self._of:

@@ -167,11 +167,27 @@ def rows_backwards_and_columns(x, data):
     return np.sum(turned * turned) + np.sum(np.exp(-far * far) * far * data)
 
 
+def triangle(x, data):
+    """Iterations that differ in length."""
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            s += data[i] * np.exp(-((x[i] - x[j]) ** 2))
+    return s
+
+
+def lengths_that_a_check_compares_later(x, data):
+    """Until it does, they may be any."""
+    a = np.exp(np.sin(x)) * x
+    b = np.exp(np.cos(data)) * data
+    return np.sum(np.tanh(a) * np.exp(a)) + np.sum(np.tanh(b) * np.exp(b)) + np.sum(a * b)
+
+
 DIVIDED: list[Callable[..., Any]] = [
     sum_over_data, elements_apart, scatter_with_duplicates, stencil, iterations_with_a_past,
     while_inside, rows, products_of_matrices, branches, steps_downwards, in_a_loop_over_time,
     recursion_inside, whole_vectors, records, whole_matrices, plate_over_time,
-    rows_backwards_and_columns,
+    rows_backwards_and_columns, triangle, lengths_that_a_check_compares_later,
 ]  # fmt: skip
 
 
