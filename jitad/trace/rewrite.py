@@ -113,6 +113,11 @@ def _cell(value: Any) -> Any:
     return (lambda: value).__closure__[0]  # type: ignore[index]
 
 
+def twin_source(f: FunctionType) -> str:
+    """The rewritten function as text, for a look."""
+    return ast.unparse(_tree(f)[0])
+
+
 def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     """The rewritten definition, the class it stands in, and what its hooks refer to."""
     node, class_name = definition(f)
