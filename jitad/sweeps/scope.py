@@ -97,7 +97,7 @@ class Scope:
         return scope
 
     def runs_again(self) -> bool:
-        """Is this in a forward part that runs again, without what iterations before it have left?"""
+        """Is this in a forward part that runs again, without what came before it?"""
         scope: Scope | None = self
         while scope is not None and not (scope.visible and scope.owner is not None):
             scope = scope.parent
