@@ -212,9 +212,10 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
 
 
 def _two_rows(group: list[_Window]) -> bool:
-    """Are these two windows, of rank two at least, apart along one axis?"""
-    apart = [far for far in _extremes(group) if far[0] != far[1]]
-    return len(group) == 2 and len(apart) == 1 and len(group[0].offsets) > 1
+    """Are these windows of a matrix, or more, at two places along one axis?"""
+    return len(group[0].offsets) > 1 and len({w.offsets for w in group}) == 2 and (
+        sum(low != high for low, high in _extremes(group)) == 1
+    )
 
 
 def _overlapping(group: list[_Window]) -> Iterator[Equation]:
@@ -228,10 +229,10 @@ def _overlapping(group: list[_Window]) -> Iterator[Equation]:
     kinds = first.params["kinds"]
     row, ranges = _parts(first)
     axis = next(k for k, (low, high) in enumerate(_extremes(group)) if low != high)
-    lower, upper = sorted(group, key=lambda w: w.offsets[axis])
-    far = lit(upper.offsets[axis] - lower.offsets[axis])
+    low, high = _extremes(group)[axis]
+    far = lit(high - low)
     n = ranges[axis][2]
-    starts = {id(w): _parts(w.e)[1][axis][0] for w in group}
+    starts = {w.offsets[axis]: _parts(w.e)[1][axis][0] for w in group}
     equations: list[Equation] = []
 
     def emit(op: str, *ins: Atom, type: Array | Scalar = INT, shape: tuple[Atom, ...] = (),
@@ -242,12 +243,12 @@ def _overlapping(group: list[_Window]) -> Iterator[Equation]:
 
     side = emit("minimum", far, n)
     middle = emit("maximum", emit("sub", n, far), lit(0))
-    beyond = emit("add", starts[id(lower)], emit("maximum", far, n))
+    beyond = emit("add", starts[low], emit("maximum", far, n))
     rest = emit("sub", n, side)
     parts: list[tuple[Atom, Atom, dict[int, Atom]]] = [  # start, count, where in each window
-        (starts[id(lower)], side, {id(lower): lit(0)}),
-        (starts[id(upper)], middle, {id(lower): far, id(upper): lit(0)}),
-        (beyond, side, {id(upper): rest}),
+        (starts[low], side, {low: lit(0)}),
+        (starts[high], middle, {low: far, high: lit(0)}),
+        (beyond, side, {high: rest}),
     ]
     kind = first.ins[1].type
     assert isinstance(kind, Array)
@@ -257,13 +258,13 @@ def _overlapping(group: list[_Window]) -> Iterator[Equation]:
         indices = iter(row)
         first_of = [start if k == axis else a for k, (a, _, _) in enumerate(ranges)]
         spans = iter([(a, lit(1), m) for a, m in zip(first_of, shape, strict=True)])
-        at = [a for kind_ in kinds for a in ([next(indices)] if kind_ == "i" else next(spans))]
+        at = [a for each in kinds for a in ([next(indices)] if each == "i" else next(spans))]
         total = emit("slice", whole, *at, type=kind, shape=shape, kinds=kinds)
         for w in group:
-            if id(w) not in inside:
+            if w.offsets[axis] not in inside:
                 continue
-            own = [a for k, m in enumerate(shape)
-                   for a in (inside[id(w)] if k == axis else lit(0), lit(1), m)]  # fmt: skip
+            inner = [inside[w.offsets[axis]] if k == axis else lit(0) for k in range(len(shape))]
+            own = [x for a, m in zip(inner, shape, strict=True) for x in (a, lit(1), m)]
             v = emit("slice", w.base, *own, type=kind, shape=shape, kinds="r" * len(shape))
             for x in reversed(w.way):
                 ins = tuple(a if isinstance(a, Lit) else v for a in x.ins)
