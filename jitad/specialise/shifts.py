@@ -6,9 +6,11 @@ memory:
     g[1:-1] += c; g[2:] += c; g[:-2] += c
 
 Here c is put into a frame of zeros first (`pad`); then every element of g takes what it gets from
-all windows at once, reading c at the shifts turned round (a scatter turned into a gather).  Each
-element still adds in the order of the program.  Done where arrays are fewer than windows; what
-differs from another array only by its sign or a number is that array.
+all windows at once, reading c at the shifts turned round (a scatter turned into a gather).  Two
+windows of a matrix that lie apart along one axis need no frame: what both reach is one pass, the
+few rows or columns that only one of them reaches are two short ones.  Each element still adds in
+the order of the program.  Done where arrays are fewer than windows; what differs from another
+array only by its sign or a number is that array.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit
 from jitad.tape.linear import Forms
-from jitad.tape.types import BOOL, INT, Array
+from jitad.tape.types import BOOL, INT, Array, Scalar
 
 _FARTHEST = 4  # elements between two windows along an axis
 
@@ -64,7 +66,8 @@ def _visit(block: Block, forms: Forms) -> None:
             for group in _groups(_chain(e, following, users), made, forms):
                 for w in group:
                     instead[id(w.e)] = []
-                instead[id(group[-1].e)] = list(_joined(group))
+                joined = _overlapping(group) if _two_rows(group) else _joined(group)
+                instead[id(group[-1].e)] = list(joined)
     if instead:
         block.equations = [x for e in out for x in instead.get(id(e), (e,))]
 
@@ -205,4 +208,71 @@ def _joined(group: list[_Window]) -> Iterator[Equation]:
             v = emit(x.op, *ins, out=Var(kind, shape), **x.params)
         total = emit("add", total, v, out=Var(kind, shape))
     emit("store_slice", whole, total, *operands(starts), out=last.outs[0], kinds=kinds)
+    yield from equations
+
+
+def _two_rows(group: list[_Window]) -> bool:
+    """Are these windows of a matrix, or more, at two places along one axis?"""
+    return len(group[0].offsets) > 1 and len({w.offsets for w in group}) == 2 and (
+        sum(low != high for low, high in _extremes(group)) == 1
+    )
+
+
+def _overlapping(group: list[_Window]) -> Iterator[Equation]:
+    """One addition where two windows overlap, and one on either side.
+
+    Windows shorter than they are apart have no overlap: then its count is zero, and the sides are
+    all of the windows.
+    """
+    first, last = group[0].e, group[-1].e
+    pos: Pos | None = last.pos
+    kinds = first.params["kinds"]
+    row, ranges = _parts(first)
+    axis = next(k for k, (low, high) in enumerate(_extremes(group)) if low != high)
+    low, high = _extremes(group)[axis]
+    far = lit(high - low)
+    n = ranges[axis][2]
+    starts = {w.offsets[axis]: _parts(w.e)[1][axis][0] for w in group}
+    equations: list[Equation] = []
+
+    def emit(op: str, *ins: Atom, type: Array | Scalar = INT, shape: tuple[Atom, ...] = (),
+             **params: object) -> Var:  # fmt: skip
+        out = Var(type, shape)
+        equations.append(Equation(op, ins, (out,), dict(params), (), pos))
+        return out
+
+    side = emit("minimum", far, n)
+    middle = emit("maximum", emit("sub", n, far), lit(0))
+    beyond = emit("add", starts[low], emit("maximum", far, n))
+    rest = emit("sub", n, side)
+    parts: list[tuple[Atom, Atom, dict[int, Atom]]] = [  # start, count, where in each window
+        (starts[low], side, {low: lit(0)}),
+        (starts[high], middle, {low: far, high: lit(0)}),
+        (beyond, side, {high: rest}),
+    ]
+    kind = first.ins[1].type
+    assert isinstance(kind, Array)
+    whole = first.ins[0]
+    for start, count, inside in parts:
+        shape = tuple(count if k == axis else m for k, (_, _, m) in enumerate(ranges))
+        indices = iter(row)
+        first_of = [start if k == axis else a for k, (a, _, _) in enumerate(ranges)]
+        spans = iter([(a, lit(1), m) for a, m in zip(first_of, shape, strict=True)])
+        at = [a for each in kinds for a in ([next(indices)] if each == "i" else next(spans))]
+        total = emit("slice", whole, *at, type=kind, shape=shape, kinds=kinds)
+        for w in group:
+            if w.offsets[axis] not in inside:
+                continue
+            inner = [inside[w.offsets[axis]] if k == axis else lit(0) for k in range(len(shape))]
+            own = [x for a, m in zip(inner, shape, strict=True) for x in (a, lit(1), m)]
+            v = emit("slice", w.base, *own, type=kind, shape=shape, kinds="r" * len(shape))
+            for x in reversed(w.way):
+                ins = tuple(a if isinstance(a, Lit) else v for a in x.ins)
+                v = emit(x.op, *ins, type=kind, shape=shape, **x.params)
+            total = emit("add", total, v, type=kind, shape=shape)
+        new = Var(whole.type, whole.shape)
+        ins = (whole, total, *at)
+        equations.append(Equation("store_slice", ins, (new,), {"kinds": kinds}, (), pos))
+        whole = new
+    equations[-1].outs = last.outs
     yield from equations

@@ -147,15 +147,10 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
 def _left(v: Var, scope: Scope, order: dict[Var, int]) -> Equation | None:
     """How a value is read from the array that it was stored in, and that still has it."""
     e = scope.kept.get(v)
-    if e is None or e.ins[0] not in scope.versions.ever:
+    if e is None or e.ins[0] not in scope.versions.ever:  # it was stored in another block
         return None
-    for a in e.ins[1:]:
-        if a in scope.owns:
-            if a not in scope.known and order[a] >= order[v]:  # type: ignore[index]
-                return None
-        elif isinstance(a, Var) and scope.owner_of(a) is None:
-            return None
-    return e
+    late = (a for a in e.ins[1:] if a in scope.owns and a not in scope.known)
+    return None if any(order[a] >= order[v] for a in late) else e  # type: ignore[index]
 
 
 def _made_here(a: Atom, scope: Scope) -> bool:

@@ -224,7 +224,8 @@ def lasting(e: Equation, active: set[Var], scope: Scope) -> dict[int, list[Atom]
             if found is None or (found.lost and not _leaves_less(e, params[k], found.lost, active)):
                 continue
             scope.lost.update(found.lost)
-            scope.kept.update(found.kept)
+            if not scope.runs_again():  # where what was stored before is not wanted: it is gone
+                scope.kept.update(found.kept)
         out[k] = trail(body, r)
     return out
 

@@ -96,6 +96,13 @@ class Scope:
             scope = scope.parent
         return scope
 
+    def runs_again(self) -> bool:
+        """Is this in a forward part that runs again, without what came before it?"""
+        scope: Scope | None = self
+        while scope is not None and not (scope.visible and scope.owner is not None):
+            scope = scope.parent
+        return scope is not None
+
     # -- forward values -------------------------------------------------------------------------
 
     def value(self, a: Atom) -> Atom:

@@ -10,7 +10,7 @@ import pytest
 
 from jitad import jit_grad
 from jitad.specialise.shifts import shifts
-from jitad.tape.types import INT
+from jitad.tape.types import INT, Array
 from jitad.values.number import o
 from tests.emit.running import check
 from tests.specialise.passes import keeps, twin
@@ -59,6 +59,32 @@ def test_one_pass_over_a_plate():
     points = [(np.ones((8, 8)), PLATE, n, m) for n in (5, 1, 0) for m in (6, 2, 0)]
     after = keeps(shifts, tape, *points)
     assert not ops(after, "accum_slice")
+
+
+@pytest.mark.parametrize("factors", [(1.0, -1.0), (2.0, 1.0), (1.0, -1.0, 3.0)])
+@pytest.mark.parametrize("apart", [1, 2, 4, -1, -3])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("row", [False, True])
+def test_two_windows_of_a_plate_need_no_frame(factors, apart, axis, row):
+    """Where they are shorter than they are apart, or of no elements, too; also in a block."""
+    def f(b, g, x, n, m):
+        x = o.slice(x, 0, 1, n, 0, 1, m, kinds="rr")
+        offsets = itertools.cycle((max(0, -apart), max(0, apart)))
+        for c, factor in zip(offsets, factors, strict=False):
+            i, j = (c, 1) if axis == 0 else (2, c)
+            at = (1,) if row else ()
+            kinds = "irr" if row else "rr"
+            g = o.accum_slice(g, x * factor, *at, i, 1, n, j, 1, m, kinds=kinds)
+        return g
+
+    block = Array("f8", 3) if row else M
+    tape = tape_of([("g", block), ("x", M), ("n", INT), ("m", INT)], f)
+    shape = (3, 10, 11) if row else (10, 11)
+    points = [(np.ones(shape), PLATE, n, m) for n in (5, 2, 1, 0) for m in (6, 3, 1, 0)]
+    after = keeps(shifts, tape, *points)
+    assert not ops(after, "accum_slice") and not ops(after, "pad")
+    if apart in (2, -1) and len(factors) == 3:
+        check(shifts(twin(tape)), *points[1], exact=True)
 
 
 def test_windows_of_no_elements_may_lie_outside():

@@ -176,3 +176,24 @@ def random_nest(seed: int) -> Callable[[Any], Any]:
 def test_random_nests(seed: int) -> None:
     f = random_nest(seed)
     close(as_emitted(grad(f), X), by_complex_steps(f, X))
+
+
+def pooled(x: Any) -> Any:
+    """The outer loop runs again backwards, without what its earlier iterations have stored."""
+    m = 1.0 * x
+    rows, columns = m.shape[0] // 2, m.shape[1] // 2
+    out = np.empty((rows, columns, m.shape[2]))
+    for i in range(rows):
+        for j in range(columns):
+            out[i, j] = np.max(m[2 * i : 2 * i + 2, 2 * j : 2 * j + 2], axis=(0, 1))
+    return np.sum(out * out * out)
+
+
+def test_what_a_loop_that_runs_again_has_stored() -> None:
+    x = np.random.default_rng(8).uniform(0.5, 1.5, (6, 4, 3))
+    expected = np.zeros(x.shape)
+    for i in (0, 2, 4):
+        for j in (0, 2):
+            w = x[i : i + 2, j : j + 2]
+            expected[i : i + 2, j : j + 2] = np.where(w == w.max((0, 1)), 3.0 * w * w, 0.0)
+    close(jit_grad(pooled)(x), expected)
