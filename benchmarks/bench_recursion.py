@@ -3,9 +3,9 @@
     python -m benchmarks.bench_recursion [rounds]
 
 The determinant by expansion along the first row, minors and all, of 5 by 5 to 10 by 10 matrices
-(`kernels/gradbench/det.py`). By hand it is the recursion that any reverse sweep comes to: handed the
-sensitivity of its result, a call adds to the gradient what its entries contribute, and gives the value
-back. Calls take turns; medians of rounds.
+(`kernels/gradbench/det.py`). By hand it is the recursion that any reverse sweep comes to: handed
+the sensitivity of its result, a call adds to the gradient what its entries contribute, and gives
+the value back. Calls take turns; medians of rounds.
 """
 
 from __future__ import annotations
