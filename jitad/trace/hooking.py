@@ -126,9 +126,8 @@ class Hooking(Expressions):
             new = self.visit(s)
             for n in new if isinstance(new, list) else [new]:
                 out.append(_at(n, s))
-            self.bound |= {
-                n for n in of.assigned([s]) if isinstance(s, _STRAIGHT)
-            } - _deleted(s)
+            if isinstance(s, _STRAIGHT):
+                self.bound |= of.assigned([s]).keys() - _deleted(s)
             if isinstance(s, ast.Delete):
                 self.bound -= _deleted(s)
         return out

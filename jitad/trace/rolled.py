@@ -341,7 +341,8 @@ class Rolled:
             now = unifier.unify(entry, end, name, content)
             if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
-            return with_extents(widen(was, now), entry, end, self._outside)
+            b = self.trace.builder
+            return with_extents(b, widen(was, now), entry, end, self._outside, self._room)
         except Mismatch as e:
             if e.functions and not self.may_fail:
                 self.trace.undecided(self.site.pos, self._runs())
