@@ -86,5 +86,5 @@ def functions() -> set[str]:
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
     names |= {"fadd", "plus", "where", "maximum", "minimum", "deep", "handed", "room"}
     names |= {"accum", "empty", "ask", "gram", "grown", "load", "opaque", "show", "store"}
-    names |= {"spread", "times", "zeros"}
+    names |= {"run_of", "spread", "times", "zeros"}
     return names - {"abs"}  # a builtin

@@ -10,7 +10,7 @@ buffer and its top, and comes back as such.
 from __future__ import annotations
 
 from jitad.emit import nests, stacks
-from jitad.emit.access import Access, identity
+from jitad.emit.access import Access, Affine, identity, index
 from jitad.emit.buffers import Root, Roots, origins
 from jitad.emit.print_python import Expr, dtype_name
 from jitad.emit.scope import Scope
@@ -150,13 +150,26 @@ def spread(s: Scope, e: Equation) -> None:
 
 def _handed(s: Scope, a: Var) -> str:
     """An array that the function only reads."""
+    as_it_is = not s.is_kernel or all(r.owned for r in s.buffers.roots[a])
     if not s.whole(a):
+        if as_it_is and (part := _run_of(s, a)):
+            return part
         name, _ = s.allocate(a, s.extents[a])
         nests.copy(s, name, a)
         return name
     name = s.access[a].name
-    as_it_is = not s.is_kernel or all(r.owned for r in s.buffers.roots[a])
     return name if as_it_is else f"handed({name})"
+
+
+def _run_of(s: Scope, a: Var) -> str:
+    """Neighbouring elements of an array, where they lie; nothing where they are none."""
+    access = s.access[a]
+    *row, last = access.map
+    if len(s.extents[a]) != 1 or last.terms != ((0, 1),) or any(x.terms for x in row):
+        return ""
+    (count,) = s.extents[a]
+    start = [index(Affine(x.constant, x.names), ()).text for x in access.map]
+    return f"run_of({access.name}, max({count.text}, 0), {', '.join(start)})"
 
 
 def _lent(s: Scope, e: Equation, k: int, v: Var, taken: Roots) -> str:

@@ -24,7 +24,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, is_array
+from jitad.tape.ir import (
+    CALLS,
+    STRUCTURED,
+    Atom,
+    Block,
+    Equation,
+    Lit,
+    Var,
+    free_vars,
+    is_array,
+    lit,
+)
 from jitad.tape.lent import STORES
 from jitad.tape.rounding import Deciding, rounded
 from jitad.tape.types import Scalar
@@ -100,6 +111,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         out.home[p] = block
     weights = _weights(block)
     written = _Writes(block)
+    runs = {e.outs[0] for e in equations if e.op == "slice" and _is_run(e)}
 
     def undisturbed(since: int, until: int) -> bool:
         return writes[until] == writes[since + 1]
@@ -230,7 +242,11 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                     out.virtual.add(v)
             elif e.op == "pops":
                 out.virtual.add(e.outs[1])
-            _statement(e, k, need, operand, locals_)
+            if e.op in CALLS:  # which may be lent a part of an array where it lies
+                for a in e.ins:
+                    need(a, k, memory=is_array(a) and a not in runs)
+            else:
+                _statement(e, k, need, operand, locals_)
     out.last[block] = {v: d.last for v, d in demands.items()}
     out.whole.update(v for v, d in demands.items() if d.whole)
     out.members.update((nest, found[::-1]) for nest, found in members.items())
@@ -358,6 +374,12 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case _:  # matmul, take: reads any access, several times
             for a in e.ins:
                 need(a, k, local=not is_array(a))
+
+
+def _is_run(e: Equation) -> bool:
+    """Does a slice take elements that lie side by side, all in one row?"""
+    kinds: str = e.params["kinds"]
+    return kinds.endswith("r") and kinds.count("r") == 1 and e.ins[-2] == lit(1)
 
 
 def _repeats(e: Equation) -> bool:

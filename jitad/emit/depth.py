@@ -6,7 +6,7 @@ may have in the thread that is running: every thread has a stack of its own, and
 to the C library.  `deep(room)` is true where that is reached.
 
 `handed(a)` is the array as C-contiguous, writable and aligned: a function's parameters have one
-type, whatever the caller of the kernel passed.
+type, whatever the caller of the kernel passed.  `run_of` is a part of one, where it lies.
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ def deep(room: int) -> bool:
 
 def handed(a: Any) -> Any:
     return np.ascontiguousarray(a)
+
+
+def run_of(a: Any, count: int, *start: int) -> Any:
+    """So many elements of the last axis from there on, in place."""
+    *row, first = start
+    return a[(*row, slice(first, first + count))]
 
 
 # -- Numba ----------------------------------------------------------------------------------------
@@ -110,6 +116,19 @@ def _lower_handed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return numba_private.contiguous(context, builder, sig.args[0], sig.return_type, args[0])
 
 
+def _type_run_of(a: Any, count: Any, *start: Any) -> Any:
+    if not isinstance(a, types.Array) or a.layout != "C" or len(start) != a.ndim:
+        return None
+    word = types.int64
+    return types.Array(a.dtype, 1, "C")(a, word, *(word for _ in start))
+
+
+def _lower_run_of(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    a, count, *start = args
+    return numba_private.run_of(context, builder, sig.args[0], a, sig.return_type, start, count)
+
+
+numba_private.define(run_of, _type_run_of, _lower_run_of)
 numba_private.define(room, lambda: types.int64(), _lower_room)
 numba_private.define(deep, lambda r: types.boolean(types.int64), _lower_deep)
 numba_private.define(handed, _type_handed, _lower_handed)

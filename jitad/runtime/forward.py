@@ -12,7 +12,7 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.primitives import Primitive
 from jitad.runtime.rules import factors_of, without_rule
-from jitad.runtime.tagged import Tagged, fit, is_floating, shape_of, zeros_like
+from jitad.runtime.tagged import Tagged, fit, inside, is_floating, shape_of, zeros_like
 from jitad.runtime.tags import LIVE, alive
 from jitad.values.number import apply, in_rules, o, update
 from jitad.where import caller
@@ -30,8 +30,9 @@ class Bundle(Tagged):
         self.primal = primal
         self.tangent = tangent
 
-    def __repr__(self) -> str:
-        return f"Bundle(tag={self.tag}, primal={self.primal!r}, tangent={self.tangent!r})"
+    def inside(self) -> str:
+        primal, tangent = map(inside, (self.primal, self.tangent))
+        return f"Bundle(tag={self.tag}, primal={primal}, tangent={tangent})"
 
     def _apply(self, row: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         tag = self.tag

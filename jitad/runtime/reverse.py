@@ -11,7 +11,7 @@ from typing import Any
 
 from jitad.primitives import Primitive
 from jitad.runtime.rules import without_rule
-from jitad.runtime.tagged import Tagged, is_floating
+from jitad.runtime.tagged import Tagged, inside, is_floating
 from jitad.runtime.tags import LIVE, alive
 from jitad.values.number import apply, update
 
@@ -40,9 +40,9 @@ class Cell(Tagged):
         self.args = args
         self.params = params
 
-    def __repr__(self) -> str:
+    def inside(self) -> str:
         made = "an input" if self.row is None else f"by {self.row.name}"
-        return f"Cell(tag={self.tag}, id={self.id}, primal={self.primal!r}, {made})"
+        return f"Cell(tag={self.tag}, id={self.id}, primal={inside(self.primal)}, {made})"
 
     def _apply(self, row: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         tag = self.tag

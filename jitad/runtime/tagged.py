@@ -66,6 +66,13 @@ class Tagged(Number):
     def __str__(self) -> str:
         return str(self.base)
 
+    def __repr__(self) -> str:  # users print lists and objects that hold it
+        return repr(self.base)
+
+    def inside(self) -> str:
+        """What it is made of, tag and all: for a look while debugging."""
+        raise NotImplementedError
+
     def __round__(self, digits: int | None = None) -> Any:
         if digits is None:
             return round(float(self.base))
@@ -147,6 +154,11 @@ class Tagged(Number):
             return _same, (value,)
         raise refusal("a number that is being differentiated can't be pickled",
                       "Other processes don't see the derivative; map within this one.")
+
+
+def inside(value: Any) -> str:
+    """A value with its tags."""
+    return value.inside() if isinstance(value, Tagged) else repr(value)
 
 
 def _same(value: Any) -> Any:

@@ -87,10 +87,6 @@ class Captures:
         known = self._paths.get(id(thing))
         return known[1] if known else None
 
-    def thing_at(self, thing_id: int) -> Any:
-        known = self._paths.get(thing_id)
-        return known[0] if known else None
-
     def register_function(self, f: FunctionType) -> None:
         """A function from outside is called: its cells and globals are found through it."""
         path = self.path_of(f)

@@ -51,20 +51,18 @@ from jitad.trace.places import (
     glob,
     local,
     made,
-    mapping,
     note_cell,
     note_global,
     own,
     pick_locals,
     set_attr,
     set_item,
-    starred,
-    unpack,
 )
 from jitad.trace.protocols import entering, items
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import known, text
+from jitad.trace.unpacking import mapping, starred, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
 from jitad.values import operators

@@ -19,7 +19,6 @@ from jitad.errors import (
     JitadError,
     JitadIndexError,
     JitadUnboundLocalError,
-    JitadValueError,
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL
@@ -31,7 +30,7 @@ from jitad.trace.iterables import Counted, pick
 from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
-from jitad.trace.selected import among_parts, asked, spread
+from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps, is_among, is_optional
 from jitad.values.array import ArrayHandle, wrap
@@ -464,39 +463,6 @@ def del_item(owner: Any, index: Any) -> None:
     if isinstance(owner, MUTABLE):
         note(owner)
     del owner[index]
-
-
-def unpack(value: Any, count: int | tuple[int, int]) -> Any:
-    """The parts of a value that is assigned to so many targets, or to so many around a star."""
-    value = _listed(among_parts(value))
-    if isinstance(value, (ArrayHandle, Complex)) and isinstance(count, int):
-        n = value.shape[0]
-        if isinstance(n, Leaf):
-            require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
-            return [value.row(k) for k in range(count)]
-    if stretched(value) is not None:
-        n = lists.length(value)
-        if isinstance(count, tuple):
-            return lists.around_star(value, *count)
-        require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
-        return [lists.get(value, k) for k in range(count)]
-    return protocols.items(value)
-
-
-def starred(value: Any) -> Any:
-    """What is spread out by a star."""
-    return protocols.items(_listed(among_parts(present(value))))
-
-
-def _listed(value: Any) -> Any:
-    from jitad.trace import generators  # which are loops
-
-    return generators.listed(value)
-
-
-def mapping(value: Any) -> Any:
-    """What is spread out by two stars."""
-    return present(value)
 
 
 def made(thing: Any) -> Any:

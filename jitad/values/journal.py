@@ -313,14 +313,8 @@ def why_stale(thing: Any) -> str:
     return "" if journal is None else journal.staleness(thing)
 
 
-def check_current(thing: Any) -> None:
-    """An array or object is read that may be the same as one written meanwhile."""
-    if why := why_stale(thing):
-        refuse_stale(thing, why)
-
-
 def check_object(thing: Any) -> None:
-    """The same of anything but an array, which says it itself; and of what is in it."""
+    """A thing is read that may be the same as one written meanwhile; arrays say so themselves."""
     journal = active()
     if journal is None or not journal.stale:
         return

@@ -18,7 +18,7 @@ from jitad.errors import (
     JitadValueError,
     JitadZeroDivisionError,
 )
-from jitad.values.kind import fail, is_number, is_python, require, type_of
+from jitad.values.kind import fail, is_number, is_python, primal, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import any_complex
 
@@ -82,6 +82,10 @@ def _check_count(a: Any, b: Any) -> None:
 
 
 def mod(a: Any, b: Any) -> Any:
+    if isinstance(a, str):  # a text shows numbers without their tags
+        if isinstance(b, dict):
+            return a % {k: primal(v) for k, v in b.items()}
+        return a % (tuple(map(primal, b)) if isinstance(b, tuple) else primal(b))
     if _python_pair(a, b):
         integers = _is_integer(a) and _is_integer(b)
         _nonzero(b, "integer modulo by zero" if integers else "float modulo")

@@ -6,11 +6,13 @@ import copy
 import math
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 
+import jitad
 from jitad.errors import JitadTypeError
 from jitad.runtime import derivative, grad
 from jitad.values.number import o
@@ -49,9 +51,40 @@ def test_comparison_gives_a_plain_bool(operator: Any) -> None:
     assert type(inside(operator, lambda t: t > 2)) is bool
 
 
-def test_representation_tells_the_tag() -> None:
-    assert "Bundle(tag=" in inside(derivative, repr) and "2.5" in inside(derivative, repr)
-    assert "Cell(tag=" in inside(grad, repr) and "an input" in inside(grad, repr)
+@BOTH
+def test_texts_show_plain_numbers(operator: Any) -> None:
+    @dataclass
+    class Pair:
+        first: float
+        second: list[Any]
+
+    def look(t: Any) -> list[str]:
+        things = (t, [t, 2.0 * t], {"a": (t,)}, Pair(t, [t]))
+        return [*map(str, things), *map(repr, things), f"{t:.2f} {t!r} {things!s} {[t]}"]
+
+    assert inside(operator, look) == look(2.5)
+
+
+def test_texts_of_users_code_show_plain_numbers() -> None:
+    seen: list[str] = []
+
+    def f(t: Any) -> Any:
+        a = np.array([t, 2.0 * t])
+        seen.append("%s %.3f %r %s" % (t, t, [t], a) + "%(a)g" % {"a": t} + f"{[a]} {a}")  # noqa: UP031
+        return t * t
+
+    f(2.5)
+    jitad.grad(jitad.derivative(f))(2.5)
+    assert len(set(seen)) == 1
+
+
+def test_a_look_inside_tells_the_tag() -> None:
+    def look(t: Any) -> str:
+        made: str = t.inside()
+        return made
+
+    assert "Bundle(tag=" in inside(derivative, look) and "2.5" in inside(derivative, look)
+    assert "Cell(tag=" in inside(grad, look) and "an input" in inside(grad, look)
 
 
 @BOTH

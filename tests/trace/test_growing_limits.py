@@ -216,3 +216,20 @@ def test_prints_are_not_repeated():
 
     with pytest.raises(JitadError, match="It can't take back what it printed"):
         jitad.jit(f)(1.0)
+
+
+def test_a_star_does_not_take_it_for_one_element():
+    def doublings(x):
+        xs = []
+        while x < 10.0:
+            xs.append(x)
+            x = 2.0 * x
+        return xs
+
+    for f in (
+        lambda x: len([1.0, *doublings(x)]) * x,
+        lambda x: len((*doublings(x),)) * x,
+        lambda x: max(*doublings(x)),
+    ):
+        with pytest.raises(JitadError, match="can't be spread out by a star"):
+            jitad.jit(f)(1.5)

@@ -116,7 +116,7 @@ def known_after(x):
     for k in (1, 2, 3, 4, 5):
         x = much(x, 0.3)
         n += k
-    return x * {16: 2.0}[n]
+    return x * {n: 2.0}[16]
 
 
 def grown_meanwhile(x):

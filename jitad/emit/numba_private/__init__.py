@@ -12,6 +12,7 @@ from jitad.emit.numba_private.arrays import (
     copy,
     new_array,
     reach,
+    run_of,
     stack_array,
 )
 from jitad.emit.numba_private.body import Body, NotTranslated, Typed
@@ -47,6 +48,6 @@ __all__ = [
     "ANY_ORDER", "LLVMLITE", "PURE", "ROUNDED", "Body", "ContentCache", "KernelCompiler", "Made",
     "NotTranslated", "Spread", "Typed", "call", "call_python", "call_type", "clear", "contiguous",
     "copy", "declare", "define", "direct", "dispatcher", "host", "host_features", "keep",
-    "lower_constant", "new_array", "reach", "reader", "result_type", "settings", "stack_array",
-    "taken_as_numbers", "uncacheable", "vector_widths",
+    "lower_constant", "new_array", "reach", "reader", "result_type", "run_of", "settings",
+    "stack_array", "taken_as_numbers", "uncacheable", "vector_widths",
 ]  # fmt: skip

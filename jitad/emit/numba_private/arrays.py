@@ -175,6 +175,17 @@ def contiguous(context: Any, builder: Any, type: Any, wanted: Any, value: Any) -
     return context.compile_internal(builder, lambda a: copy(a), wanted(type), [value])
 
 
+def run_of(
+    context: Any, builder: Any, a: Any, value: Any, kind: Any, index: list[Any], count: Any
+) -> Any:
+    """Elements that follow each other in a C-contiguous array, as an array in the same memory."""
+    array = Parts(context, builder, a, value)
+    owner = [builder.extract_value(value, array._at(name)) for name in ("meminfo", "parent")]
+    out = _made(context, builder, kind, _address(builder, a, array, index), [count], *owner).value
+    context.nrt.incref(builder, kind, out)
+    return out
+
+
 def clear(builder: Any, array: Any) -> None:
     """Set every byte to zero."""
     size = builder.mul(array.itemsize, array.nitems)

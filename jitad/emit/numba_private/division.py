@@ -177,6 +177,8 @@ class _Cut:
         new.linkage = "internal"
         new.attributes.add("noinline")
         new.attributes.add("nounwind")
+        for frame in new.args:  # the names that llvmlite gives are those of what moves here, too
+            frame.name = "frame"
         for x in part.blocks:  # whatever is made here has names of its own
             new.scope._useset.update((x.name, *(i.name for i in x.instructions)))
         new.scope._useset.update(v.name for v in self.uses[part])

@@ -1,0 +1,52 @@
+"""What is taken apart, by a star or by several targets of an assignment?"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from jitad.errors import JitadValueError
+from jitad.tape.build import Leaf
+from jitad.trace import lists, protocols
+from jitad.trace.context import current
+from jitad.trace.generators import listed
+from jitad.trace.optional import present
+from jitad.trace.selected import among_parts
+from jitad.trace.stretch import stretched
+from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
+from jitad.values.kind import require
+from jitad.values.number import bind
+
+
+def unpack(value: Any, count: int | tuple[int, int]) -> Any:
+    """The parts of a value that is assigned to so many targets, or to so many around a star."""
+    value = listed(among_parts(value))
+    if isinstance(value, (ArrayHandle, Complex)) and isinstance(count, int):
+        n = value.shape[0]
+        if isinstance(n, Leaf):
+            require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
+            return [value.row(k) for k in range(count)]
+    if stretched(value) is not None:
+        n = lists.length(value)
+        if isinstance(count, tuple):
+            return lists.around_star(value, *count)
+        require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
+        return [lists.get(value, k) for k in range(count)]
+    return protocols.items(value)
+
+
+def starred(value: Any) -> Any:
+    """What is spread out by a star."""
+    value = listed(among_parts(present(value)))
+    if stretched(value) is not None:  # Python would find one element in it
+        trace = current()
+        if trace is not None:
+            trace.step(sys._getframe(1))
+        raise lists.refused("spread out by a star")
+    return protocols.items(value)
+
+
+def mapping(value: Any) -> Any:
+    """What is spread out by two stars."""
+    return present(value)
