@@ -43,7 +43,15 @@ def diagonals(x, n):
     return np.sum(a * a)
 
 
-PROGRAMS = [taylor_terms, binomial_while_large, least_squares_of_selected_rows, diagonals]
+def polynomial_object(x, n):
+    p = np.poly1d([1.0, -2.0, 0.5])
+    return p(x[0, 0]) + n * np.sum(p(x[1]))
+
+
+PROGRAMS = [
+    polynomial_object, taylor_terms, binomial_while_large, least_squares_of_selected_rows,
+    diagonals,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("n", [1, 2, 6])
