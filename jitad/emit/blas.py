@@ -28,7 +28,8 @@ _WORD, _INT, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 
 
 def times(a: Any, b: Any, out: Any) -> None:
-    np.dot(a, b, out)
+    """A vector may lie in a longer one, whose rest is left alone."""
+    np.dot(a, b, out if out.ndim > 1 else out[: len(a) if b.ndim == 1 else b.shape[1]])
 
 
 def gram(a: Any, out: Any) -> None:

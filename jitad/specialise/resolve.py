@@ -10,6 +10,8 @@ the way, so the value that `vjp` computes and the caller's own copy of it become
 
 from __future__ import annotations
 
+import numpy as np
+
 from jitad.specialise.confine import confine
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
@@ -25,7 +27,8 @@ from jitad.sweeps.taken import taken
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, free_vars, walk
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit, walk
+from jitad.tape.types import Scalar
 from jitad.values.number import in_rules
 
 
@@ -150,12 +153,27 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
                 given += [a for _, a in known]
             swept = jvp_block(plain, moved[0], library, *moved[1:])
     swept = simplify_block(swept)
-    args = (*primals, *given)
+    args = [*primals, *given]
+    if _has_float32(swept):
+        args = [_of_type(a, p) for a, p in zip(args, swept.params, strict=True)]
     inner: Env = dict(zip(swept.params, args, strict=True))
     for v in _captured(swept, env):
         inner[v] = env[v]
     outs = copy_block(b, swept, inner)
     env.update(zip(e.outs, outs, strict=True))
+
+
+def _has_float32(block: Block) -> bool:
+    """Is there a number beside which a float of Python is one of float32, and one of NumPy not?"""
+    made = (v for e in walk(block) for v in e.outs)
+    return any(getattr(v.type, "dtype", "") == "f4" for v in (*block.params, *made))
+
+
+def _of_type(a: Atom, like: Var) -> Atom:
+    """A float of Python's as one of NumPy's, where it takes the place of one."""
+    if isinstance(a, Lit) and isinstance(a.value, float) and like.type == Scalar("f8"):
+        return lit(np.float64(a.value))
+    return a
 
 
 def _is_zero(a: Atom) -> bool:

@@ -425,12 +425,12 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if len(trace.regions) and f is next and args and not trace.journal.is_fresh(args[0]):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    if f in WRITERS:
+    if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
         note(args[0])
     if isinstance(getattr(f, "__self__", None), str):
         known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
-    for a in () if ours or f in _BLIND else (*args, *kwargs.values()):
+    for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
         if _is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
@@ -438,7 +438,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
     if not ours:  # which calls through the hook
-        of = args[0] if args and f in (map, itertools.starmap) else None
+        of = args[0] if args and (f is map or f is itertools.starmap) else None
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args = tuple(map(_callback, args))

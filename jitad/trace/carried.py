@@ -10,7 +10,6 @@ from jitad.tape.ir import Atom
 from jitad.trace.forms import Form, Handle, Maybe, OneOf, Record, Resized, Shown
 from jitad.trace.resized import resized
 from jitad.trace.snapshot import Arr, Snapshot
-from jitad.trace.unify import Mismatch
 
 
 def with_extents(
@@ -23,9 +22,8 @@ def with_extents(
             source = entry if isinstance(entry, Arr) else end
             if not isinstance(source, Arr):
                 return f
-            before = source.value.shape
-            if not all(map(outside, map(b.atom, before))):
-                raise Mismatch("an array of unknown size, or unbound,")
+            # of one that is made in the loop nothing is known before it
+            before = tuple(n if outside(b.atom(n)) else 0 for n in source.value.shape)
             after = end.value.shape if isinstance(end, Arr) else before
             return resized(b, f, before, after, outside, room)
         case Maybe(part, name, none):

@@ -101,7 +101,7 @@ class Unifier:
             return self.pairs[pair]
         if isinstance(a, Sel) or isinstance(b, Sel):
             if self.paths is None or not self.paths.selects(a, b):
-                raise _mismatch(a, b, f"{describe(a)} or {describe(b)}")
+                raise _mismatch(a, b, either(a, b))
             out = self.pairs[pair] = self.one_of(a, b)
             return out
         if self.paths is None or content or name == APPENDED:
@@ -237,7 +237,7 @@ class Unifier:
             case Per(none=True), Per(_, p, none=False):
                 out = Maybe(self.unify(a, p, name), name)  # type: ignore[arg-type]
             case (Per(none=True), _) | (_, Per(none=True)):
-                raise Mismatch(f"{describe(a)} or {describe(b)}")
+                raise Mismatch(either(a, b))
             case Per(_, p), Per(_, q) if p is not None and q is not None:
                 out = Maybe(self.unify(p, q, name), name)
             case (Per(_, None), Per(_, q) as other) | (Per(_, q) as other, Per(_, None)):
@@ -249,7 +249,7 @@ class Unifier:
             case (other, Per(_, p)):
                 out = Maybe(self.unify(other, p, name), name)  # type: ignore[arg-type]
             case _:
-                raise _mismatch(a, b, f"{describe(a)} or {describe(b)}")
+                raise _mismatch(a, b, either(a, b))
         self.pairs[pair] = out
         return out
 
@@ -423,7 +423,7 @@ def describe(s: Snapshot) -> str:
         case Num(x):
             return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
         case Arr(h, _):
-            return f"an array ({h.type})"
+            return f"an array of {np.dtype(h.type.dtype)} with {axes(h.type.ndim)}"
         case Rec(Complex() as z):
             return f"an array of {z.dtype}" if z.shape else "a complex"
         case Rec() if stretch_of(s) is not None:
@@ -431,7 +431,7 @@ def describe(s: Snapshot) -> str:
         case Rec(v, _, _) if not is_function(v):
             return f"a {type(v).__name__} of {len(s.keys)}"
         case Sel(parts=parts):
-            return " or ".join(map(describe, parts))
+            return either(*parts)
         case Per(_, part, none=True):
             return f"{describe(part)} or None"  # type: ignore[arg-type]
         case Per():
@@ -439,6 +439,16 @@ def describe(s: Snapshot) -> str:
         case Obj(v) | Rec(v):
             text = repr(v)
             return text if len(text) < 40 else f"a {type(v).__name__}"
+
+
+def axes(n: int) -> str:
+    return "1 axis" if n == 1 else f"{n} axes"
+
+
+def either(*snapshots: Snapshot) -> str:
+    """What is one of several things."""
+    found = " or ".join(map(describe, snapshots)).split(" or ")
+    return " or ".join(dict.fromkeys(found))
 
 
 def explain(

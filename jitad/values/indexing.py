@@ -117,6 +117,8 @@ def _array_or_item(item: Any) -> Any:
     if isinstance(item, (list, tuple, range)):  # a tuple within the subscript's own
         item = list(item)
         item = call(np.array, item) if item else np.array(item, dtype=np.intp)
+    elif hasattr(item, "start") and hasattr(item, "count"):  # a range with a traced bound
+        item = call(np.arange, item.start, item.stop, item.step)
     dtype = getattr(item, "dtype", None)
     ndim = getattr(item, "ndim", 0)
     if dtype is None or not ndim:

@@ -336,14 +336,17 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     x = matmul(wrap(bind("pinv", a.content, cutoff)), b)
     (s,) = _svd(a, False)
     rank = call(np.count_nonzero, elementwise("gt", s, elementwise("mul", s[0], cutoff)))
-    high = not extents.at_least(n, m) and bool(elementwise("gt", m, n))
-    if not high:
+    if extents.at_least(n, m):
         return x, call(np.zeros, 0, dtype=a.dtype), elementwise("cast", rank, dtype="i4"), s
-    require(bind("eq", rank, n), JitadLinAlgError, "lstsq: the rank of the matrix is less than "
+    high = elementwise("gt", m, n)
+    full = elementwise("logical_or", elementwise("eq", rank, n), elementwise("le", m, n))
+    require(full, JitadLinAlgError, "lstsq: the rank of the matrix is less than "
             "its number of columns", "Use np.linalg.pinv.")  # fmt: skip
     off = elementwise("sub", b, matmul(a, x))
-    squares = call(np.sum, elementwise("mul", off, off), axis=0)
-    return x, call(np.atleast_1d, squares), elementwise("cast", rank, dtype="i4"), s
+    squares = call(np.atleast_1d, call(np.sum, elementwise("mul", off, off), axis=0))
+    if high is not True:  # the residuals are there where the matrix turns out to be high
+        squares = squares[: elementwise("where", high, squares.shape[0], 0)]
+    return x, squares, elementwise("cast", rank, dtype="i4"), s
 
 
 @replaces(np.linalg.matrix_rank)

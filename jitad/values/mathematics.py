@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail, require, type_of
@@ -82,6 +82,40 @@ def _whole_and_not_positive(x: Any) -> Any:
 
 _math(math.fmod, "fmod", _outside(_bad_fmod))
 _math(math.gamma, "gamma", _outside(_whole_and_not_positive), overflow=True)
+
+
+def _whole(x: Any, what: str) -> Any:
+    """An int of Python's that is no float, and not negative."""
+    if type_of(x).dtype[0] not in "iub":
+        raise fail(JitadTypeError, "a float can't be interpreted as an integer",
+                   "Convert it with int(...).")  # fmt: skip
+    n = to_python(x)
+    require(bind("ge", n, 0), JitadValueError, f"{what} not defined for negative values")
+    return n
+
+
+_WIDE = "the integer needs more than 64 bits"
+
+
+@replaces(math.factorial)
+def factorial(n: Any) -> Any:
+    n = _whole(n, "factorial()")
+    require(bind("le", n, 20), JitadOverflowError, _WIDE,
+            "Use math.gamma(n + 1.0), which is a float.")  # fmt: skip
+    return fold(n, (1,), lambda k, p: (bind("mul", p, bind("add", k, 1)),), n)[0]
+
+
+@replaces(math.comb)
+def comb(n: Any, k: Any) -> Any:
+    n, k = _whole(n, "comb()"), _whole(k, "comb()")
+    require(bind("le", n, 61), JitadOverflowError, _WIDE,
+            "Use scipy.special.comb(n, k), which is a float.")  # fmt: skip
+    few = bind("minimum", k, bind("maximum", bind("sub", n, k), 0))
+
+    def step(i: Any, p: Any) -> tuple[Any]:
+        return (bind("floordiv", bind("mul", p, bind("sub", n, i)), bind("add", i, 1)),)
+
+    return bind("where", bind("gt", k, n), 0, fold(few, (1,), step, n, k)[0])
 
 
 @replaces(math.lgamma)

@@ -41,6 +41,8 @@ def implementation(original: Any) -> Callable[..., Any] | None:
     try:
         found = _replacements.get(original)
     except TypeError:  # an unhashable callable
+        if isinstance(original, np.poly1d):
+            return functools.partial(_replacements[np.polyval], original.coeffs)
         return None
     if found is not None:
         return found

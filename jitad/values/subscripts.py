@@ -209,6 +209,22 @@ def triu_indices_from(arr: Any, k: int = 0) -> Any:
     return call(np.nonzero, call(np.logical_not, below))
 
 
+@replaces(np.diag_indices)
+def diag_indices(n: Any, ndim: int = 2) -> Any:
+    return (call(np.arange, n),) * ndim
+
+
+@replaces(np.diag_indices_from)
+def diag_indices_from(arr: Any) -> Any:
+    n, *rest = arr.shape
+    if not rest:
+        raise fail(JitadValueError, "input array must be at least 2-d")
+    for m in rest:
+        require(bind("eq", m, n), JitadValueError,
+                "All dimensions of input must be of equal length")  # fmt: skip
+    return diag_indices(n, len(arr.shape))
+
+
 @replaces(np.lib.stride_tricks.sliding_window_view)
 def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False,
                         writeable: bool = False) -> Any:  # fmt: skip

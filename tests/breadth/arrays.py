@@ -224,6 +224,8 @@ add("array.flat", through_flat, M, native=True)
 add("numpy.unravel_index", lambda a: a[np.unravel_index(np.argmax(a), a.shape)], M)
 add("numpy.ravel_multi_index",
     lambda a: a.ravel()[np.ravel_multi_index((I[:3], np.array([0, 3, 1])), (3, 4))], M)
+add("numpy.diag_indices", lambda a: a[np.diag_indices(len(a))], M)
+add("numpy.diag_indices_from", lambda a: (a.T @ a)[np.diag_indices_from(a.T @ a)], M)
 add("numpy.tril_indices_from", lambda a: a[np.tril_indices_from(a, -1)], M)
 add("numpy.triu_indices_from", lambda a: a[np.triu_indices_from(a, 1)], M)
 add("array.enumerated", lambda a: sum(x * x * i[1] for i, x in np.ndenumerate(a)), M)

@@ -37,8 +37,8 @@ MODULES: dict[str, ModuleType] = {
 UNCONCERNED = {
     "numpy": """
         array2string array_repr array_str base_repr binary_repr broadcast_shapes busday_count
-        busday_offset can_cast common_type datetime_as_string datetime_data diag_indices
-        diag_indices_from einsum_path format_float_positional format_float_scientific from_dlpack
+        busday_offset can_cast common_type datetime_as_string datetime_data
+        einsum_path format_float_positional format_float_scientific from_dlpack
         frombuffer fromfile frompyfunc fromregex fromstring genfromtxt get_include
         get_printoptions getbufsize geterr geterrcall info is_busday isdtype isfortran isnat
         isscalar issubdtype iterable load loadtxt may_share_memory min_scalar_type mintypecode
@@ -55,7 +55,8 @@ UNCONCERNED = {
 
 # Functions of numpy that give indices, truth values or extents; tests use them to choose.
 ANSWERS = set("""
-    argpartition argsort array_equal bitwise_left_shift bitwise_right_shift digitize isin
+    argpartition argsort array_equal bitwise_left_shift bitwise_right_shift diag_indices
+    diag_indices_from digitize isin
     left_shift ndim nonzero ravel_multi_index result_type right_shift searchsorted shape size
     tril_indices_from triu_indices_from unravel_index""".split())
 

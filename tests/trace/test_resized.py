@@ -102,10 +102,20 @@ def power_of_a_polynomial(x, n):
     return p @ p
 
 
+def made_in_the_loop(x, n):
+    best, k = None, 0
+    while k < n and (best is None or best[0] < 1.0):
+        y = np.append(np.arange(float(k)), x[k % 3])[::-1]
+        best = y if best is None or k % 2 == 0 else best + 0.1 * y[0]
+        k += 1
+    return np.sum(best * best)
+
+
 PROGRAMS = [
     appended, appended_until, pairs_until_one_is_left, rows_stacked, minor_after_minor,
     selected_again_and_again, halved_and_padded, written_in_place_as_well,
     two_of_them_in_nested_loops, kept_in_a_dict, power_of_a_polynomial,
+    made_in_the_loop,
 ]  # fmt: skip
 X = np.array([0.7, 1.2, 0.9])
 
