@@ -13,9 +13,10 @@ that the usual early return costs no flag.  A loop stops when one of its flags i
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from typing import Any
+
+from jitad.trace.nodes import children, copied
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -170,7 +171,7 @@ class _Lower:
         def decide(value: ast.expr) -> ast.Assign:
             return _at(ast.Assign([ast.Name(go, ast.Store())], value), test)
 
-        again = copy.deepcopy(test)
+        again = copied(test)
         if not stops:
             s.body.append(decide(again))
         elif isinstance(test, ast.Constant):
@@ -204,7 +205,7 @@ def _own_nodes(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
         node = todo.pop()
         yield node
         if not isinstance(node, _SCOPES):
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def _in_loop(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -216,7 +217,7 @@ def _in_loop(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
         if isinstance(node, (ast.For, ast.While)):
             todo += node.orelse
         elif not isinstance(node, _SCOPES):
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def _none_of(flags: Flags) -> ast.expr:
@@ -230,8 +231,17 @@ def _assign(name: str, value: bool) -> ast.Assign:
 
 
 def _at(node: Any, place: ast.AST) -> Any:
-    """The node and those inside it without a place of their own, put at a place."""
-    for n in ast.walk(node):
-        if not hasattr(n, "lineno") and "lineno" in n._attributes:
+    """The node and those inside it without a place of their own, put at a place.
+
+    A statement inside that has a place was put there with all its parts.
+    """
+    todo = [node]
+    while todo:
+        n = todo.pop()
+        if hasattr(n, "lineno"):
+            if n is not node and isinstance(n, ast.stmt):
+                continue
+        elif "lineno" in n._attributes:
             ast.copy_location(n, place)
+        todo += children(n)
     return node

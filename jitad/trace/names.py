@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from jitad.trace.nodes import children, walk
+
 
 class Attempt(ast.With):
     """The body of a `try`: it may end early, with the exception in a variable."""
@@ -54,7 +56,7 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:
                 out[name] = None
             case ast.alias():
                 out[(node.asname or node.name).split(".")[0]] = None
-        todo += list(ast.iter_child_nodes(node))[::-1]
+        todo += children(node)[::-1]
     return out
 
 
@@ -88,7 +90,7 @@ def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
         if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             todo += _outside_body(node)
         else:
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def locals_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
@@ -119,7 +121,7 @@ def written_inside(node: ast.AST) -> set[str]:
     """Names that functions nested in this one declare `nonlocal`."""
     return {
         name
-        for n in ast.walk(node)
+        for n in walk(node)
         if isinstance(n, ast.Nonlocal)
         for name in n.names
     } - declared(node, ast.Nonlocal)

@@ -8,6 +8,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
+from jitad.trace.nodes import walk
 
 # construct -> (what it is called, remedy)
 REFUSED: dict[type[ast.AST], tuple[str, str]] = {
@@ -37,7 +38,7 @@ ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subproce
 
 def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
     """Raise for the first construct in the tree that is in the tables."""
-    for n in ast.walk(node):
+    for n in walk(node):
         entry = REFUSED.get(type(n))
         if entry is not None:
             what, remedy = entry

@@ -8,7 +8,6 @@ name and positions, so tracebacks and debuggers show the user's source.
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import sysconfig
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from jitad.tape.ir import Pos
 from jitad.trace.comprehensions import Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
+from jitad.trace.nodes import children, copied, walk
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
@@ -122,10 +122,10 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     """The rewritten definition, the class it stands in, and what its hooks refer to."""
     node, class_name = definition(f)
     file = f.__code__.co_filename
-    node = copy.deepcopy(node)
+    node = copied(node)
     free = f.__code__.co_freevars
     shadowed = frozenset(f.__globals__) | frozenset(free) | {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }  # fmt: skip
     check_refused(node, file, shadowed)
     _name_privately(node, class_name)
@@ -136,7 +136,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     node.decorator_list, node.args.defaults = [], []
     node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     node.returns = None
-    for a in ast.walk(node.args):
+    for a in walk(node.args):
         if isinstance(a, ast.arg):
             a.annotation = None
     node.body = Hoist(shadowed.__contains__).body(node.body)
@@ -151,7 +151,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
 
 def _name_privately(node: ast.AST, class_name: str) -> None:
     """`self.__x` as the class calls it: hooks are given the name as a text."""
-    for n in ast.iter_child_nodes(node):
+    for n in children(node):
         if isinstance(n, ast.Attribute) and n.attr.startswith("__") and not n.attr.endswith("__"):
             n.attr = f"_{class_name.lstrip('_')}{n.attr}" if class_name else n.attr
         _name_privately(n, n.name if isinstance(n, ast.ClassDef) else class_name)
