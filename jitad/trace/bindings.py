@@ -17,7 +17,6 @@ import itertools
 from typing import Any
 
 from jitad.trace import names as of
-from jitad.trace.nodes import walk
 
 
 def lower_bindings(node: ast.FunctionDef) -> None:
@@ -82,7 +81,7 @@ def _assign(name: str, value: ast.expr, where: ast.expr) -> ast.stmt:
 
 
 def _at(node: Any, where: ast.expr) -> Any:
-    for n in walk(node):
+    for n in ast.walk(node):
         if "lineno" in n._attributes and not hasattr(n, "lineno"):
             ast.copy_location(n, where)
     return node

@@ -14,7 +14,6 @@ import itertools
 from collections.abc import Callable
 
 from jitad.trace.exits import _at
-from jitad.trace.nodes import walk
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -53,7 +52,7 @@ class Hoist(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        if not any(isinstance(n, _COMPREHENSIONS) for n in walk(node.body)):
+        if not any(isinstance(n, _COMPREHENSIONS) for n in ast.walk(node.body)):
             return node
         name = f"_jlambda{next(self.count)}"
         result = _at(ast.Return(node.body), node.body)
@@ -124,7 +123,7 @@ class Hoist(ast.NodeTransformer):
         parameters = ast.arguments([], [ast.arg(a) for a in args], None, [], [], None, [])
         stmts = [*head, body, *([tail] if tail else [])]
         definition = _at(ast.FunctionDef(name, parameters, stmts, [], None, None), node)
-        for n in walk(definition):
+        for n in ast.walk(definition):
             if not hasattr(n, "lineno") and "lineno" in n._attributes:
                 ast.copy_location(n, node)
         # what it captures is read where it is called, but for a generator
@@ -139,5 +138,5 @@ def _binds_or_waits(node: ast.AST) -> bool:
     return any(
         isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
         or (isinstance(n, ast.comprehension) and n.is_async)
-        for n in walk(node)
+        for n in ast.walk(node)
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.nodes import walk
 
 # construct -> (what it is called, remedy)
 REFUSED: dict[type[ast.AST], tuple[str, str]] = {
@@ -38,7 +37,7 @@ ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subproce
 
 def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
     """Raise for the first construct in the tree that is in the tables."""
-    for n in walk(node):
+    for n in ast.walk(node):
         entry = REFUSED.get(type(n))
         if entry is not None:
             what, remedy = entry
@@ -53,6 +52,19 @@ def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
 
 def _pos(node: ast.AST, file: str) -> Pos:
     return Pos(file, node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+
+def check_called(f: Any, module: str, pos: Pos | None) -> None:
+    """Raise for a library function that would not be the same at every call of a kernel."""
+    name = getattr(f, "__qualname__", repr(f))
+    if is_from(ACTING, f, module):
+        raise JitadError(f"{name} acts on the world, which a trace can't", pos,
+                         "Use print(), or do it outside.")  # fmt: skip
+    if is_from(UNREPEATABLE, f, module):
+        raise JitadError(
+            f"{name} gives something else at every call, which a trace can't", pos,
+            "Call it outside, and pass the value as an argument.",
+        )  # fmt: skip
 
 
 def is_from(modules: frozenset[str], f: Any, module: str) -> bool:

@@ -19,7 +19,7 @@ from jitad.tape.ir import Pos
 from jitad.trace.comprehensions import Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
-from jitad.trace.nodes import children, copied, walk
+from jitad.trace.names import children, copied
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
@@ -125,7 +125,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     node = copied(node)
     free = f.__code__.co_freevars
     shadowed = frozenset(f.__globals__) | frozenset(free) | {
-        n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }  # fmt: skip
     check_refused(node, file, shadowed)
     _name_privately(node, class_name)
@@ -136,7 +136,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     node.decorator_list, node.args.defaults = [], []
     node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     node.returns = None
-    for a in walk(node.args):
+    for a in ast.walk(node.args):
         if isinstance(a, ast.arg):
             a.annotation = None
     node.body = Hoist(shadowed.__contains__).body(node.body)
