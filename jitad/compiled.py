@@ -274,7 +274,7 @@ class Compiled:
     ) -> Any:
         while True:
             try:
-                flat = s.kernel(*values)
+                flat = native.call(s.kernel.dispatcher, s.traced.tape.body.params, values)
                 break
             except RoomMiss as error:
                 short = [r for r in s.traced.rooms if r.message == error.case]

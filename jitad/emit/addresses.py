@@ -7,13 +7,38 @@ everything by address.
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import sys
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, FileFinder
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 
 from jitad.emit import numba_private
+
+
+def alone(package: str, name: str) -> Any:
+    """An extension module of a package's, which asks for nothing else of it.
+
+    The rest of `scipy.linalg` takes ten times as long to import, in each process.  The module does
+    not stay entered: whoever imports the package gets the same one, in the usual way.
+    """
+    whole = f"{package}.{name}"
+    if package in sys.modules or whole in sys.modules:
+        return importlib.import_module(whole)
+    above, _, last = package.rpartition(".")
+    folders = [f"{folder}/{last}" for folder in importlib.import_module(above).__path__]
+    loaders = (ExtensionFileLoader, EXTENSION_SUFFIXES)
+    found = (FileFinder(folder, loaders).find_spec(whole) for folder in folders)
+    spec = next((s for s in found if s is not None and s.loader is not None), None)
+    if spec is None:  # installed in a way of its own
+        return importlib.import_module(whole)
+    module = importlib.util.module_from_spec(spec)
+    assert spec.loader is not None
+    spec.loader.exec_module(module)
+    sys.modules.pop(whole, None)
+    return module
 
 
 def capsule_address(module: Any, name: str, signature: str = "") -> int:

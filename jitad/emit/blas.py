@@ -15,14 +15,14 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import types
-from scipy.linalg import cython_blas
 
 from jitad.emit import addresses, numba_private
 
+_cython_blas = addresses.alone("scipy.linalg", "cython_blas")
 for _name in ("gemm", "gemv", "syrk"):  # at import: code on disk refers to them
     for _letter in "ds":
         llvm.add_symbol(f"jitad_{_letter}{_name}",
-                        addresses.capsule_address(cython_blas, _letter + _name))  # fmt: skip
+                        addresses.capsule_address(_cython_blas, _letter + _name))  # fmt: skip
 
 _WORD, _INT, _BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 

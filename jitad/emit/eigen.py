@@ -7,14 +7,14 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from numba.extending import overload
-from scipy.linalg import cython_lapack
 
 from jitad.emit import addresses
 from jitad.primitives import TABLE
 
+_cython_lapack = addresses.alone("scipy.linalg", "cython_lapack")
 for _type in "ds":  # at import: code on disk refers to them
     llvm.add_symbol(f"jitad_{_type}geev",
-                    addresses.capsule_address(cython_lapack, _type + "geev"))  # fmt: skip
+                    addresses.capsule_address(_cython_lapack, _type + "geev"))  # fmt: skip
 
 geev = addresses.fortran("geev", __name__)
 

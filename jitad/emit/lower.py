@@ -47,7 +47,7 @@ def emit(tape: Tape) -> str:
         mine = None if t is tape else known[t.name]
         recursive = t is not tape and t.name not in parts
         texts.append(_function(t, name, exceptions, called, known, mine, written, recursive))
-    used = set(re.findall(r"[A-Za-z_]\w*", "".join(texts)))
+    used = {n for text in texts for n in _NAME.findall(_NO_CODE.sub("", text))}
     return _imports(used, exceptions) + "\n\n".join(texts)
 
 
@@ -84,12 +84,17 @@ def _function(
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     contract(s.page.lines, s.nests)
-    used = set(re.findall(r"[A-Za-z_]\w*", text := s.page.text()))
+    used = set(_NAME.findall(_NO_CODE.sub("", text := s.page.text())))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if not recursive and s.room in used:
         lines.append(f"    {s.room} = room()\n")
     head = f"def {name}({', '.join(parameters)}):" + (f"  # {tape.pos}" if tape.pos else "")
     return f"{head}\n{''.join(lines)}{text}"
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+# Texts of errors and comments: a word there asks for no function, and some take long to import.
+_NO_CODE = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|#.*""")
 
 
 def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:

@@ -118,3 +118,27 @@ def _end(places: list[Place]) -> tuple[int, int]:
               for p in places):  # fmt: skip
         depth -= 1
     return first[depth - 1][0], max(p[depth - 1][1] for p in places)
+
+
+def checked(function: ast.FunctionDef) -> set[str]:
+    """The names of integers whose overflow is looked for: by signs (`trace.wide`), or in floats.
+
+    Numba promises LLVM that integers do not overflow, whereupon such a check is none.
+    """
+    found = parts(function)
+    asked = (n for n in found if (isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitXor))
+             or (isinstance(n, ast.Call) and is_float_of(n)))  # fmt: skip
+    return {name.id for n in asked for name in names(n)}
+
+
+def is_float_of(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="np"), attr="float64"):
+            return True
+    return False
+
+
+def longest(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The longest list of statements among these and those in them."""
+    inner = [getattr(s, part, []) for s in statements for part in ("body", "orelse")]
+    return max([statements, *(longest(x) for x in inner if x)], key=len)

@@ -36,7 +36,7 @@ from jitad.emit.pages import keep_what_is_freed
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
-__all__ = ["address", "compile", "direct"]
+__all__ = ["address", "call", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
@@ -98,13 +98,44 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
     Arrays are NumPy's own class, C-contiguous, aligned and writable; floats and NumPy's are not
     told apart.  What it gives for anything else is NotImplemented.
     """
+    return numba_private.direct(dispatcher, _signature(params))
+
+
+def call(dispatcher: Any, params: Sequence[Var], values: Sequence[Any]) -> Any:
+    """What a kernel gives for these arguments; compiled for them, if it wasn't yet.
+
+    Where they are of the kinds that `direct` takes, the types are those of the tape: Numba, which
+    imports `numpy.ma` to find out, isn't asked.
+    """
+    if hasattr(dispatcher, "overloads") and all(map(_is_usual, values, params)):
+        dispatcher.compile(_signature(params))
+        way = direct(dispatcher, params)
+        out = way(*values) if way is not None else NotImplemented
+        if out is not NotImplemented:
+            return out
+    return dispatcher(*values)
+
+
+def _is_usual(value: Any, v: Var) -> bool:
+    """Is it of a kind that `direct` takes for this parameter?"""
+    if isinstance(v.type, Array):
+        return (type(value) is np.ndarray and value.flags.carray and value.ndim == v.type.ndim
+                and value.dtype == v.type.dtype and v.type.dtype[0] in "fiu")  # fmt: skip
+    kinds = {"f8": (float, np.float64), "i8": (int,), "b1": (bool,)}
+    assert isinstance(v.type, Scalar)
+    usual = type(value) in kinds.get(v.type.dtype, ())
+    return usual and (type(value) is not int or -(2**63) <= value < 2**63)
+
+
+def _signature(params: Sequence[Var]) -> tuple[Any, ...]:
+    """What Numba calls the types of plain arguments for these parameters."""
     kinds = []
     for v in params:
         assert isinstance(v.type, (Array, Scalar))
         element = numba.from_dtype(np.dtype(v.type.dtype))
         kinds.append(numba.types.Array(element, v.type.ndim, "C") if isinstance(v.type, Array)
                      else element)  # fmt: skip
-    return numba_private.direct(dispatcher, tuple(kinds))
+    return tuple(kinds)
 
 
 def vector_widths(dispatcher: Any) -> dict[int, int]:

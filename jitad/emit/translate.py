@@ -23,7 +23,7 @@ from typing import Any
 
 from numba import types
 
-from jitad.emit.names_in_source import mentions, names, parts
+from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
 from jitad.emit.numba_private import Body, NotTranslated, Typed
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
@@ -42,30 +42,6 @@ _CHEAP = (ast.Name, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.B
 _FREE = {"where", "plus", "fadd", "isnan", "isinf", "isfinite"}
 
 
-def _checked(function: ast.FunctionDef) -> set[str]:
-    """The names of integers whose overflow is looked for: by signs (`trace.wide`), or in floats.
-
-    Numba promises LLVM that integers do not overflow, whereupon such a check is none.
-    """
-    found = parts(function)
-    asked = (n for n in found if (isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitXor))
-             or (isinstance(n, ast.Call) and _is_float_of(n)))  # fmt: skip
-    return {name.id for n in asked for name in names(n)}
-
-
-def _is_float_of(call: ast.Call) -> bool:
-    match call.func:
-        case ast.Attribute(value=ast.Name(id="np"), attr="float64"):
-            return True
-    return False
-
-
-def _longest(statements: list[ast.stmt]) -> list[ast.stmt]:
-    """The longest list of statements among these and those in them."""
-    inner = [getattr(s, part, []) for s in statements for part in ("body", "orelse")]
-    return max([statements, *(_longest(x) for x in inner if x)], key=len)
-
-
 def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
     """Write the function's code; gives the type of its result.  `space`: its globals."""
     return _Translation(function, space, body).run()
@@ -82,8 +58,8 @@ class _Translation:
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
-        self.checked = _checked(function)
-        self.longest = _longest(function.body)
+        self.checked = checked(function)
+        self.longest = longest(function.body)
         self.wraps = False  # may what is computed overflow, which a check then sees?
 
     def run(self) -> Any:
@@ -411,7 +387,7 @@ class _Translation:
 
     def call(self, node: ast.Call) -> Typed:
         """What a call gives; of what was made for it alone no reference is left."""
-        with self.wrapping(_is_float_of(node)):
+        with self.wrapping(is_float_of(node)):
             given = [(self.value(a), self.is_fresh(a)) for a in node.args]
         match node.func:
             case ast.Attribute(value=owner, attr=method) if self.is_local(owner):

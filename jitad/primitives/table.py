@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from jitad.errors import JitadError
@@ -121,10 +121,15 @@ def _extents(ins: tuple[Atom, ...]) -> tuple[Atom, ...]:
 
 def like(ins: tuple[Atom, ...], dtype: str, py: bool = False) -> Inferred:
     """Elementwise result: the extents of the first array among the operands, or a scalar."""
-    arrays = [a.type for a in ins if isinstance(a.type, Array)]
+    arrays = [a.type for a in ins if type(a.type) is Array]
     if not arrays:
-        return ((Scalar(dtype, py), ()),)
+        return _number(dtype, py)
     return ((Array(dtype, max(t.ndim for t in arrays)), _extents(ins)),)
+
+
+@cache
+def _number(dtype: str, py: bool) -> Inferred:
+    return ((Scalar(dtype, py), ()),)
 
 
 def dtype_of(a: Any) -> str:
@@ -137,7 +142,7 @@ def dtype_of(a: Any) -> str:
 
 
 def arithmetic(*ins: Atom, **_: Any) -> Inferred:
-    dtype, py = promote(*(a.type for a in ins))
+    dtype, py = promote(*[a.type for a in ins])
     return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
 
 

@@ -13,8 +13,7 @@ from typing import Any
 from jitad.tape.build import Builder
 from jitad.tape.fold import as_element
 from jitad.tape.ir import Atom, Var, lit
-from jitad.tape.linear import Forms, Linear
-from jitad.tape.types import Scalar
+from jitad.tape.linear import SUMS, Forms, Linear, is_integer
 
 _MOST_TERMS = 4
 _COMPARED = {
@@ -40,10 +39,10 @@ class AffineBuilder(Builder):
             return ins[0]
         if op == "attach_rule":  # likewise, see `sweeps.custom`
             return ins[: len(params["rule"].function.results)]
-        form = self._forms.result(op, ins)
+        form = self._forms.result(op, ins) if op in SUMS else None
         if form is not None and len(form.terms) <= _MOST_TERMS and _fits(form):
             return self._sum(form)
-        if op in _COMPARED and all(a.type == Scalar("i8", True) for a in ins):
+        if op in _COMPARED and all(map(is_integer, ins)):
             difference = self._forms.of(ins[0]) - self._forms.of(ins[1])
             if not difference.terms:
                 return lit(bool(_COMPARED[op](difference.constant)))
@@ -107,7 +106,7 @@ class AffineBuilder(Builder):
 
     def _apart(self, i: Atom, k: Atom) -> bool:
         """True of two indices that always differ."""
-        if i.type != Scalar("i8", True) or k.type != i.type:
+        if not (is_integer(i) and is_integer(k)):
             return False
         difference = self._forms.of(i) - self._forms.of(k)
         return not difference.terms and difference.constant != 0

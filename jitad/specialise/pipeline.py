@@ -37,7 +37,7 @@ from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
 from jitad.specialise.unfold import strides, unfold
-from jitad.tape.ir import Tape, walk
+from jitad.tape.ir import Block, Tape
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
@@ -120,17 +120,24 @@ class _Content:
     """What a tape consists of at one time: equal where the passes between changed nothing."""
 
     def __init__(self, tape: Tape) -> None:
-        self.ops = [e.op for t in (tape, *tape.functions.values()) for e in walk(t.body)]
+        self.ops: list[str] = []
         self.parts: list[object] = []
         self.params: list[object] = []  # compared by identity: they may hold arrays
         for t in (tape, *tape.functions.values()):
-            blocks = [t.body]
-            for e in walk(t.body):
-                self.parts += (e.ins, e.outs, len(e.blocks), *(v.shape for v in e.outs))
-                self.params.append(e.params)
-                blocks += e.blocks
-            for b in blocks:
-                self.parts += (len(b.equations), *b.params, *b.results)
+            self._add(t.body)
+
+    def _add(self, block: Block) -> None:
+        ops, parts, params = self.ops, self.parts, self.params
+        parts += (len(block.equations), *block.params, *block.results)
+        for e in block.equations:
+            ops.append(e.op)
+            params.append(e.params)
+            parts += (e.ins, e.outs)
+            for v in e.outs:
+                if v.shape:
+                    parts.append(v.shape)
+            for b in e.blocks:
+                self._add(b)
 
     def __eq__(self, other: object) -> bool:
         return (

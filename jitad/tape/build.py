@@ -146,22 +146,24 @@ class Builder:
         row = TABLE[op]
         key = None
         if not (row.effect or row.fresh):
-            key = (op, ins, tuple(sorted(params.items())))
+            key = (op, ins, tuple(sorted(params.items())) if params else ())
             for known in reversed(self._known):
-                if key in known:
-                    if self._unshared and self._unshared.intersection(known[key]):
+                there = known.get(key)
+                if there is not None:
+                    if self._unshared and self._unshared.intersection(there):
                         continue
-                    return known[key]
-        outs = tuple(Var(t, shape) for t, shape in row.infer(*ins, **params))
+                    return there
+        outs = tuple([Var(t, shape) for t, shape in row.infer(*ins, **params)])
         self.append(Equation(op, ins, outs, params, (), self.pos))
         for v in outs:  # extents that operands don't tell are read off
-            self.measure(v)
+            if type(v.type) is Array:
+                self.measure(v)
         if key is not None:
             self._known[-1][key] = outs
         return outs
 
     def append(self, eqn: Equation) -> None:
-        """Add a finished (structured) equation to the innermost block."""
+        """Add a finished equation to the innermost block."""
         self.blocks[-1].equations.append(eqn)
         for v in eqn.outs:
             self.sources[v] = eqn

@@ -32,7 +32,7 @@ def copy_block(b: Builder, block: Block, env: Env, effects: bool = True) -> list
 def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> None:
     """Emit one equation and enter its results into `env`."""
     b.pos = eqn.pos
-    ins = tuple(read(a, env) for a in eqn.ins)
+    ins = tuple([env.get(a, a) if type(a) is Var else a for a in eqn.ins])
     outs: tuple[Atom, ...]
     if eqn.blocks:
         outs = _copy_structured(b, eqn, ins, env, effects)

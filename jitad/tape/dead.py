@@ -33,12 +33,16 @@ def _mark(block: Block) -> set[Var]:
             for e in inner.equations:
                 if own is not None:
                     around[id(e)] = own
+                if not e.blocks:
+                    for out in e.outs:
+                        needs[out] = e, e.ins
+                    if TABLE[e.op].effect:
+                        roots.append(e)
+                    continue
                 _edges(e, needs)
                 if e.op in ("vjp", "jvp"):
                     operators.append(e)
-                if e.op not in STRUCTURED and TABLE[e.op].effect:
-                    roots.append(e)
-                stack.extend((x, e) for x in e.blocks)
+                stack.extend([(x, e) for x in e.blocks])
 
     def want(atom: Atom) -> None:
         if isinstance(atom, Var) and atom not in live:
@@ -66,10 +70,12 @@ def _mark(block: Block) -> set[Var]:
         maker, before = needs.get(v, (None, ()))
         for a in v.shape if operators else ():
             want(a)
-        if maker is not None:
+        if maker is not None and (maker.blocks or id(maker) in around):
             keep(maker)
         for a in before:
-            want(a)
+            if type(a) is Var and a not in live:
+                live.add(a)
+                todo.append(a)
     return live
 
 
@@ -111,9 +117,6 @@ def _edges(e: Equation, needs: dict[Var, tuple[Equation | None, tuple[Atom, ...]
                 needs[out] = (e, inner)
             for p in e.blocks[0].params:
                 needs[p] = (e, ())
-        case _:
-            for out in e.outs:
-                needs[out] = (e, e.ins)
 
 
 def _sweep(block: Block, live: set[Var]) -> None:
@@ -122,6 +125,10 @@ def _sweep(block: Block, live: set[Var]) -> None:
         b = todo.pop()
         kept = []
         for e in b.equations:
+            if not e.blocks:
+                if not live.isdisjoint(e.outs) or TABLE[e.op].effect:
+                    kept.append(e)
+                continue
             if not _stays(e, live):
                 continue
             if e.op in ("for", "while", "if"):

@@ -20,13 +20,21 @@ if TYPE_CHECKING:
 
 
 def _is(atom: Atom, value: float) -> bool:
-    return isinstance(atom, Lit) and atom.value == value and not isinstance(atom.value, bool)
+    return type(atom) is Lit and atom.value == value and not isinstance(atom.value, bool)
+
+
+_FOLDED = frozenset((
+    "ident", "dim", "mul", "div", "pow", "sub", "add", "neg", "where", "logical_and", "logical_or",
+    "cast", "load", "slice", "store", "store_slice", "accum_slice", "check",
+))  # fmt: skip
 
 
 def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Any:
     """The result as an atom that is already there, or None."""
-    if row.elementwise and ins and all(isinstance(a, Lit) for a in ins):
+    if row.elementwise and ins and type(ins[0]) is Lit and all(type(a) is Lit for a in ins):
         return fold(row, ins, params)
+    if row.name not in _FOLDED:
+        return None
     match row.name:
         case "ident":
             return ins[0]

@@ -74,14 +74,14 @@ class Lit:
         return ()
 
     # -0.0 is not 0.0, True is not 1, and nan is itself: equality is by representation.
-    def _key(self) -> tuple[str, Scalar]:
-        return (repr(self.value), self.type)
-
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lit) and self._key() == other._key()
+        return self is other or (
+            isinstance(other, Lit) and self.type == other.type
+            and (self.value is other.value or repr(self.value) == repr(other.value))
+        )  # fmt: skip
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self.value) if self.value == self.value else 0
 
     def __repr__(self) -> str:
         return repr(self.value)
@@ -128,10 +128,15 @@ class Tape:
 
 def walk(block: Block) -> Iterator[Equation]:
     """All equations of a block and of the blocks inside it, in order."""
-    for eqn in block.equations:
-        yield eqn
-        for inner in eqn.blocks:
-            yield from walk(inner)
+    rows = [iter(block.equations)]
+    while rows:
+        for eqn in rows[-1]:
+            yield eqn
+            if eqn.blocks:
+                rows += [iter(inner.equations) for inner in reversed(eqn.blocks)]
+                break
+        else:
+            rows.pop()
 
 
 def free_vars(*blocks: Block) -> list[Var]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from jitad.tape.ir import Atom, Block, Lit, Var, walk
 from jitad.tape.types import INT
 
+SUMS = frozenset(("add", "sub", "mul", "neg"))
+
 
 @dataclass(frozen=True, slots=True)
 class Linear:
@@ -81,7 +83,7 @@ class Forms:
 
     def result(self, op: str, ins: tuple[Atom, ...]) -> Linear | None:
         """The sum that a primitive of integers gives, where it is one."""
-        if op not in ("add", "sub", "mul", "neg") or not all(map(is_integer, ins)):
+        if op not in SUMS or not all(map(is_integer, ins)):
             return None
         x, *rest = map(self.of, ins)
         match op, rest:

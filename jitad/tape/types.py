@@ -8,31 +8,52 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
+_kinds: dict[tuple[Any, ...], Any] = {}
 
-@dataclass(frozen=True, slots=True)
+
+def _once(*kind: Any) -> Any:
+    """The one object of this class and content; the class fills it in."""
+    known = _kinds.get(kind)
+    return known if known is not None else _kinds.setdefault(kind, object.__new__(kind[0]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scalar:
     """A number; `dtype` is NumPy's short code ('f8', 'f4', 'i8', 'b1', ...).
 
     `py` tells a Python number from a NumPy one: they divide by zero, overflow and promote
-    differently.
+    differently.  There is one object of each kind, so that passes compare kinds by identity.
     """
 
     dtype: str
     py: bool = False
 
+    def __new__(cls, dtype: str, py: bool = False) -> Scalar:
+        return _once(cls, dtype, py)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Scalar, (self.dtype, self.py)
+
     def __str__(self) -> str:
         return self.dtype + ("" if not self.py else "p")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Array:
-    """An immutable version of an array with `ndim` axes."""
+    """An immutable version of an array with `ndim` axes.  There is one object of each kind."""
 
     dtype: str
     ndim: int
+
+    def __new__(cls, dtype: str, ndim: int) -> Array:
+        return _once(cls, dtype, ndim)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Array, (self.dtype, self.ndim)
 
     def __str__(self) -> str:
         return f"{self.dtype}[{','.join(':' * self.ndim)}]"

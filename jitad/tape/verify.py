@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Tape, Var, walk
+from jitad.tape.ir import CALLS, STRUCTURED, Block, Equation, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Stack
 
 
@@ -17,47 +17,57 @@ def verify(tape: Tape, after: str = "") -> Tape:
     """The tape itself, or BrokenTape saying what is wrong and after which pass."""
     try:
         for t in (tape, *tape.functions.values()):
-            _block(t.body, set())
-            _once(t.body)
-            for e in walk(t.body):
-                if e.op in CALLS:
-                    _call(e, tape.functions)
+            seen: set[type] = set()
+            _block(t.body, set(), seen)
+            if Stack in seen:
+                _once(t.body)
+            if Equation in seen:
+                for e in walk(t.body):
+                    if e.op in CALLS:
+                        _call(e, tape.functions)
     except AssertionError as e:
         raise BrokenTape(f"{tape.name} after {after or 'tracing'}: {e}") from e
     return tape
 
 
-def _block(block: Block, outer: set[Var]) -> None:
-    known = set(outer)
+def _block(block: Block, known: set[Var], seen: set[type]) -> None:
+    """`known`: what is defined around the block; what it defines itself leaves it at the end.
 
-    def use(atom: Atom, what: object) -> None:
-        if isinstance(atom, Var):
-            assert atom in known, f"{atom} is used before it is defined, in {what}"
+    `seen` gets `Stack` where there are stacks and `Equation` where there are calls.
+    """
+    own: list[Var] = []
 
     def define(var: Var) -> None:
         assert var not in known, f"{var} is defined twice"
         known.add(var)
+        own.append(var)
         if isinstance(var.type, Array):
             assert len(var.shape) in (0, var.type.ndim), f"{var} has no extents"
+        elif isinstance(var.type, Stack):
+            seen.add(Stack)
 
     for p in block.params:
         define(p)
     for e in block.equations:
         for a in e.ins:
-            use(a, e.op)
+            if type(a) is Var:
+                assert a in known, f"{a} is used before it is defined, in {e.op}"
         if e.op in STRUCTURED:
             _structured(e)
         else:
             assert e.op in TABLE, f"no primitive {e.op}"
+            if e.op in CALLS:
+                seen.add(Equation)
         for b in e.blocks:
-            _block(b, known)
+            _block(b, known, seen)
         for v in e.outs:
             define(v)
             for a in v.shape:
                 # extents of a parameter are read by `dim` equations that come right after it
                 assert not isinstance(a, Var) or isinstance(a.type, Scalar)
     for a in block.results:
-        use(a, "results")
+        assert type(a) is not Var or a in known, f"{a} is used before it is defined, in results"
+    known.difference_update(own)
 
 
 def _once(block: Block) -> set[Var]:

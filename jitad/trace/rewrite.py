@@ -19,7 +19,7 @@ from jitad.tape.ir import Pos
 from jitad.trace.comprehensions import Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
-from jitad.trace.names import copied
+from jitad.trace.names import children, copied
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
@@ -151,7 +151,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
 
 def _name_privately(node: ast.AST, class_name: str) -> None:
     """`self.__x` as the class calls it: hooks are given the name as a text."""
-    for n in ast.iter_child_nodes(node):
+    for n in children(node):
         if isinstance(n, ast.Attribute) and n.attr.startswith("__") and not n.attr.endswith("__"):
             n.attr = f"_{class_name.lstrip('_')}{n.attr}" if class_name else n.attr
         _name_privately(n, n.name if isinstance(n, ast.ClassDef) else class_name)

@@ -16,6 +16,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
+from jitad.trace.names import children
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -95,7 +96,7 @@ def _definitions(tree: ast.Module) -> dict[ast.AST, str]:
             found[node] = name
         elif isinstance(node, ast.ClassDef):
             name = node.name
-        todo += [(child, name) for child in ast.iter_child_nodes(node)]
+        todo += [(child, name) for child in children(node)]
     return found
 
 

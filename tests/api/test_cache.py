@@ -224,3 +224,25 @@ def test_interrupted_in_the_middle_of_a_trace() -> None:
     armed = False
     assert g(2.0) == 1.0
     assert values == [1.0, 2.0 * 1.0]
+
+
+QUICK = """
+import sys
+import numpy as np
+from jitad import jit_grad
+from jitad.emit import native
+
+g = jit_grad(lambda x, n, k: n * np.sum(x * x) + np.sum(x[k]))
+values = np.arange(3.0), 2.0, np.arange(2)
+g(*values)
+(s,) = g._all
+way = native.direct(s.kernel.dispatcher, s.traced.tape.body.params)
+print(way(*values)[0].tolist(), "numpy.ma" in sys.modules, "scipy.linalg" in sys.modules)
+"""
+
+
+def test_calls_in_a_second_process_are_as_quick(tmp_path: Path) -> None:
+    """The direct way takes its arguments; nothing is imported that only compiling needs."""
+    (tmp_path / "quick.py").write_text(QUICK)
+    python(tmp_path, "quick.py")
+    assert python(tmp_path, "quick.py") == ["[1.0,", "5.0,", "8.0]", "False", "False"]

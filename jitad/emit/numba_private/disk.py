@@ -7,6 +7,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba.core import caching, compiler, serialize, sigutils
 from numba.core.runtime import nrt
 
@@ -51,7 +52,11 @@ class ContentCache(caching._Cache):
             return None
         nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
         try:
-            return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
+            made = compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
+            # The direct way knows a dtype by its identity; what is unpickled is another object.
+            kept = made.environment.consts
+            kept[:] = [np.dtype(c.str) if isinstance(c, np.dtype) else c for c in kept]
+            return made
         except Exception:  # whatever is wrong with it, compiling again is right
             return None
 
