@@ -56,6 +56,8 @@ PARTS = (
          "benchmarks.bench_nesting --levels 2 --seconds 0.2"),
     Part("Several threads", "benchmarks.bench_parallel --by-hand",
          "benchmarks.bench_parallel --size medium --seconds 0.2"),
+    Part("GradBench on several threads", "benchmarks.bench_parallel --gradbench",
+         "benchmarks.bench_parallel --gradbench gmm lse --size small --seconds 0.2"),
 )  # fmt: skip
 
 
