@@ -92,8 +92,6 @@ FAULTS: tuple[Fault, ...] = (
           "a twin is dropped"),
     Fault(AGAIN, "atoms = tuple(p for p, q in ((a, b), (b, a)) if q in active)", "atoms = ()",
           "the adjoint of a product is said to need no operand"),
-    Fault(FUSE, "        if v in results:\n            return False\n", "",
-          "a seed that depends on the loop counts as known before it"),
     Fault(FUSE, "block.equations = ordered", "block.equations = equations",
           "a fused loop stands before what it needs"),
     # -- forward values in the reverse
@@ -256,4 +254,7 @@ FAULTS: tuple[Fault, ...] = (
           "iterations that add to their neighbours' elements run beside them", THREADS),
     Fault(PARALLEL, "init[k] = lit_zero(dtype)", "init[k] = lit(1.0)",
           "each part of a sum begins with one", THREADS),
+    Fault("jitad/specialise/rows.py", "                if rows != _ALL or self.equal.find(a.shape[0]) != self.equal.find(self.n):\n                    return None\n", "",
+          "other rows of what a loop makes are read as its own", THREADS),
+
 )  # fmt: skip
