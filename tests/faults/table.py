@@ -256,5 +256,4 @@ FAULTS: tuple[Fault, ...] = (
           "each part of a sum begins with one", THREADS),
     Fault("jitad/specialise/rows.py", "                if rows != _ALL or self.equal.find(a.shape[0]) != self.equal.find(self.n):\n                    return None\n", "",
           "other rows of what a loop makes are read as its own", THREADS),
-
 )  # fmt: skip
