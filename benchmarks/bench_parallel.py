@@ -2,6 +2,7 @@
 
     python -m benchmarks.bench_parallel
     python -m benchmarks.bench_parallel --kernels gmm ba --size medium --threads 1 2
+    python -m benchmarks.bench_parallel --gradbench             # derivatives of GradBench's evals
 
 For each kernel: the gradient on one thread (compiled without `parallel`), and with it on each
 number of threads, taking turns; what is printed are medians of the ratios within a round.  Two
@@ -23,11 +24,18 @@ import numba
 import numpy as np
 from numba import njit, prange
 
+from benchmarks.gradbench.compare import DERIVATIVES
+from benchmarks.gradbench.data import workload
+from benchmarks.gradbench.evals import evals
+from benchmarks.gradbench.larger import larger
 from benchmarks.subjects import check_same
 from benchmarks.timing import interleaved, ratio
 from jitad import jit_value_and_grad, set_num_threads
+from jitad.compiled import Compiled
+from jitad.structures import flatten
 from kernels.common import SUMS, Array
 
+EVALS = ("gmm", "ba", "lstm", "kmeans", "llsq", "lse", "det", "ode")
 KERNELS = ("black_scholes", "gmm", "ba", "nbody", "heat", "rosenbrock", "logsumexp")
 
 
@@ -85,11 +93,25 @@ def _numba(threads: int, function: Callable[..., Any], args: tuple[Any, ...]) ->
     return function(*args)
 
 
-def measure(name: str, size: str, counts: list[int], seconds: float, by_hand: bool) -> None:
+def kernel(name: str, size: str) -> tuple[Any, Any, tuple[Any, ...]]:
+    """The gradient without threads and with, and arguments."""
     module = importlib.import_module(f"kernels.{name}")
-    args = module.inputs(size)
     one = jit_value_and_grad(module.objective, module.ARGNUMS)
     many = jit_value_and_grad(module.objective, module.ARGNUMS, parallel=True)
+    return one, many, module.inputs(size)
+
+
+def of_gradbench(name: str, size: str) -> tuple[Any, Any, tuple[Any, ...]]:
+    f = evals()[name][DERIVATIVES[name]]
+    args = f.arguments(larger(name) if size == "large" else workload(name, size)[0])
+    return f.run, Compiled(f.run.f, parallel=True), args  # type: ignore[attr-defined]
+
+
+def measure(
+    name: str, size: str, subject: tuple[Any, Any, tuple[Any, ...]], counts: list[int],
+    seconds: float, by_hand: bool,
+) -> None:  # fmt: skip
+    one, many, args = subject
     first = []
     for g in (one, many):
         start = time.process_time()
@@ -98,7 +120,7 @@ def measure(name: str, size: str, counts: list[int], seconds: float, by_hand: bo
     wanted = one(*args)
     calls: dict[str, Callable[[], object]] = {"one": partial(one, *args)}
     for n in counts:
-        check_same(_with(n, many, args), wanted)
+        _check(_with(n, many, args), wanted)
         calls[f"{n}"] = partial(_with, n, many, args)
         if by_hand and name in BY_HAND and n <= numba.config.NUMBA_NUM_THREADS:
             check_same(_numba(n, BY_HAND[name], args), wanted)
@@ -112,17 +134,29 @@ def measure(name: str, size: str, counts: list[int], seconds: float, by_hand: bo
           f"first call {first[0]:.1f}, {first[1]:.1f} s", flush=True)  # fmt: skip
 
 
+def _check(found: Any, wanted: Any) -> None:
+    for a, b in zip(flatten(found)[0], flatten(wanted)[0], strict=True):
+        scale = np.max(np.abs(b), initial=0.0)
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-10 * float(scale))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", nargs="*", default=list(KERNELS))
+    parser.add_argument("--gradbench", nargs="*", choices=EVALS)
     parser.add_argument("--size", default="large")
     parser.add_argument("--threads", nargs="*", type=int, default=[1, 2])
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--by-hand", action="store_true")
     options = parser.parse_args()
     print("how many times as fast as on one thread, by the number of threads")
-    for name in options.kernels:
-        measure(name, options.size, options.threads, options.seconds, options.by_hand)
+    if options.gradbench is None:
+        chosen = [(name, kernel(name, options.size)) for name in options.kernels]
+    else:
+        names = options.gradbench or EVALS
+        chosen = [(name, of_gradbench(name, options.size)) for name in names]
+    for name, subject in chosen:
+        measure(name, options.size, subject, options.threads, options.seconds, options.by_hand)
 
 
 if __name__ == "__main__":

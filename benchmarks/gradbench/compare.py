@@ -1,8 +1,9 @@
 """How fast are jitad's derivatives beside those written by hand in C++?
 
 Both are called by turns; each line has the medians, the quartiles of the ratio within a round, the
-first call with nothing known of the types (tracing and compiling, if the disk cache is empty), and
-the largest difference of the results over their largest number. The loop of calls is Python for
+first call with nothing known of the types (tracing and compiling, if the disk cache is empty), the
+largest difference of the results over their largest number, and the memory that a call touches at
+its peak, beyond what was held before it. The loop of calls is Python for
 jitad, C++ for the other; both allocate their results.
 
     python -m benchmarks.gradbench --compare [eval ...] [--sizes small medium] [--seconds 1]
@@ -12,8 +13,10 @@ jitad, C++ for the other; both allocate their results.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from math import exp, inf, log
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from benchmarks.gradbench.data import SIZES, error, workload
 from benchmarks.gradbench.evals import evals
 from benchmarks.gradbench.larger import larger
 from benchmarks.gradbench.protocol import Function
+from benchmarks.report.memory import peak_of
 from benchmarks.timing import interleaved, ratio, readable
 
 DERIVATIVES = {
@@ -30,6 +34,8 @@ DERIVATIVES = {
     "llsq": "gradient", "lse": "gradient", "det": "gradient", "ode": "gradient",
 }  # fmt: skip
 """Of `particle` and `saddle`, all four functions."""
+
+OUT = Path(__file__).resolve().parents[1] / "out"
 
 
 def flat(result: Any) -> tuple[Any, ...]:
@@ -49,17 +55,21 @@ def compare(arguments: list[str]) -> None:
     if compiler() is None:
         raise SystemExit("the opponent needs g++")
     print(f"{'eval':<9}{'function':<10}{'size':<8}{'jitad':>9}{'C++':>9}  {'ratio (quartiles)':<20}"
-          f"{'first call':>11}  {'difference':>10}")  # fmt: skip
-    ratios = []
+          f"{'first call':>11}  {'difference':>10}  {'peak MiB':>8} (C++)")  # fmt: skip
+    found: list[dict[str, Any]] = []
     for name in chosen.evals or list(evals()):
         functions = evals()[name]
         one = DERIVATIVES.get(name)
         for size in chosen.sizes if one or "large" not in chosen.sizes else []:
             for function in [one] if one else [] if name == "hello" else list(functions):
-                ratios.append(line(name, function, size, functions[function], chosen.seconds))
-    if ratios:
-        mean = exp(sum(map(log, ratios)) / len(ratios))
-        print(f"geometric mean of {len(ratios)} ratios: {mean:.2f}")
+                r = line(name, function, size, functions[function], chosen.seconds)
+                found.append({"eval": name, "function": function, "size": size, "ratio": r})
+    if found:
+        mean = exp(sum(log(f["ratio"]) for f in found) / len(found))
+        print(f"geometric mean of {len(found)} ratios: {mean:.2f}")
+        OUT.mkdir(exist_ok=True)
+        name = "gradbench-large" if chosen.sizes == ["large"] else "gradbench"
+        (OUT / f"{name}.json").write_text(json.dumps(found, indent=1))
 
 
 def line(name: str, function: str, size: str, f: Function, seconds: float) -> float:
@@ -80,7 +90,9 @@ def line(name: str, function: str, size: str, f: Function, seconds: float) -> fl
         scale = np.array([hand.seconds(count) / count for _ in range(9)])
         times["C++"] = times["C++"] / np.median(times["C++"]) * np.median(scale)
     r = ratio(times["jitad"], times["C++"])
+    memory = [peak_of(call) / 2**20 for call in (lambda: f.run(*args), lambda: hand.seconds(1))]
     print(f"{name:<9}{function:<10}{size:<8}{readable(np.median(times['jitad'])):>9}"
           f"{readable(np.median(times['C++'])):>9}  {r.median:5.2f} ({r.low:.2f} to {r.high:.2f}) "
-          f"  {readable(first):>11}  {difference:>10.1e}", flush=True)  # fmt: skip
+          f"  {readable(first):>11}  {difference:>10.1e}  {memory[0]:>8.2f} ({memory[1]:.2f})",
+          flush=True)  # fmt: skip
     return r.median

@@ -1,10 +1,13 @@
-"""All of jitad's figures from one run, as a table, a picture and JSON in benchmarks/out.
+"""All of jitad's figures from one command, as a page with tables and pictures in benchmarks/out.
 
-Usage: python -m benchmarks.report [--quick] [--arrays | --fresh | --kernels NAME ...]
+Usage: python -m benchmarks.report [--quick] [--parts WORD ...]
+       python -m benchmarks.report [--quick] [--arrays | --fresh | --kernels [NAME ...]]
                                    [--sizes SIZE ...] [--peers]
 
-What is compared takes turns in one process; a kernel that fails is named, with the reason, and the
-others go on. Ends with 1 if any gradient could not be measured.
+The first form runs all parts, one after the other, or those whose titles contain a word, and writes
+benchmarks/out/report.md. The second is one of its parts: kernels beside gradients by hand, or
+(`--peers`) beside other libraries. What is compared takes turns in one process; a kernel that fails
+is named, with the reason, and the others go on. Ends with 1 if any gradient could not be measured.
 """
 
 import argparse
@@ -20,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import timing
-from benchmarks.report import against, picture, table
+from benchmarks.report import against, picture, table, whole
 from benchmarks.report.cell import Cell, fill, series
 from benchmarks.report.children import Failed, measure
 from benchmarks.subjects import array_names, fresh_names, kernel_names
@@ -35,7 +38,8 @@ def arguments() -> argparse.Namespace:
         prog="python -m benchmarks.report", description=__doc__.splitlines()[0]
     )
     names = kernel_names() + array_names() + fresh_names()
-    parser.add_argument("--kernels", nargs="+", choices=names)
+    parser.add_argument("--kernels", nargs="*", choices=names, help="all, or those named")
+    parser.add_argument("--parts", nargs="+", metavar="WORD", help="of the whole report")
     parser.add_argument(
         "--arrays", dest="kernels", action="store_const", const=array_names(),
         help="the scientific programs over whole arrays, kernels/arrays",
@@ -53,6 +57,7 @@ def arguments() -> argparse.Namespace:
         help="beside JAX, PyTorch and HIPS autograd, on all kernels unless some are named",
     )  # fmt: skip
     options = parser.parse_args()
+    options.whole = options.kernels is None and not options.peers
     known = kernel_names() + array_names()  # to the peers
     options.kernels = options.kernels or (known if options.peers else kernel_names())
     return options
@@ -65,6 +70,12 @@ def main() -> int:
     sizes = [size for size in SIZES if size in options.sizes]
     print(machine())
     OUT.mkdir(exist_ok=True)
+    if options.whole:
+        words = options.parts or [""]
+        parts = [p for p in whole.PARTS if any(w.lower() in p.title.lower() for w in words)]
+        failed = whole.write(parts, options.quick, OUT, machine())
+        print("\n".join(["", f"page: {OUT / 'report.md'}", *(f"FAILED: {t}" for t in failed)]))
+        return 1 if failed or not parts else 0
     if options.peers:
         chosen = options.kernels
         return 1 if against.run(chosen, sizes, rounds, OUT / "peers.json") else 0
@@ -80,16 +91,18 @@ def main() -> int:
             cells.append(cell)
             print("\n".join(table.row(cell)), flush=True)
     print("\n".join([*table.head()[-1:], *table.means(cells, sizes), "", table.EXPLAINED]))
-    if options.kernels not in (array_names(), fresh_names()):
+    if tuple(options.kernels) == kernel_names():
         print("\n".join(["", *nested_programs(rounds, limit)]), flush=True)
 
-    (OUT / "report.json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))
-    picture.draw(cells, sizes, OUT / "report.png")
-    print(f"\npicture: {OUT / 'report.png'}\nfigures: {OUT / 'report.json'}")
-    failed = [cell for cell in cells if "gradient" in cell.failures]
-    done = f"{len(cells) - len(failed)} of {len(cells)} measured"
+    others = {array_names(): "arrays", fresh_names(): "fresh"}
+    name = OUT / others.get(tuple(options.kernels), "report")
+    name.with_suffix(".json").write_text(json.dumps([asdict(cell) for cell in cells], indent=1))
+    picture.draw(cells, sizes, name.with_suffix(".png"))
+    print(f"\npicture: {name}.png\nfigures: {name}.json")
+    missing = [cell for cell in cells if "gradient" in cell.failures]
+    done = f"{len(cells) - len(missing)} of {len(cells)} measured"
     print(f"{done}, {time.perf_counter() - began:.0f} s in all")
-    return 1 if failed else 0
+    return 1 if missing else 0
 
 
 def machine() -> str:

@@ -5,6 +5,7 @@ The truth for values is the function run by Python, for derivatives its differen
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -99,6 +100,19 @@ def in_three_axes(x: Any) -> Any:
     return total + np.sum(y[2])
 
 
+def returned_with_three_axes(x: Any) -> Any:
+    """To be put back as they were, where each axis went to another place."""
+    y = np.zeros((len(x), 2, x.shape[1]))
+    for i in range(len(x)):
+        for c in range(3):
+            y[i, 0, c] = x[i, c]
+            y[i, 1, c] = x[i, 2 - c] * x[i, c]
+    for i in range(1, len(x)):
+        for k in range(i):
+            y[k, 0, 0] += y[k, 1, 1] * y[k, 0, 1] / y[k, 1, 2]
+    return y
+
+
 def recorded(x: Any) -> Any:
     """The reverse sweep wants the array as it was in each step."""
     y, v = x.copy(), np.zeros((len(x), 3))
@@ -154,6 +168,15 @@ def turned(f: Callable[[Any], Any]) -> bool:
     compiled = jit(f)
     compiled(X)
     return str(compiled.tape("gather")) != str(compiled.tape("lay out"))
+
+
+def test_axes_are_put_back() -> None:
+    f = jit(returned_with_three_axes)
+    found = f(X)
+    assert found.shape == (8, 2, 3)
+    np.testing.assert_allclose(found, returned_with_three_axes(X), rtol=1e-13)
+    turned = re.search(r"= (empty|zeros)\(np.float64, (.*)\)", f.source)
+    assert turned is not None and not turned[2].startswith("n"), f.source
 
 
 @pytest.mark.parametrize("f", [carried, chosen, repeated, viewed, partly, in_three_axes, recorded],

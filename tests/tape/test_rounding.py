@@ -18,6 +18,7 @@ from jitad.emit.numba_private import host_features
 from jitad.tape.build import Builder
 from jitad.tape.ir import Block, Var, lit
 from jitad.tape.rounding import exact
+from jitad.tape.rounding import rounded as sums_rounded
 from jitad.tape.types import FLOAT
 
 NUMBERS = np.random.default_rng(5).uniform(0.1, 1.0, (50, 2)).tolist()
@@ -104,3 +105,15 @@ def test_what_is_exact() -> None:
     choice = b.emit("where", b.emit("lt", decides, lit(1.0)), free, x)
     block = Block([x], b.blocks[0].equations, [choice])
     assert {v for v in exact(block) if isinstance(v, Var)} == {x, decides}
+
+
+@pytest.mark.parametrize("product", ["mul", "square", "pow"])
+def test_sums_with_products_are_rounded_twice(product: str) -> None:
+    """Whatever the product is called; not the sum beside it, on which nothing hangs."""
+    b = Builder()
+    x, y = b.input(FLOAT, "x"), b.input(FLOAT, "y")
+    ins = {"mul": (x, x), "square": (x,), "pow": (x, lit(2.0))}[product]
+    decides, free = (b.emit("add", b.emit(product, *ins), y) for _ in range(2))
+    choice = b.emit("where", b.emit("lt", decides, lit(1.0)), free, x)
+    block = Block([x, y], b.blocks[0].equations, [choice])
+    assert [e.outs for e in sums_rounded(block, {})] == [(decides,)]

@@ -317,3 +317,16 @@ def test_an_overflow_is_seen_whatever_else_is_checked() -> None:
         assert compiled(small) == f(small)
         with pytest.raises(OverflowError):
             compiled(large)
+
+
+def test_what_is_guarded_is_read_behind_a_branch() -> None:
+    """A processor that reads it all the same may find no memory there; what is read before the
+    condition is known shows in LLVM's text."""
+    f = compiled("""
+def f(x, n):
+    return x[n] if n < x.shape[0] else -1.0
+""")
+    assert f(X, 10**12) == -1.0
+    (text,) = f.inspect_llvm().values()
+    kernel = text[text.index("entry:") : text.index("load double")]
+    assert "br i1" in kernel
