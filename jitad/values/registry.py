@@ -27,7 +27,7 @@ from jitad.values.number import Number
 _later = {
     "scipy.special": "jitad.values.special",
     "scipy.linalg": "jitad.values.scipy_linalg",
-    "scipy.stats": "jitad.values.distributions",
+    "scipy.stats": "jitad.values.laws",
     "scipy.signal": "jitad.values.filters",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
