@@ -18,6 +18,7 @@ import math
 import operator
 import sys
 import typing
+from collections.abc import Hashable
 from dataclasses import replace
 from enum import Enum
 from types import (
@@ -54,7 +55,8 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
-from jitad.values.registry import any_traced
+from jitad.values.registry import any_traced, calling
+from jitad.values.stand_ins import StandIn, adopt
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -92,7 +94,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(method, *args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
-        if type(f) in _LIBRARY and f in _CALLING:
+        if type(f) in _LIBRARY and f in calling:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         return replacement(*all_present(args), **kwargs)
     match f:
@@ -149,6 +151,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     method = special(f, "__call__")
     if method is not None:
         return call(method, f, *args, **kwargs)
+    f = adopt(f)
     if isinstance(f, _CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
         return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
@@ -207,8 +210,6 @@ _WRITTEN_OUT: dict[Any, Any] = {
 
 _CACHED = type(functools.cache(lambda: None))
 _LIBRARY = (type(np.piecewise), FunctionType)
-# functions of NumPy that call the user's
-_CALLING = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
 
 
 def _cached(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
@@ -406,7 +407,9 @@ def native(f: Any, *args: Any, **kwargs: Any) -> Any:
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:
-        return f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()})
+        if (getattr(f, "__module__", None) or "").startswith("jitad."):
+            return f(*args, **kwargs)
+        return adopt(f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()}))
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
@@ -423,12 +426,13 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if len(trace.regions) and _advances(f, args) and not trace.journal.is_fresh(args[0]):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    if f in WRITERS:
+    if isinstance(f, Hashable) and f in WRITERS:
         note(args[0])
     if isinstance(getattr(f, "__self__", None), str):
         known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
-    for a in () if ours or f in _BLIND else (*args, *kwargs.values()):
+    blind = isinstance(f, Hashable) and f in _BLIND
+    for a in () if ours or blind else (*args, *kwargs.values()):
         if _is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
@@ -447,6 +451,8 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
+    if not ours and not isinstance(out, _NOT_ADOPTED):
+        out = adopt(out)
     return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 
@@ -458,6 +464,8 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
 
+
+_NOT_ADOPTED = (Number, ArrayHandle, int, float, str, tuple, list, dict)
 
 # builtins that look at no attribute which the trace should hear of
 _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
@@ -487,6 +495,8 @@ def _callback(value: Any) -> Any:
     """A function that library code will call: a user's, or one that something stands in for."""
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
+    if isinstance(value, StandIn):
+        return value.lent()
     own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
     replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
     if own or replaced or type(value) in COMPILED:

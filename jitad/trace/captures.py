@@ -33,6 +33,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
+from jitad.values.stand_ins import maker
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
@@ -127,6 +128,9 @@ class Captures:
         return out
 
     def _read(self, path: Path, value: Any) -> Any:
+        make = maker(value)
+        if make is not None:
+            return self._standing(path, value, make)
         match value:
             case complex() | np.complexfloating():
                 return self._complex(path, value, Guard(path, "type", type(value)))
@@ -181,6 +185,19 @@ class Captures:
         self.guards.append(guard)
         self.register(value, path)
         return value
+
+    def _standing(self, path: Path, value: Any, make: Callable[[Any, Any], Any]) -> Any:
+        """What stands for an object of a library: its parts are read one by one."""
+        self._thing(path, value, Guard(path, "type", type(value)))
+
+        def read(name: str, via: str = "") -> Any:
+            at, thing = path, value
+            if via:
+                at, thing = path.then("call", via), getattr(value, via)()
+            return self.read(at.then("attr", name), getattr(thing, name))
+
+        with self.builder.at_root():  # what it computes of its parts serves all places
+            return make(value, read)
 
     def _check_visible(self, path: Path, value: Any) -> None:
         """What Python reads of an object without a method of the user's is not seen, nor guarded.
