@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.bench_compile import straight_line
 from jitad import jit_grad
-from jitad.emit import numba_private
+from jitad.emit.numba_private import compiler, lowering
 
 
 def calls_of(run: Callable[[], object]) -> int:
@@ -50,14 +50,14 @@ def test_the_source_is_not_searched_for_each_check(monkeypatch: pytest.MonkeyPat
     """Upwards to the head of the function: for its name, and for errors that nobody saw."""
     monkeypatch.setenv("JITAD_CACHE_DIR", "")
     read = 0
-    lines = numba_private.numba_ir.Loc.get_lines
+    lines = compiler.numba_ir.Loc.get_lines
 
     def counted(self: Any) -> list[str]:
         nonlocal read
         read += 1
         return lines(self)
 
-    monkeypatch.setattr(numba_private.numba_ir.Loc, "get_lines", counted)
+    monkeypatch.setattr(compiler.numba_ir.Loc, "get_lines", counted)
     jit_grad(straight_line(33, False), argnums=(0, 1))(0.5, 0.7)
     assert read < 5
 
@@ -66,13 +66,13 @@ def test_only_what_holds_references_has_an_end(monkeypatch: pytest.MonkeyPatch) 
     """A block that raises was the end of every number that was alive there."""
     monkeypatch.setenv("JITAD_CACHE_DIR", "")
     ends: list[str] = []
-    delvar = numba_private._Lower.delvar
+    delvar = lowering.Lower.delvar
 
     def noted(self: Any, name: str) -> None:
         ends.append(name)
         delvar(self, name)
 
-    monkeypatch.setattr(numba_private._Lower, "delvar", noted)
+    monkeypatch.setattr(lowering.Lower, "delvar", noted)
     found = []
     for n in (30, 60):
         ends.clear()

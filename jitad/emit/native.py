@@ -40,7 +40,7 @@ __all__ = ["address", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
-              "numba_private", "native", "translate", "names_in_source", "depth", "sorting",
+              "native", "translate", "names_in_source", "depth", "sorting",
               "lapack", "blas", "fourier", "banded", "eigen", "addresses",
               "cython_special", "threads", "team")  # fmt: skip
 
@@ -116,7 +116,10 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 def surroundings() -> str:
     """Everything beside the source that the machine code depends on."""
     package = importlib.resources.files("jitad.emit")
-    parts = [(package / f"{module}.py").read_text() for module in _MADE_FROM]
+    private = [f for f in (package / "numba_private").iterdir() if f.name.endswith(".py")]
+    sources = [*(package / f"{module}.py" for module in _MADE_FROM),
+               *sorted(private, key=lambda f: f.name)]  # fmt: skip
+    parts = [f.read_text() for f in sources]
     try:
         parts.append(version("jitad"))
     except PackageNotFoundError:  # run from a source tree

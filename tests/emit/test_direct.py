@@ -12,8 +12,8 @@ import pytest
 from numba.core.runtime import _nrt_python, rtsys
 
 from jitad import jit, jit_grad
-from jitad.emit import numba_private
 from jitad.emit.native import compile, direct
+from jitad.emit.numba_private import entry
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL, FLOAT, INT, Array
 
@@ -30,7 +30,7 @@ A, M = np.arange(3.0), np.ones((2, 3))
 GOOD = (A, M, 0.5, 7, True)
 
 pytestmark = pytest.mark.skipif(
-    not numba_private._LAYOUT_IS_KNOWN, reason="objects are laid out otherwise"
+    not entry.LAYOUT_IS_KNOWN, reason="objects are laid out otherwise"
 )
 
 

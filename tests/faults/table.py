@@ -18,7 +18,8 @@ DEAD, RESOLVE = "jitad/tape/dead.py", "jitad/specialise/resolve.py"
 LAYOUT, ROUNDING = "jitad/specialise/layout.py", "jitad/tape/rounding.py"
 ABREAST, CHAINS = "jitad/specialise/abreast.py", "jitad/specialise/chains.py"
 STRIPS = ("tests/specialise/test_abreast.py",)
-NUMBA, DIRECT = "jitad/emit/numba_private.py", ("tests/emit/test_direct.py",)
+BODY = "jitad/emit/numba_private/body.py"
+ENTRY, DIRECT = "jitad/emit/numba_private/entry.py", ("tests/emit/test_direct.py",)
 TRANSLATED, KEPT = ("tests/emit/native/test_translate.py",), ("tests/api/test_kept.py",)
 TURNING = ("tests/specialise/test_layout.py",)
 SCHEDULES, COUNTED = "jitad/primitives/schedules.py", ("tests/sweeps/test_schedule.py",)
@@ -198,7 +199,7 @@ FAULTS: tuple[Fault, ...] = (
           "the points behind the last whole strip are left out", STRIPS),
     Fault(CHAINS, "return all(len({a in versions for a in way}) == 1 for way in ways)",
           "return True", "an array that is replaced counts as touched at its own places", STRIPS),
-    Fault(NUMBA, "for place, kind in owners:", "for place, kind in owners[1:]:",
+    Fault(BODY, "for place, kind in owners:", "for place, kind in owners[1:]:",
           "a kernel that raises keeps memory for good", TRANSLATED),
     Fault("jitad/emit/translate.py", '"<" if step > 0 else ">"', '"<"',
           "a loop that counts down never runs", TRANSLATED),
@@ -206,7 +207,7 @@ FAULTS: tuple[Fault, ...] = (
           "what a condition guards is read all the same", TRANSLATED),
     Fault("jitad/kept.py", "{e.op} {ins} {params} {self", "{e.op} {ins} {self",
           "sums along two axes are one kernel to a later process", KEPT),
-    Fault(NUMBA, "_PLAIN = 0x0501", "_PLAIN = 0x0500",
+    Fault(ENTRY, "_PLAIN = 0x0501", "_PLAIN = 0x0500",
           "an array with steps goes straight into a kernel for contiguous ones", DIRECT),
     Fault(RESOLVE, "        inner[v] = env[v]\n", "        pass\n",
           "a function under an operator loses what it takes from outside"),

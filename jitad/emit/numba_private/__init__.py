@@ -1,0 +1,51 @@
+"""Where does jitad touch names of Numba and llvmlite that are not public?  Only in this folder.
+
+Written against Numba 0.68 and llvmlite 0.50.
+"""
+
+from __future__ import annotations
+
+from jitad.emit.numba_private.arrays import (
+    Made,
+    clear,
+    contiguous,
+    copy,
+    new_array,
+    reach,
+    stack_array,
+)
+from jitad.emit.numba_private.body import Body, NotTranslated, Typed
+from jitad.emit.numba_private.calls import (
+    call,
+    call_python,
+    call_type,
+    reader,
+    result_type,
+    uncacheable,
+)
+from jitad.emit.numba_private.compiler import KernelCompiler, dispatcher
+from jitad.emit.numba_private.declarations import (
+    ANY_ORDER,
+    LLVMLITE,
+    PURE,
+    ROUNDED,
+    declare,
+    define,
+    host,
+    host_features,
+    keep,
+    lower_constant,
+    settings,
+)
+from jitad.emit.numba_private.disk import ContentCache
+from jitad.emit.numba_private.entry import direct
+from jitad.emit.numba_private.parts import Spread
+from jitad.emit.numba_private.widths import vector_widths
+
+__all__ = [
+    "ANY_ORDER", "LLVMLITE", "PURE", "ROUNDED", "Body", "ContentCache", "KernelCompiler", "Made",
+    "NotTranslated", "Spread", "Typed", "call", "call_python", "call_type", "clear", "contiguous",
+    "copy", "declare", "define", "direct", "dispatcher", "host", "host_features", "keep",
+    "lower_constant", "new_array", "reach", "reader", "result_type", "settings", "stack_array",
+    "uncacheable", "vector_widths",
+]  # fmt: skip

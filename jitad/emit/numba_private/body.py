@@ -1,0 +1,265 @@
+"""What is the body of a function written with, where it is translated from source?"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba import types
+from numba.core import callconv, cgutils, errors, typing
+from numba.core import ir as numba_ir
+
+from jitad.emit.numba_private.arrays import Parts, reach
+
+
+class NotTranslated(errors.NumbaError):
+    """The source of a function has something that `translate` doesn't know."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what, highlighting=False)
+
+
+class Typed(NamedTuple):
+    """A value of LLVM's and its Numba type."""
+
+    value: Any
+    type: Any
+
+
+class Body:
+    """What the body of a function is written with: operations as Numba types and lowers them."""
+
+    def __init__(self, lower: Any) -> None:
+        self.builder = lower.builder
+        self.arguments = [
+            Typed(v, t) for v, t in zip(lower.fnargs, lower.fndesc.argtypes, strict=True)
+        ]
+        self._lower, self._context = lower, lower.context
+        self._typing = self._context.typing_context
+        self._known: dict[Any, Any] = {}
+        self._exceptions: list[bytes] = []
+        self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
+        self._failing: Any = None
+
+    def line(self, number: int) -> None:
+        self._lower.debuginfo.mark_location(self.builder, number)
+
+
+
+    def constant(self, value: Any) -> Typed:
+        """A number, a text, a class of numbers."""
+        kind = types.literal(value) if type(value) in (int, bool, str) else (
+            self._typing.resolve_value_type(value)
+        )  # fmt: skip
+        return Typed(self._context.get_constant_generic(self.builder, kind, value), kind)
+
+    def is_int(self, x: Typed) -> bool:
+        return types.unliteral(x.type) == types.int64
+
+    def common(self, a: Any, b: Any) -> Any:
+        """The type of what may be either."""
+        a, b = types.unliteral(a), types.unliteral(b)
+        both = a if a == b else self._typing.unify_types(a, b)
+        if both is None or self.is_counted(both):
+            raise NotTranslated(f"either {a} or {b}")
+        return both
+
+    def cast(self, x: Typed, kind: Any) -> Any:
+        if x.type == kind:
+            return x.value
+        return self._context.cast(self.builder, x.value, x.type, kind)
+
+    def together(self, parts: list[Typed]) -> Typed:
+        """A tuple."""
+        kinds = [types.unliteral(x.type) for x in parts]
+        kind = types.BaseTuple.from_types(kinds)
+        values = [self.cast(x, t) for x, t in zip(parts, kinds, strict=True)]
+        return Typed(self._context.make_tuple(self.builder, kind, values), kind)
+
+
+
+    def apply(self, function: Any, args: list[Typed]) -> Typed:
+        """A call of something that Numba knows."""
+        return self._call(function, None, args)
+
+    def wrapping(self, number: Typed) -> Typed:
+        """A number that was just computed, without the promise that it does not overflow."""
+        made = number.value
+        if isinstance(made, ir.Instruction) and made.opname in ("add", "sub", "mul"):
+            made.flags = ()
+        return number
+
+    def method(self, owner: Typed, name: str, args: list[Typed]) -> Typed:
+        return self._call(name, owner, args)
+
+    def attribute(self, owner: Typed, name: str) -> Typed:
+        kind = self._typing.resolve_getattr(owner.type, name)
+        if kind is None:
+            raise NotTranslated(f"{name} of {owner.type}")
+        run = self._context.get_getattr(owner.type, name)
+        return Typed(run(self._context, self.builder, owner.type, owner.value, name), kind)
+
+    def _call(self, function: Any, owner: Typed | None, args: list[Typed]) -> Typed:
+        of = None if owner is None else owner.type
+        key = (function, of, *(x.type for x in args))
+        if key not in self._known:
+            self._known[key] = self._resolve(*key)
+        signature, run = self._known[key]
+        given = self._folded(signature, args)
+        if owner is not None:
+            given = [owner.value, *given]
+        return Typed(run(self.builder, given), signature.return_type)
+
+    def _resolve(self, function: Any, of: Any, *kinds: Any) -> tuple[Any, Any]:
+        name = of is not None
+        what = (self._typing.resolve_getattr(of, function) if name
+                else self._typing.resolve_value_type(function))  # fmt: skip
+        signature = what and self._typing.resolve_function_type(what, kinds, {})
+        if not signature or name != bool(signature.recvr):
+            raise NotTranslated(f"a call of {function}")
+        return signature, self._context.get_function(what, signature)
+
+    def _folded(self, signature: Any, args: list[Typed]) -> list[Any]:
+        """The values that are handed over: defaults filled in, those of `*args` in a tuple."""
+        if signature.pysig is None:
+            return [self.cast(x, t) for x, t in zip(args, signature.args, strict=True)]
+
+        def given(k: int, _: Any, x: Typed) -> Any:
+            return self.cast(x, signature.args[k])
+
+        def default(k: int, _: Any, value: Any) -> Any:
+            return self._context.get_constant_generic(self.builder, signature.args[k], value)
+
+        def starred(k: int, _: Any, values: list[Typed]) -> Any:
+            parts = [self.cast(x, t) for x, t in zip(values, signature.args[k], strict=True)]
+            return cgutils.make_anonymous_struct(self.builder, parts)
+
+        return list(typing.fold_arguments(signature.pysig, args, {}, given, default, starred))
+
+    def _place(self, array: Typed, index: list[Typed]) -> Any:
+        """A pointer to an element of an array of numbers, its alignment."""
+        a = array.type
+        plain = isinstance(a, types.Array) and isinstance(a.dtype, (types.Number, types.Boolean))
+        if not plain or len(index) != a.ndim or a.ndim == 0:
+            raise NotTranslated(f"an index into {a}")
+        if not all(isinstance(i.type, types.Integer) for i in index):
+            raise NotTranslated("an index that is no int")
+        at = [self.cast(i, types.intp) for i in index]
+        return reach(self._context, self.builder, a, array.value, at)
+
+    def load(self, array: Typed, index: list[Typed]) -> Typed:
+        place, align = self._place(array, index)
+        value = self._context.unpack_value(self.builder, array.type.dtype, place, align)
+        return Typed(value, array.type.dtype)
+
+    def store(self, array: Typed, index: list[Typed], value: Typed) -> None:
+        if not getattr(array.type, "mutable", False):
+            raise NotTranslated("a store to what is read only")
+        place, align = self._place(array, index)
+        kind = array.type.dtype
+        self._context.pack_value(self.builder, kind, self.cast(value, kind), place, align)
+
+    def extent(self, array: Typed, axis: int) -> Typed:
+        if not isinstance(array.type, types.Array):
+            raise NotTranslated(f"the shape of {array.type}")
+        parts = Parts(self._context, self.builder, array.type, array.value)
+        return Typed(parts.extent(axis), types.intp)
+
+
+
+    def memory(self, kind: Any) -> Any:
+        """Room for a value of this type; it holds no reference at first."""
+        place = self._context.get_value_type(kind)
+        return cgutils.alloca_once(self.builder, place, zfill=self.is_counted(kind))
+
+    def clear(self, place: Any) -> None:
+        self.builder.store(ir.Constant(place.type.pointee, None), place)
+
+    def is_counted(self, kind: Any) -> bool:
+        return self._context.data_model_manager[kind].contains_nrt_meminfo()
+
+    def incref(self, x: Typed) -> None:
+        self._context.nrt.incref(self.builder, x.type, x.value)
+
+    def decref(self, x: Typed) -> None:
+        self._context.nrt.decref(self.builder, x.type, x.value)
+
+
+
+    def fail(self, exception: Any, args: list[Any], line: int) -> None:
+        """Raise; `args` are what they are in Python, or values of the function."""
+        name = self._lower.func_ir.func_id.func_name
+        where = (name, self._lower.func_ir.loc.filename, line)
+        b, conv = self.builder, self._context.call_conv
+        if self._failing is None:
+            self._failing = b.append_basic_block("failing"), b.append_basic_block("ending")
+        known, ending = self._failing
+        if not any(isinstance(a, Typed) for a in args):
+            self._raised.append((len(self._exceptions), b.block))
+            self._exceptions.append(pickle.dumps((exception, tuple(args), where), 4))
+            b.branch(known)
+            return
+        for a in args:
+            if isinstance(a, Typed) and self.is_counted(a.type):
+                self.incref(a)
+        values = tuple(a.value if isinstance(a, Typed) else a for a in args)
+        kinds = tuple(a.type if isinstance(a, Typed) else None for a in args)
+        loc = numba_ir.Loc(where[1], line)
+        conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
+        b.branch(ending)
+
+    def finish(self, x: Typed) -> Any:
+        """Return this; gives its type."""
+        kind, context, b = types.unliteral(x.type), self._context, self.builder
+        made = context.get_return_value(b, kind, self.cast(x, kind))
+        b.store(made, b.bitcast(b.function.args[0], made.type.as_pointer()))
+        context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
+        return kind
+
+    def close(self, owners: list[tuple[Any, Any]]) -> None:
+        """Where the function fails, say why, and let go of all that is held."""
+        if self._failing is None:
+            return
+        b, conv = self.builder, self._context.call_conv
+        known, ending = self._failing
+        b.position_at_end(known)
+        if self._raised:
+            number = b.phi(ir.IntType(64))
+            for k, block in self._raised:
+                number.add_incoming(number.type(k), block)
+            table = self._table()
+            b.store(b.gep(table, [number.type(0), number]), conv._get_excinfo_argument(b.function))
+            b.branch(ending)
+        else:
+            b.unreachable()
+        b.position_at_end(ending)
+        for place, kind in owners:
+            self.decref(Typed(b.load(place), kind))
+        conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
+
+    def _table(self) -> Any:
+        """What Numba reads to raise each exception.
+
+        Numba has three globals for each, which cost LLVM more than the rest of a function that
+        checks every line.
+        """
+        word, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        texts = [hashlib.sha1(made).digest() + made for made in self._exceptions]
+        all_ = _constant(self.builder.module, cgutils.make_bytearray(b"".join(texts)))
+        rows, at = [], 0
+        for text in texts:
+            start, data = (all_.gep([word(0), word(k)]) for k in (at, at + 20))
+            rows.append(ir.Constant.literal_struct(
+                [data, word(len(text) - 20), start, ir.Constant(byte, None), word(0)]
+            ))  # fmt: skip
+            at += len(text)
+        kind = ir.ArrayType(callconv.excinfo_t, len(rows))
+        return _constant(self.builder.module, ir.Constant(kind, rows))
+
+
+def _constant(module: Any, value: Any) -> Any:
+    out = ir.GlobalVariable(module, value.type, module.get_unique_name("jitad_constant"))
+    out.linkage, out.global_constant, out.initializer = "internal", True, value
+    return out

@@ -1,0 +1,128 @@
+"""How does compiled code call other compiled code, and Python?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from jitad.emit.numba_private.declarations import keep
+
+
+def call_type(dispatcher: Any, context: Any, argument_types: tuple[Any, ...]) -> Any:
+    """The signature of a call, compiling for it."""
+    template, _, args, kws = dispatcher.get_call_template(argument_types, {})
+    return template(context).apply(args, kws)
+
+
+def result_type(dispatcher: Any, argument_types: tuple[Any, ...]) -> Any:
+    """What a call with these types gives, compiling for it."""
+    dispatcher.compile(argument_types)
+    return dispatcher.overloads[argument_types].signature.return_type
+
+
+def call(
+    dispatcher: Any, context: Any, builder: Any, result: Any, argument_types: Any, args: Any
+) -> Any:
+    """A native call of what `dispatcher` was compiled to; its library is linked."""
+    plain = tuple(types.unliteral(t) for t in argument_types)
+    function = context.get_function(types.Dispatcher(dispatcher), result(*plain))
+    args = [
+        context.cast(builder, a, t, p) for a, t, p in zip(args, argument_types, plain, strict=True)
+    ]
+    out = function(builder, args)
+    context.add_linking_libs(getattr(function, "libs", ()))
+    return out
+
+
+def call_python(
+    context: Any, builder: Any, function: Any, kinds: Any, args: Any, result: Any = None
+) -> Any:
+    """Call an importable Python function; its exception is the kernel's.
+
+    `result`: the type of the tuple that it gives, or None where that is ignored.
+    """
+    api = context.get_python_api(builder)
+    environment = context.get_env_manager(builder)
+    failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
+    lock = api.gil_ensure()
+    found = api.unserialize(api.serialize_object(function))
+    boxed = []
+    for t, value in zip(kinds, args, strict=True):
+        if context.enable_nrt:
+            context.nrt.incref(builder, t, value)
+        boxed.append(api.from_native_value(t, value, environment))
+    given = api.call_function_objargs(found, boxed)
+    out = None
+    if result is None:
+        builder.store(cgutils.is_null(builder, given), failed)
+    else:
+        out = cgutils.alloca_once(builder, context.get_value_type(result))
+        with builder.if_else(cgutils.is_null(builder, given)) as (wrong, right):
+            with wrong:
+                builder.store(cgutils.true_bit, failed)
+            with right:
+                builder.store(_unboxed(context, builder, api, given, result, failed), out)
+    for thing in (*boxed, found, given):
+        api.decref(thing)
+    api.gil_release(lock)
+    with builder.if_then(builder.load(failed), likely=False):
+        context.call_conv.return_exc(builder)
+    return None if out is None else builder.load(out)
+
+
+def _unboxed(
+    context: Any, builder: Any, api: Any, given: Any, result: Any, failed: Any
+) -> Any:
+    """The native form of a Python tuple; sets `failed` where it isn't of that type."""
+    parts = []
+    for k, t in enumerate(result.types):
+        native = api.to_native_value(t, api.tuple_getitem(given, k))
+        with builder.if_then(native.is_error, likely=False):
+            builder.store(cgutils.true_bit, failed)
+        parts.append(native.value)
+    return context.make_tuple(builder, result, parts)
+
+
+def reader(function: Callable[[], tuple[Any, ...]], kinds: tuple[Any, ...]) -> Any:
+    """A function of compiled code that gives what a Python function returns, of these types.
+
+    The Python function is called at its present address, so the code can't be kept on disk.
+    """
+    result = types.Tuple(kinds)
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        api = context.get_python_api(builder)
+        out = cgutils.alloca_once(builder, context.get_value_type(result))
+        failed = cgutils.alloca_once_value(builder, cgutils.false_bit)
+        lock = api.gil_ensure()
+        address = context.add_dynamic_addr(builder, id(function), info="jitad")
+        found = api.call_function_objargs(address, ())
+        with builder.if_else(cgutils.is_null(builder, found)) as (wrong, right):
+            with wrong:
+                builder.store(cgutils.true_bit, failed)
+            with right:
+                builder.store(_unboxed(context, builder, api, found, result, failed), out)
+                api.decref(found)
+        api.gil_release(lock)
+        with builder.if_then(builder.load(failed), likely=False):
+            context.call_conv.return_exc(builder)
+        return builder.load(out)
+
+    @intrinsic
+    def read(typing_context):  # type: ignore[no-untyped-def]
+        return result(), lower
+
+    return read
+
+
+def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
+    """The object's address, as a value whose presence keeps the code out of Numba's disk cache."""
+    address = id(obj)
+    pointer = context.add_dynamic_addr(builder, address, info="jitad")
+    keep_name = f"numba.dynamic.globals.{address:x}"
+    keep(builder.module.globals[keep_name])
+    return pointer

@@ -1,0 +1,333 @@
+"""How does Python call a kernel directly, past Numba's unboxing?"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import _dynfunc, types
+from numba.core import callwrapper, cgutils
+from numba.np import numpy_support
+
+from jitad.emit.numba_private.arrays import _made, copy
+
+# Where CPython and NumPy keep what an object is made of, in bytes (their binary interfaces).
+_TYPE, _VALUE = 8, 16  # of any object; of a float, of a NumPy number
+_SIZE, _ITEMS = 16, 24  # of a tuple
+_LIST_ITEMS = 24  # of a list: where its items are
+_DATA, _NDIM, _EXTENTS, _DESCR, _FLAGS = 16, 24, 32, 56, 64  # of an array
+_PLAIN = 0x0501  # C-contiguous, aligned, writable
+
+
+def _layout_is_known() -> bool:
+    """Are they really there?  An interpreter built otherwise has them elsewhere."""
+    def read(thing: object, at: int, kind: Any) -> Any:
+        return kind.from_address(id(thing) + at).value
+
+    word, whole = ctypes.c_void_p, ctypes.c_int
+    a = np.zeros((3, 5))
+    extents = (ctypes.c_ssize_t * 2).from_address(read(a, _EXTENTS, word))
+    return (
+        ctypes.sizeof(word) == 8
+        and read(a, _TYPE, word) == id(np.ndarray)
+        and read(a, _DATA, word) == a.ctypes.data
+        and read(a, _NDIM, whole) == 2
+        and tuple(extents) == a.shape
+        and read(a, _DESCR, word) == id(np.dtype("f8"))
+        and read(a, _FLAGS, whole) & 0x0503 == 0x0501
+        and read(a.T, _FLAGS, whole) & 0x0503 == 0x0502
+        and read((a, 1.0), _SIZE, ctypes.c_ssize_t) == 2
+        and read((1.0, a), _ITEMS + 8, word) == id(a)
+        and word.from_address(read([1.0, a], _LIST_ITEMS, word) + 8).value == id(a)
+        and all(read(v, _VALUE, ctypes.c_double) == 2.5 for v in (2.5, np.float64(2.5)))
+        and read(np.int64(7), _VALUE, ctypes.c_int64) == 7
+    )
+
+
+LAYOUT_IS_KNOWN = _layout_is_known()
+
+
+def is_direct(fndesc: Any) -> bool:
+    """Are all arguments of kinds that `Direct` knows?"""
+    scalars = (types.float64, types.int64, types.boolean)
+    return LAYOUT_IS_KNOWN and all(
+        t in scalars or _is_plain(t) for t in fndesc.argtypes
+    )
+
+
+class Direct(callwrapper.PyCallWrapper):
+    """A way into a kernel for arguments of exactly the expected kinds.
+
+    Numba's own way finds out what each argument is, and gives it an object that keeps its memory;
+    here an array is looked at where it lies.  The caller's tuple keeps it, and kernels hand out
+    arrays of their own only.  For anything else the answer is NotImplemented.
+
+    There may be more arguments: an array for each array among the results, to be copied to.  A
+    result that doesn't fit its array, or arrays that overlap, are left alone: then all results are
+    new arrays.
+    """
+
+    def build(self) -> None:
+        object_ = self.context.get_argument_type(types.pyobject)
+        kind = ir.FunctionType(object_, [object_] * 3)
+        wrapper = ir.Function(self.module, kind, name=_direct_name(self.fndesc))
+        builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
+        api = self.context.get_python_api(builder)
+        self.build_wrapper(api, builder, *wrapper.args)
+
+    def build_wrapper(self, api: Any, builder: Any, closure: Any, args: Any, kws: Any) -> None:
+        self.api, self.builder = api, builder
+        self.unfit = builder.append_basic_block("unfit")
+        with builder.goto_block(self.unfit):
+            answer = api.get_c_object("_Py_NotImplementedStruct")
+            api.incref(answer)
+            builder.ret(answer)
+        self.environment = self.get_env(api, builder)
+        self.constants: dict[object, Any] = {}
+        word = ir.IntType(64)
+        count, wanted = self.field(args, _SIZE, word), len(self.fndesc.argtypes)
+        results = self.fndesc.restype
+        results = results if isinstance(results, types.BaseTuple) else ()
+        places = [t for t in results if _is_plain(t)]
+        self.given = builder.icmp_signed("==", count, word(wanted + len(places)))
+        self.expect(builder.or_(self.given, builder.icmp_signed("==", count, word(wanted))))
+        self.outs = self.targets(args, wanted, places)
+        native = [
+            self.argument(self.field(args, _ITEMS + 8 * k, api.pyobj), t)
+            for k, t in enumerate(self.fndesc.argtypes)
+        ]
+        state = api.save_thread() if self.release_gil else None
+        status, result = self.context.call_conv.call_function(
+            builder, self.func, self.fndesc.restype, self.fndesc.argtypes, native,
+            attrs=("noinline",),
+        )  # fmt: skip
+        if state is not None:
+            api.restore_thread(state)
+        with builder.if_then(status.is_ok, likely=True):
+            self.copied = self.copy_out(result)
+            builder.ret(self.boxed(self.fndesc.restype, result))
+        self.context.call_conv.raise_error(builder, api, status)
+        builder.ret(api.get_null_object())
+
+    def targets(self, args: Any, first: int, kinds: list[Any]) -> list[tuple[Any, Any, Any]]:
+        """The type, object and array of each that is to be copied to, if they are given."""
+        found = [(cgutils.alloca_once_value(self.builder, self.api.get_null_object()),
+                  cgutils.alloca_once(self.builder, self.context.get_value_type(t), zfill=True))
+                 for t in kinds]  # fmt: skip
+        with self.builder.if_then(self.given, likely=False):
+            for k, (t, (thing, array)) in enumerate(zip(kinds, found, strict=True)):
+                given = self.field(args, _ITEMS + 8 * (first + k), self.api.pyobj)
+                self.builder.store(given, thing)
+                self.builder.store(self.array(given, t), array)
+        return [(t, thing, array) for t, (thing, array) in zip(kinds, found, strict=True)]
+
+    def copy_out(self, result: Any) -> Any:
+        """Copy the results to the given arrays; whether that was done."""
+        b, context, word = self.builder, self.context, ir.IntType(64)
+        done = cgutils.alloca_once_value(b, self.given)
+        if not self.outs:
+            return done
+        places = [k for k, t in enumerate(self.fndesc.restype) if _is_plain(t)]
+        with b.if_then(self.given, likely=False):
+            fits, copies = self.given, []
+            spans: list[tuple[Any, Any]] = []
+            for k, (t, _, at) in zip(places, self.outs, strict=True):
+                made = context.make_array(t)(context, b, b.extract_value(result, k))
+                out = context.make_array(t)(context, b, b.load(at))
+                for axis in range(t.ndim):
+                    same = b.icmp_signed("==", b.extract_value(made.shape, axis),
+                                         b.extract_value(out.shape, axis))  # fmt: skip
+                    fits = b.and_(fits, same)
+                start = b.ptrtoint(out.data, word)
+                end = b.add(start, b.mul(made.nitems, made.itemsize))
+                for other, other_end in spans:
+                    apart = b.or_(b.icmp_unsigned(">=", start, other_end),
+                                  b.icmp_unsigned(">=", other, end))  # fmt: skip
+                    fits = b.and_(fits, apart)
+                spans.append((start, end))
+                copies.append((out, made))
+            b.store(fits, done)
+            with b.if_then(fits):
+                for out, made in copies:
+                    copy(b, out, made)
+        return done
+
+    def field(self, thing: Any, at: int, kind: Any) -> Any:
+        return _field(self.builder, thing, at, kind)
+
+    def expect(self, holds: Any) -> None:
+        after = self.builder.append_basic_block("fits")
+        self.builder.cbranch(holds, after, self.unfit)
+        self.builder.position_at_end(after)
+
+    def constant(self, thing: object) -> Any:
+        """Read from what the machine code keeps of Python, once a call."""
+        if thing not in self.constants:
+            manager, pointer = self.environment, self.api.pyobj
+            number = manager.add_const(thing)
+            with self.builder.goto_entry_block():
+                items = self.field(manager.env_body.consts, _LIST_ITEMS, pointer.as_pointer())
+                self.constants[thing] = self.field(items, 8 * number, pointer)
+        return self.constants[thing]
+
+    def is_a(self, thing: Any, *kinds: Any) -> Any:
+        kind = self.field(thing, _TYPE, self.api.pyobj)
+        first, *rest = (self.builder.icmp_unsigned("==", kind, k) for k in kinds)
+        for other in rest:
+            first = self.builder.or_(first, other)
+        return first
+
+    def argument(self, thing: Any, t: Any) -> Any:
+        api, b = self.api, self.builder
+        if t == types.boolean:
+            yes, no = (api.get_c_object(f"_Py_{which}Struct") for which in ("True", "False"))
+            true, false = (b.icmp_unsigned("==", thing, x) for x in (yes, no))
+            self.expect(b.or_(true, false))
+            return true
+        if t == types.float64:
+            kinds = api.get_c_object("PyFloat_Type"), self.constant(np.float64)
+            self.expect(self.is_a(thing, *kinds))
+            return self.field(thing, _VALUE, ir.DoubleType())
+        if t == types.int64:
+            return self.integer(thing)
+        return self.array(thing, t)
+
+    def integer(self, thing: Any) -> Any:
+        api, b = self.api, self.builder
+        self.expect(self.is_a(thing, api.get_c_object("PyLong_Type")))
+        value = api.long_as_longlong(thing)
+        too_big = b.and_(
+            b.icmp_signed("==", value, value.type(-1)),
+            cgutils.is_not_null(b, api.err_occurred()),
+        )
+        with b.if_then(too_big, likely=False):
+            api.err_clear()
+            b.branch(self.unfit)
+        return value
+
+    def array(self, thing: Any, t: Any) -> Any:
+        """What is told by a function, which arrays of one kind share."""
+        b, object_ = self.builder, self.api.pyobj
+        kind = self.context.get_value_type(t)
+        name = f"jitad_taken_{t.dtype}_{t.ndim}"
+        if name not in self.module.globals:
+            fnty = ir.FunctionType(ir.IntType(1), [object_] * 3 + [kind.as_pointer()])
+            _apart(ir.Function(self.module, fnty, name), lambda *given: self.take(t, *given))
+        place = cgutils.alloca_once(b, kind)
+        given = [thing, self.constant(np.ndarray),
+                 self.constant(numpy_support.as_dtype(t.dtype)), place]  # fmt: skip
+        self.expect(b.call(self.module.globals[name], given))
+        return b.load(place)
+
+    def take(self, t: Any, b: Any, thing: Any, kind: Any, dtype: Any, out: Any) -> None:
+        """Is it a plain array?  If so it is written to `out`."""
+        whole, word = ir.IntType(32), ir.IntType(64)
+
+        def expect(holds: Any) -> None:
+            with b.if_then(b.not_(holds)):
+                b.ret(ir.IntType(1)(0))
+
+        expect(b.icmp_unsigned("==", _field(b, thing, _TYPE, kind.type), kind))
+        fits = b.icmp_unsigned("==", _field(b, thing, _DESCR, kind.type), dtype)
+        fits = b.and_(fits, b.icmp_signed("==", _field(b, thing, _NDIM, whole), whole(t.ndim)))
+        flags = b.and_(_field(b, thing, _FLAGS, whole), whole(_PLAIN))
+        expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
+        where = _field(b, thing, _EXTENTS, word.as_pointer())
+        extents = [b.load(b.gep(where, [word(k)])) for k in range(t.ndim)]
+        data = _field(b, thing, _DATA, ir.IntType(8).as_pointer())
+        b.store(_made(self.context, b, t, data, extents, parent=thing).value, out)
+        b.ret(ir.IntType(1)(1))
+
+    def boxed(self, t: Any, value: Any) -> Any:
+        """As Numba's, but that the class of an array is looked up once a process."""
+        api, b = self.api, self.builder
+        if isinstance(t, types.BaseTuple):
+            out = api.tuple_new(t.count)
+            outs = iter(self.outs if t is self.fndesc.restype else ())
+            for k, part in enumerate(t):
+                target = next(outs, None) if _is_plain(part) else None
+                own = b.extract_value(value, k)
+                api.tuple_setitem(out, k, self.boxed(part, own) if target is None
+                                  else self.array_object(part, own, target[1]))  # fmt: skip
+            return out
+        if isinstance(t, types.Array) and t.box_type is np.ndarray:
+            return self.array_object(t, value, None)
+        return api.from_native_return(t, value, self.environment)
+
+    def array_object(self, t: Any, value: Any, target: Any) -> Any:
+        """A new array, or the one that was copied to; by a function that results share."""
+        b, object_ = self.builder, self.api.pyobj
+        kind = self.context.get_value_type(t)
+        name = f"jitad_given_{t.dtype}_{t.ndim}_{t.layout}{t.mutable}"
+        if name not in self.module.globals:
+            fnty = ir.FunctionType(object_, [kind.as_pointer()] + [object_] * 3)
+            _apart(ir.Function(self.module, fnty, name), lambda *given: self.give(t, *given))
+        none = ir.Constant(object_, None)
+        theirs = none if target is None else (
+            b.select(b.load(self.copied), b.load(target), none)
+        )  # fmt: skip
+        dtype = self.constant(numpy_support.as_dtype(t.dtype))
+        place = cgutils.alloca_once_value(b, value)
+        return b.call(
+            self.module.globals[name], [place, theirs, self.constant(np.ndarray), dtype]
+        )
+
+    def give(self, t: Any, b: Any, place: Any, theirs: Any, class_: Any, dtype: Any) -> None:
+        whole, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+        with b.if_then(cgutils.is_not_null(b, theirs)):
+            self.context.get_python_api(b).incref(theirs)
+            self.context.nrt.decref(b, t, b.load(place))
+            b.ret(theirs)
+        kind = ir.FunctionType(theirs.type, [byte, class_.type, whole, whole, dtype.type])
+        name = "NRT_adapt_ndarray_to_python_acqref"
+        box = cgutils.get_or_insert_function(b.module, kind, name)
+        out = b.call(box, [b.bitcast(place, byte), class_, whole(t.ndim),
+                           whole(int(t.mutable)), dtype])  # fmt: skip
+        self.context.nrt.decref(b, t, b.load(place))
+        b.ret(out)
+
+
+def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:
+    """What lies so many bytes from where an object begins."""
+    place = b.gep(b.bitcast(thing, ir.IntType(8).as_pointer()), [ir.IntType(64)(at)], inbounds=True)
+    return b.load(b.bitcast(place, kind.as_pointer()))
+
+
+def _apart(function: Any, write: Callable[..., None]) -> None:
+    """Write a function that is not inlined: it is called in many places and takes little time."""
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+
+
+def _is_plain(t: Any) -> bool:
+    """Is it an array that `Direct` can look at where it lies?"""
+    return bool(
+        isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
+        and isinstance(t.dtype, (types.Float, types.Integer))
+    )  # fmt: skip
+
+
+def _direct_name(fndesc: Any) -> str:
+    return f"direct.{fndesc.llvm_cpython_wrapper_name}"
+
+
+def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
+    """The direct way into a kernel that is compiled for these types; None if there is none.
+
+    What is called so gives NotImplemented where an argument is of another kind.
+    """
+    made = getattr(dispatcher, "overloads", {}).get(signature)
+    if made is None or not is_direct(made.fndesc):
+        return None
+    name = _direct_name(made.fndesc)
+    address = made.library.get_pointer_to_function(name)
+    if not address:
+        return None
+    return _dynfunc.make_function(
+        made.fndesc.lookup_module(), made.fndesc.qualname.split(".")[-1], name, address,
+        made.environment, (made.library,),
+    )  # fmt: skip

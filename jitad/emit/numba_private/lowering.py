@@ -1,0 +1,173 @@
+"""How does a function become LLVM code: from Numba's intermediate form, or from its source?"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections import Counter
+from functools import cached_property
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import callwrapper, cgutils, codegen, compiler_machinery, lowering, typed_passes
+from numba.core import ir as numba_ir
+from numba.cpython import numbers
+
+from jitad.emit.numba_private.arrays import reach
+from jitad.emit.numba_private.body import Body, NotTranslated
+from jitad.emit.numba_private.entry import Direct, is_direct
+
+
+class Untranslated:
+    """What Numba's lowering asks of a function's intermediate form, where there is none."""
+
+    generator_info = None
+
+    def __init__(self, func_id: Any) -> None:
+        self.func_id, self.arg_names = func_id, func_id.arg_names
+        self.blocks = {0: None}
+        self.loc = numba_ir.Loc(func_id.filename, func_id.firstlineno)
+
+
+class Lower(lowering.Lower):
+    """Numba's lowering, but for elements and parameters.
+
+    Kernels have no negative indices.  Numba adds the extent to an index below zero, at run time.
+    LLVM does not always see that a counter is never one, and a loop in which it does not is not
+    vectorised.
+
+    A parameter that keeps its value is the caller's, who holds it during the call.  Numba counts it
+    up and down all the same, which LLVM does not always take away: in a recursion that costs more
+    than the rest.
+
+    Integers wrap.  Numba promises LLVM that they don't, and checks of overflow are none to it then.
+    """
+
+    def lower_function_body(self) -> Any:
+        promise = numbers._int_arith_flags
+        numbers._int_arith_flags = lambda kind: []  # under Numba's compiler lock
+        try:
+            return super().lower_function_body()
+        finally:
+            numbers._int_arith_flags = promise
+
+    @cached_property
+    def _borrowed(self) -> frozenset[str]:
+        """Names that stand for one parameter all the time."""
+        made = [s for b in self.blocks.values() for s in b.find_insts(numba_ir.Assign)]
+        times = Counter(s.target.name for s in made)
+        return frozenset(
+            s.target.name for s in made
+            if isinstance(s.value, numba_ir.Arg) and times[s.target.name] == 1
+        )  # fmt: skip
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        value = inst.value
+        if not (isinstance(value, numba_ir.Arg) and inst.target.name in self._borrowed):
+            return super().lower_assign(ty, inst)
+        kind = self.typeof(f"arg.{value.name}")
+        return self.context.cast(self.builder, self.fnargs[value.index], kind, ty)
+
+    def delvar(self, name: str) -> None:
+        if name not in self._borrowed:
+            super().delvar(name)
+
+    def _place(self, a: Any, index: Any, var: Any) -> list[Any] | None:
+        """The indices of one element of a plain array; None for everything else."""
+        kinds = [index] if isinstance(index, types.Integer) else list(
+            index if isinstance(index, types.BaseTuple) else ()
+        )  # fmt: skip
+        if not (isinstance(a, types.Array) and len(kinds) == a.ndim > 0):
+            return None
+        if not isinstance(a.dtype, (types.Number, types.Boolean)):
+            return None
+        if not all(isinstance(k, types.Integer) for k in kinds):
+            return None
+        value = self.context.cast(self.builder, self.loadvar(var.name), self.typeof(var.name),
+                                  index)  # fmt: skip
+        parts = [value] if isinstance(index, types.Integer) else cgutils.unpack_tuple(
+            self.builder, value
+        )  # fmt: skip
+        return [
+            self.context.cast(self.builder, v, k, types.intp)
+            for v, k in zip(parts, kinds, strict=True)
+        ]
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        a, at = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(value.name):
+            return super().lower_getitem(resty, expr, value, index, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(value.name), place)
+        out = self.context.unpack_value(self.builder, a.dtype, pointer, align)
+        return self.context.cast(self.builder, out, a.dtype, resty)
+
+    def lower_setitem(self, target: Any, index: Any, value: Any, signature: Any) -> Any:
+        a, at, _ = signature.args
+        place = self._place(a, at, index)
+        if place is None or a != self.typeof(target.name):
+            return super().lower_setitem(target, index, value, signature)
+        pointer, align = reach(self.context, self.builder, a, self.loadvar(target.name), place)
+        element = self.context.cast(
+            self.builder, self.loadvar(value.name), self.typeof(value.name), a.dtype
+        )
+        self.context.pack_value(self.builder, a.dtype, element, pointer, align)
+        return None
+
+    def create_cpython_wrapper(self, release_gil: bool = False) -> None:
+        """Numba's own is for what the direct way doesn't take: it is not worth being optimised."""
+        made = [callwrapper.PyCallWrapper]
+        if is_direct(self.fndesc):
+            made.append(Direct)
+        module = self.context.create_module("wrapper")
+        kind = self.context.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
+        callee = ir.Function(module, kind, self.fndesc.llvm_func_name)
+        for wrapper in made:
+            wrapper(self.context, module, callee, self.fndesc, self.env, self.call_helper,
+                    release_gil).build()  # fmt: skip
+        if len(made) > 1:
+            slow = module.globals[self.fndesc.llvm_cpython_wrapper_name]
+            slow.attributes.add("noinline")
+            slow.attributes.add("optnone")
+        self.library.add_ir_module(module)
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(typed_passes.NativeLowering):
+    _name = "kernel_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        return Lower
+
+
+class FromSourceLibrary(codegen.JITCodeLibrary):
+    """Code that was not made from bytecode, where a variable is memory."""
+
+
+class LowerSource(Lower):
+    """Writes a function's code by a walk over its source."""
+
+    def init(self) -> None:
+        """There are no variables to look at."""
+
+    def lower_normal_function(self, fndesc: Any) -> None:
+        from jitad.emit.translate import translate  # not needed for what is found on disk
+
+        self.setup_function(fndesc)
+        self.extract_function_arguments()
+        self.pre_lower()
+        function = self.func_ir.func_id.func
+        fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
+        self.post_lower()
+
+
+def _definition(function: Any) -> ast.FunctionDef:
+    """The source of a function; others in its file are what its threads run, or that of others."""
+    tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
+    found = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
+    called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+    if any(isinstance(f, ast.Name) and f.id in found for f in called):
+        raise NotTranslated("functions that call each other")
+    return found[function.__name__]
