@@ -56,7 +56,7 @@ from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
 from jitad.values.registry import any_traced, calling
-from jitad.values.stand_ins import StandIn, adopt
+from jitad.values.stand_ins import adopt, lent
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -407,8 +407,8 @@ def native(f: Any, *args: Any, **kwargs: Any) -> Any:
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:
-        if (getattr(f, "__module__", None) or "").startswith("jitad."):
-            return f(*args, **kwargs)
+        if not (getattr(f, "__module__", None) or "").startswith("jitad."):
+            args, kwargs = lent(args), lent(kwargs)
         return adopt(f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()}))
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
@@ -423,16 +423,16 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
             f"{name} gives something else at every call, which a trace can't", trace.builder.pos,
             "Call it outside, and pass the value as an argument.",
         )  # fmt: skip
-    if len(trace.regions) and _advances(f, args) and not trace.journal.is_fresh(args[0]):
+    if len(trace.regions) and f is next and args and not trace.journal.is_fresh(args[0]):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    if isinstance(f, Hashable) and f in WRITERS:
+    key = f if isinstance(f, Hashable) else None
+    if key in WRITERS:
         note(args[0])
     if isinstance(getattr(f, "__self__", None), str):
         known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
-    blind = isinstance(f, Hashable) and f in _BLIND
-    for a in () if ours or blind else (*args, *kwargs.values()):
+    for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
         if _is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
@@ -443,16 +443,15 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         of = args[0] if args and f in (map, itertools.starmap) else None
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
-        args = tuple(map(_callback, args))
-        kwargs = {k: _callback(v) for k, v in kwargs.items()}
+        args = tuple(map(_callback, lent(args)))
+        kwargs = {k: _callback(v) for k, v in lent(kwargs).items()}
     out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
     if isinstance(out, np.ndarray):
         return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
-    if not ours and not isinstance(out, _NOT_ADOPTED):
-        out = adopt(out)
+    out = adopt(out)
     return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 
@@ -464,8 +463,6 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
 
-
-_NOT_ADOPTED = (Number, ArrayHandle, int, float, str, tuple, list, dict)
 
 # builtins that look at no attribute which the trace should hear of
 _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
@@ -482,10 +479,6 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
 
 
-def _advances(f: Any, args: tuple[Any, ...]) -> bool:
-    return f is next and bool(args)
-
-
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arguments with the user's functions, also those in lists, as their twins."""
     return tuple([*map(_callback, a)] if type(a) is list else _callback(a) for a in args)
@@ -495,8 +488,6 @@ def _callback(value: Any) -> Any:
     """A function that library code will call: a user's, or one that something stands in for."""
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
-    if isinstance(value, StandIn):
-        return value.lent()
     own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
     replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
     if own or replaced or type(value) in COMPILED:

@@ -98,8 +98,10 @@ _LIKE_USERS = f"{np.polynomial.__path__[0]}/"
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file in _REWRITTEN or file.startswith(_LIKE_USERS) or (file == functools.__file__ and "_from_" in f.__code__.co_name):
-        return False  # the last is of `functools.total_ordering`
+    if file in _REWRITTEN or file.startswith(_LIKE_USERS):
+        return False
+    if file == functools.__file__ and "_from_" in f.__code__.co_name:
+        return False  # of `functools.total_ordering`
     return is_library_file(file) or (
         file.startswith("<string>") and f.__module__ == "collections"
     )

@@ -1,4 +1,4 @@
-"""What becomes of SciPy's functions that call the user's: `minimize`, `brentq`, `quad`, `solve_ivp`?
+"""What becomes of SciPy's functions that call the user's: `minimize`, `brentq`, `solve_ivp`?
 
 Where nothing is traced they run as they are.  Where their function gives something traced, or they
 are given it, they are refused, with what to write instead: they decide by numbers where to call it.
@@ -90,7 +90,8 @@ def fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: int = 5) -> Any:
     x, w = np.polynomial.legendre.leggauss(int(n))
     half = call(np.multiply, call(np.subtract, b, a), 0.5)
     y = call(np.add, call(np.multiply, half, call(np.add, x, 1.0)), a)
-    return call(np.multiply, half, call(np.sum, call(np.multiply, w, func(y, *args)), axis=-1)), None
+    total = call(np.sum, call(np.multiply, w, func(y, *args)), axis=-1)
+    return call(np.multiply, half, total), None
 
 
 calling.add(si.fixed_quad)

@@ -136,13 +136,15 @@ def _f_logpdf(x: Any, m: Any, n: Any) -> Any:
 def _f_ppf(q: Any, m: Any, n: Any) -> Any:
     """By the quantile of the beta distribution, and near one by that of what it leaves."""
     half, other = mul(0.5, m), mul(0.5, n)
-    part, rest = elementwise("betaincinv", half, other, q), elementwise("betainccinv", other, half, q)
+    part = elementwise("betaincinv", half, other, q)
+    rest = elementwise("betainccinv", other, half, q)
     return _f_place(part, rest, m, n)
 
 
 def _f_isf(q: Any, m: Any, n: Any) -> Any:
     half, other = mul(0.5, m), mul(0.5, n)
-    part, rest = elementwise("betainccinv", half, other, q), elementwise("betaincinv", other, half, q)
+    part = elementwise("betainccinv", half, other, q)
+    rest = elementwise("betaincinv", other, half, q)
     return _f_place(part, rest, m, n)
 
 

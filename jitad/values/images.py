@@ -115,8 +115,8 @@ def _correlated(a: Any, w: Any, axes: Sequence[int], mode: Any, cval: Any, origi
 
 def _turned(w: Any, origin: Any, count: int) -> tuple[Any, list[int]]:
     w = _reach(w)
-    origins = [-o - (size % 2 == 0) for o, size in zip(_for_all(origin, count), _sizes(w), strict=True)]
-    return call(np.flip, w), origins
+    given = zip(_for_all(origin, count), _sizes(w), strict=True)
+    return call(np.flip, w), [-o - (size % 2 == 0) for o, size in given]
 
 
 def _of_axes(a: Any, axes: Any) -> list[int]:
@@ -158,8 +158,9 @@ def _in_turn(a: Any, axes: Any, modes: Any, make: Any, cval: Any, origins: Any =
     """One filter after the other; `make(k)` gives the weights of the k-th, None for none."""
     which = _of_axes(a, axes)
     found = _image(a)
-    for k, (axis, mode, origin) in enumerate(zip(
-        which, _for_all(modes, len(which)), _for_all(origins, len(which)), strict=True)):  # fmt: skip
+    n = len(which)
+    each = zip(which, _for_all(modes, n), _for_all(origins, n), strict=True)
+    for k, (axis, mode, origin) in enumerate(each):
         w = make(k)
         if w is not None:
             found = _correlated(found, w, [axis], mode, cval, origin)
@@ -306,7 +307,8 @@ def _index(i: Any, n: Int, mode: str) -> Any:
 
 @replaces(nd.map_coordinates)
 def map_coordinates(input: Any, coordinates: Any, output: Any = None, order: int = 3,
-                    mode: str = "constant", cval: Any = 0.0, prefilter: bool = True) -> Any:  # fmt: skip
+                    mode: str = "constant", cval: Any = 0.0,
+                    prefilter: bool = True) -> Any:  # fmt: skip
     """The corners around each place, weighed."""
     if order not in (0, 1):
         raise fail(JitadTypeError, f"interpolation of order {order} is not supported here",
@@ -352,8 +354,8 @@ def _on_grid(a: Any, shape: Any, source: Any, order: int, mode: str, cval: Any) 
 def shift(input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant",
           cval: Any = 0.0, prefilter: bool = True) -> Any:  # fmt: skip
     a = handle(input)
-    by = handle(shift) if not isinstance(shift, (list, tuple)) else shift
-    each = [by[k] for k in range(a.ndim)] if getattr(by, "ndim", 1) else [by[()]] * a.ndim
+    by = handle(shift)
+    each = [by[k] for k in range(a.ndim)] if by.ndim else [by[()]] * a.ndim
     found = _on_grid(a, a.shape, lambda d, i: i - each[d], order, mode, cval)
     return _given(found, input, output)
 
@@ -366,7 +368,7 @@ def zoom(input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = 
     if grid_mode or any(isinstance(f, Number) for f in factors):
         raise fail(JitadTypeError, "zoom is supported by known factors, without grid_mode=")
     sizes = [a._static(n, "an extent of an array that is zoomed") for n in a.shape]
-    shape = [int(round(n * f)) for n, f in zip(sizes, factors, strict=True)]
+    shape = [round(n * f) for n, f in zip(sizes, factors, strict=True)]
     steps = [(n - 1) / (m - 1) if m > 1 else 1.0 for n, m in zip(sizes, shape, strict=True)]
     found = _on_grid(a, shape, lambda d, i: i * steps[d], order, mode, cval)
     return _given(found, input, output)

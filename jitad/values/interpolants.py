@@ -1,4 +1,4 @@
-"""What becomes of the interpolants of scipy.interpolate: splines, and tables on grids?
+"""What becomes of the splines of scipy.interpolate?
 
 A piecewise polynomial is its breakpoints and coefficients, a B-spline its knots and coefficients;
 both have derivatives by the place and by what they were made of.  Where a piece begins, the place
@@ -10,7 +10,6 @@ Sources: de Boor, *A Practical Guide to Splines* (ch. IV, IX, X, XIII); Fritsch 
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -27,17 +26,17 @@ from jitad.values.shaping import handle, moveaxis, ravel, reshape
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
 
 
-def _floats(x: Any) -> ArrayHandle:
+def floats(x: Any) -> ArrayHandle:
     x = handle(x)
     return x if x.dtype == np.float64 else x.astype(float)
 
 
-def _wide(x: ArrayHandle, axes: int) -> Any:
+def with_axes(x: ArrayHandle, axes: int) -> Any:
     """With so many axes of extent 1 behind."""
     return x.with_axes(tuple(range(x.ndim, x.ndim + axes))) if axes else x
 
 
-def _answer(found: Any, places: Any, axis: int) -> Any:
+def answer(found: Any, places: Any, axis: int) -> Any:
     """Values with the shape of the places at the front; it belongs at the axis of the data."""
     shape = tuple(getattr(as_operand(places), "shape", ()))
     rest = found.shape[1:]
@@ -51,7 +50,7 @@ def _answer(found: Any, places: Any, axis: int) -> Any:
 def _within(found: Any, x: ArrayHandle, low: Any, high: Any, outside: Any) -> Any:
     """The values, and others where x is not between low and high."""
     beyond = elementwise("logical_or", elementwise("lt", x, low), elementwise("gt", x, high))
-    return call(np.where, _wide(handle(beyond), found.ndim - 1), outside, found)
+    return call(np.where, with_axes(handle(beyond), found.ndim - 1), outside, found)
 
 
 def _wrapped(x: Any, low: Any, high: Any) -> Any:
@@ -65,13 +64,13 @@ class _Piecewise(StandIn):
         how = self._extrapolate if extrapolate is None else extrapolate
         if nu:
             return self.derivative(nu)(x, extrapolate=how)
-        flat = ravel(_floats(x))
+        flat = ravel(floats(x))
         low, high = self._ends()
         at = _wrapped(flat, low, high) if how == "periodic" else flat
         found = self._at(at)
         if how is not True and how != "periodic" and how is not None and not how:
             found = _within(found, flat, low, high, np.nan)
-        return _answer(found, x, self.axis)
+        return answer(found, x, self.axis)
 
     def derivative(self, nu: int = 1) -> Any:
         if nu < 0:
@@ -103,7 +102,7 @@ class Pieces(_Piecewise):
     _what = "piecewise polynomial"
 
     def __init__(self, c: Any, x: Any, extrapolate: Any, axis: int = 0) -> None:
-        self.c, self.x = _floats(c), _floats(x)
+        self.c, self.x = floats(c), floats(x)
         self._extrapolate, self.axis = extrapolate, axis
 
     @property
@@ -120,7 +119,7 @@ class Pieces(_Piecewise):
         last = extents.sub(self.x.shape[0], 2)
         piece = call(np.searchsorted, self.x, places, side="right") - 1
         piece = call(np.clip, piece, 0, last)
-        s = _wide(places - self.x[piece], self.c.ndim - 2)
+        s = with_axes(places - self.x[piece], self.c.ndim - 2)
         rows = [self.c[k] for k in range(self._order())]
         found = rows[0][piece]
         for row in rows[1:]:
@@ -138,7 +137,7 @@ class Pieces(_Piecewise):
         n = self._order()
         powers = np.arange(float(n), 0.0, -1.0).reshape(-1, *(1,) * (self.c.ndim - 1))
         raised = self.c / powers
-        h = _wide(call(np.diff, self.x), self.c.ndim - 2)
+        h = with_axes(call(np.diff, self.x), self.c.ndim - 2)
         whole = raised[0] * h
         for k in range(1, n):
             whole = (whole + raised[k]) * h
@@ -154,7 +153,7 @@ class Spline(_Piecewise):
     _what = "spline"
 
     def __init__(self, t: Any, c: Any, k: Any, extrapolate: Any = True, axis: int = 0) -> None:
-        self.t, self.c, self.k = _floats(t), _floats(c), int(k)
+        self.t, self.c, self.k = floats(t), floats(c), int(k)
         self._extrapolate, self.axis = extrapolate, axis
 
     @property
@@ -183,7 +182,7 @@ class Spline(_Piecewise):
         for r in range(1, k + 1):
             for j in range(k, r - 1, -1):
                 left, right = t[i + (j - k)], t[i + (j + 1 - r)]
-                a = _wide((places - left) / (right - left), more)
+                a = with_axes((places - left) / (right - left), more)
                 d[j] = (1.0 - a) * d[j - 1] + a * d[j]
         return d[k]
 
@@ -196,13 +195,13 @@ class Spline(_Piecewise):
         width = t[k + 1 : extents.add(n, k)] - t[1:n]
         none = elementwise("eq", width, 0.0)
         width = call(np.where, none, 1.0, width)
-        steps = (c[1:] - c[:-1]) * float(k) / _wide(handle(width), c.ndim - 1)
+        steps = (c[1:] - c[:-1]) * float(k) / with_axes(handle(width), c.ndim - 1)
         return Spline(t[1:-1], steps, k - 1, self._extrapolate, self.axis)
 
     def _integrated(self) -> Any:
         k, t, n = self.k, self.t, self._count()
         c = self.c[:n]
-        width = _wide(t[k + 1 : extents.add(n, k + 1)] - t[:n], c.ndim - 1)
+        width = with_axes(t[k + 1 : extents.add(n, k + 1)] - t[:n], c.ndim - 1)
         total = call(np.cumsum, c * width, axis=0) / float(k + 1)
         total = call(np.concatenate, [call(np.zeros_like, total[:1]), total])
         t = call(np.concatenate, [t[:1], t, t[-1:]])
@@ -228,7 +227,7 @@ def ppoly(c: Any, x: Any, extrapolate: Any = None, axis: int = 0) -> Any:
 
 @replaces(si.BSpline, plain=False)
 def bspline(t: Any, c: Any, k: int, extrapolate: Any = True, axis: int = 0) -> Any:
-    return Spline(t, moveaxis(_floats(c), axis, 0), k, extrapolate, axis)
+    return Spline(t, moveaxis(floats(c), axis, 0), k, extrapolate, axis)
 
 
 @replaces(si.splev)
@@ -239,7 +238,7 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
     found = Spline(t, c, k, True)(x, der)
     if ext:
         low, high = Spline(t, c, k)._ends()
-        found = _answer(_within(ravel(found), ravel(_floats(x)), low, high, 0.0), x, 0)
+        found = answer(_within(ravel(found), ravel(floats(x)), low, high, 0.0), x, 0)
     return found
 
 
@@ -247,7 +246,7 @@ def splev(x: Any, tck: Any, der: int = 0, ext: int = 0) -> Any:
 
 
 def _data(x: Any, y: Any, axis: int) -> tuple[ArrayHandle, ArrayHandle, int, int]:
-    x, y = _floats(x), _floats(y)
+    x, y = floats(x), floats(y)
     axis = axis % y.ndim
     y = moveaxis(y, axis, 0)
     require_same(x.shape[0], y.shape[0], lambda: "The length of `y` along `axis` doesn't match the "
@@ -259,7 +258,7 @@ def _data(x: Any, y: Any, axis: int) -> tuple[ArrayHandle, ArrayHandle, int, int
 
 def _hermite(x: Any, y: Any, slopes: Any, extrapolate: Any, axis: int) -> Pieces:
     """The cubics that have these values and slopes."""
-    h = _wide(call(np.diff, x), y.ndim - 1)
+    h = with_axes(call(np.diff, x), y.ndim - 1)
     secant = call(np.diff, y, axis=0) / h
     t = (slopes[:-1] + slopes[1:] - 2.0 * secant) / h
     c = call(np.stack, [t / h, (secant - slopes[:-1]) / h - t, slopes[:-1], y[:-1]])
@@ -269,7 +268,7 @@ def _hermite(x: Any, y: Any, slopes: Any, extrapolate: Any, axis: int) -> Pieces
 @replaces(si.CubicHermiteSpline, plain=False)
 def hermite(x: Any, y: Any, dydx: Any, axis: int = 0, extrapolate: Any = None) -> Any:
     x, y, axis, _ = _data(x, y, axis)
-    slopes = moveaxis(_floats(dydx), axis, 0)
+    slopes = moveaxis(floats(dydx), axis, 0)
     return _hermite(x, y, slopes, True if extrapolate is None else extrapolate, axis)
 
 
@@ -292,13 +291,13 @@ def cubic_spline(x: Any, y: Any, axis: int = 0, bc_type: Any = "not-a-knot",
     ends = [_NAMED.get(e, e) if isinstance(e, str) else e for e in ends]
     more = y.ndim - 1
     h = call(np.diff, x)
-    wide = _wide(h, more)
+    wide = with_axes(h, more)
     secant = call(np.diff, y, axis=0) / wide
     if n == 2:
         ends = [(1, secant[0]) if e == "not-a-knot" else e for e in ends]
     if n == 3 and ends[0] == "not-a-knot" and ends[1] == "not-a-knot":  # a parabola
-        ends = [(1, secant[0] - (secant[1] - secant[0]) * wide[0] / (wide[0] + wide[1])),
-                (1, secant[1] + (secant[1] - secant[0]) * wide[1] / (wide[0] + wide[1]))]  # fmt: skip
+        bend = (secant[1] - secant[0]) / (wide[0] + wide[1])
+        ends = [(1, secant[0] - bend * wide[0]), (1, secant[1] + bend * wide[1])]
     one = call(np.ones, 1)
     none = call(np.zeros, 1)
     inner = 2.0 * (h[:-1] + h[1:])
@@ -347,7 +346,7 @@ def _periodic_slopes(x: Any, y: Any, n: int) -> Any:
         raise fail(JitadTypeError, "a periodic spline needs four points here")
     more = y.ndim - 1
     h = call(np.diff, x)
-    wide = _wide(h, more)
+    wide = with_axes(h, more)
     secant = call(np.diff, y, axis=0) / wide
     before, before_wide, secant_before = (call(np.roll, a, 1, axis=0) for a in (h, wide, secant))
     b = 3.0 * (wide * secant_before + before_wide * secant)
@@ -363,7 +362,7 @@ def _periodic_slopes(x: Any, y: Any, n: int) -> Any:
 def pchip(x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> Any:
     """Harmonic means of the secants, where they have one sign; Moler's rule at the ends."""
     x, y, axis, n = _data(x, y, axis)
-    h = _wide(call(np.diff, x), y.ndim - 1)
+    h = with_axes(call(np.diff, x), y.ndim - 1)
     m = call(np.diff, y, axis=0) / h
     how = True if extrapolate is None else extrapolate
     if n == 2:
@@ -398,7 +397,7 @@ def make_interp_spline(x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any =
         raise fail(JitadValueError, f"need {k + 1} points at least")
     if t is None:
         t = _knots(x, k)
-    t = _floats(t)
+    t = floats(t)
     empty = Spline(t, call(np.zeros, n), k)
     piece = empty._piece(x)
     basis = _basis(t, x, piece, k)
@@ -435,151 +434,3 @@ def _basis(t: Any, x: Any, piece: Any, k: int) -> list[Any]:
             up[j + 1] = up[j + 1] + (x - left) * share
         found = up
     return found
-
-
-# -- tables ---------------------------------------------------------------------------------------
-
-
-class Table(StandIn):
-    """What `interp1d` makes: lines, steps or a spline between points."""
-
-    _what = "interp1d"
-
-    def __init__(self, x: Any, y: Any, kind: Any, axis: int, fill: Any, strict: bool,
-                 made: Any = None) -> None:  # fmt: skip
-        self.x, self._y, self.axis = x, y, axis
-        self._kind, self._fill, self._strict = kind, fill, strict
-        degree = {"slinear": 1, "quadratic": 2, "cubic": 3}.get(kind, kind)
-        self._spline = make_interp_spline(x, y, degree) if isinstance(degree, int) else made
-
-    def __call__(self, x: Any) -> Any:
-        places, last = ravel(_floats(x)), extents.sub(self.x.shape[0], 1)
-        low, high = self.x[0], self.x[-1]
-        if self._strict:
-            inside = call(np.logical_and, places >= low, places <= high)
-            inside = call(np.logical_or, inside, call(np.isnan, places))
-            require(call(np.all, inside), JitadValueError, "A value in x_new is outside the "
-                    "interpolation range.")  # fmt: skip
-        if self._spline is not None:
-            found = self._spline._at(places)
-        elif self._kind == "linear":
-            hi = call(np.clip, call(np.searchsorted, self.x, places), 1, last)
-            s = (places - self.x[hi - 1]) / (self.x[hi] - self.x[hi - 1])
-            begin = self._y[hi - 1]
-            found = begin + (self._y[hi] - begin) * _wide(s, begin.ndim - 1)
-        else:
-            found = self._y[self._step(places, last)]
-            found = found + 0.0 * _wide(places, found.ndim - 1)
-        if self._fill != "extrapolate" if isinstance(self._fill, str) else True:
-            below, above = self._fill if isinstance(self._fill, tuple) else (self._fill,) * 2
-            for beyond, value in ((places < low, below), (places > high, above)):
-                found = call(np.where, _wide(beyond, found.ndim - 1), value, found)
-        return _answer(found, x, self.axis)
-
-    def _step(self, places: Any, last: Any) -> Any:
-        if self._kind == "nearest":
-            middles = (self.x[1:] + self.x[:-1]) * 0.5
-            return call(np.clip, call(np.searchsorted, middles, places), 0, last)
-        if self._kind == "nearest-up":
-            middles = (self.x[1:] + self.x[:-1]) * 0.5
-            return call(np.clip, call(np.searchsorted, middles, places, side="right"), 0, last)
-        if self._kind == "next":
-            return call(np.clip, call(np.searchsorted, self.x, places), 0, last)
-        at = call(np.searchsorted, self.x, places, side="right") - 1
-        return call(np.clip, at, 0, last)
-
-
-_KINDS = ("linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear", "quadratic",
-          "cubic")  # fmt: skip
-
-
-@replaces(si.interp1d, plain=False)
-def interp1d(x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = True,
-             bounds_error: Any = None, fill_value: Any = np.nan,
-             assume_sorted: bool = False) -> Any:  # fmt: skip
-    if kind not in _KINDS and not isinstance(kind, int):
-        raise fail(JitadTypeError, f"kind={kind!r} of interp1d is not supported")
-    x, y = _floats(x), _floats(y)
-    axis = axis % y.ndim
-    y = moveaxis(y, axis, 0)
-    if not assume_sorted:
-        order = call(np.argsort, x, kind="stable")
-        x, y = x[order], y[order]
-    plain = isinstance(fill_value, float) and math.isnan(fill_value)
-    through = isinstance(fill_value, str)
-    strict = (plain if bounds_error is None else bool(bounds_error)) and not through
-    return Table(x, y, kind, axis, fill_value, strict)
-
-
-@stands_for(si.interp1d)
-def table(value: Any, read: Read) -> Table:
-    x, y, axis = read("x"), read("y"), read("axis")
-    fill = "extrapolate" if value._extrapolate else (read("_fill_value_below"),
-                                                     read("_fill_value_above"))  # fmt: skip
-    made = adopt(read("_spline")) if value._kind == "spline" else None
-    return Table(_floats(x), moveaxis(_floats(y), axis, 0), read("_kind"), axis, fill,
-                 read("bounds_error"), made)  # fmt: skip
-
-
-class Grid(StandIn):
-    """What `RegularGridInterpolator` makes: linear, or the nearest point, in each direction."""
-
-    _what = "table on a grid"
-
-    def __init__(self, points: Any, values: Any, method: str, strict: bool, fill: Any) -> None:
-        if method not in ("linear", "nearest"):
-            raise fail(JitadTypeError, f"method={method!r} of RegularGridInterpolator is not "
-                       "supported", "Use 'linear', or splines.")  # fmt: skip
-        self.grid = tuple(_floats(p) for p in points)
-        self.values, self._fill = _floats(values), fill
-        self._method, self._strict = method, strict
-
-    def __call__(self, xi: Any, method: Any = None, *, nu: Any = None) -> Any:
-        if nu is not None or method not in (None, self._method):
-            raise fail(JitadTypeError, "method= and nu= of an interpolator's call are not supported")
-        count = len(self.grid)
-        if isinstance(xi, tuple):
-            xi = call(np.stack, call(np.broadcast_arrays, *xi), axis=-1)
-        xi = _floats(xi)
-        require_same(xi.shape[-1] if xi.ndim > 1 or count > 1 else 1, count,
-                     lambda: "the points have another dimension than the grid")  # fmt: skip
-        shape = xi.shape[:-1] if xi.ndim > 1 or count > 1 else xi.shape
-        flat = reshape(xi, (extents.product(shape), count))
-        inside: Any = True
-        corners: list[tuple[Any, Any]] = [((), 1.0)]
-        for d, x in enumerate(self.grid):
-            at = flat[:, d]
-            last = extents.sub(x.shape[0], 2)
-            low = call(np.clip, call(np.searchsorted, x, at, side="right") - 1, 0, last)
-            s = (at - x[low]) / (x[low + 1] - x[low])
-            within = call(np.logical_and, at >= x[0], at <= x[-1])
-            inside = within if inside is True else call(np.logical_and, inside, within)
-            if self._method == "nearest":
-                corners = [((*k, low + (s > 0.5)), w) for k, w in corners]
-            else:
-                corners = [pair for k, w in corners
-                           for pair in (((*k, low), w * (1.0 - s)), ((*k, low + 1), w * s))]  # fmt: skip
-        if self._strict:
-            require(call(np.all, inside), JitadValueError, "One of the requested xi is out of "
-                    "bounds in dimension 0 or another")  # fmt: skip
-        found: Any = 0.0
-        more = self.values.ndim - count
-        for k, w in corners:
-            value = self.values[k]
-            found = found + (value * _wide(w, more) if isinstance(w, ArrayHandle) else value)
-        if not self._strict and self._fill is not None:
-            found = call(np.where, _wide(inside, more), found, self._fill)
-        return reshape(found, (*shape, *found.shape[1:]))
-
-
-@replaces(si.RegularGridInterpolator, plain=False)
-def regular_grid(points: Any, values: Any, method: str = "linear", bounds_error: bool = True,
-                 fill_value: Any = np.nan, *, solver: Any = None,
-                 solver_args: Any = None) -> Any:  # fmt: skip
-    return Grid(points, values, method, bounds_error, fill_value)
-
-
-@stands_for(si.RegularGridInterpolator)
-def grid(value: Any, read: Read) -> Grid:
-    return Grid(read("grid"), read("values"), read("method"), read("bounds_error"),
-                read("fill_value"))  # fmt: skip

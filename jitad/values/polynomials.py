@@ -13,18 +13,25 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import chebyshev, hermite, hermite_e, laguerre, legendre, polynomial, polyutils
+from numpy.polynomial import (
+    chebyshev,
+    hermite,
+    hermite_e,
+    laguerre,
+    legendre,
+    polyutils,
+)
 
 from jitad.errors import JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, common_shape, elementwise, stretch
 from jitad.values.extents import Int
 from jitad.values.kind import require, type_of
 from jitad.values.loops import fold
 from jitad.values.reductions import part
 from jitad.values.registry import call, is_complex, replaces
-from jitad.values.array import ArrayHandle, wrap
 from jitad.values.shaping import handle, reshape
 from jitad.values.ufuncs import add, div, mul, sub
 
@@ -71,7 +78,7 @@ def _enter(original: Any) -> None:
             below = extents.sub(extents.sub(m, k), 1)
             found = down(wrap(part(coefficients, below)), wrap(p), wrap(q), wrap(content),
                          cast(extents.add(below, 2), np.dtype(float)))  # fmt: skip
-            return tuple(_fitting(f, shape, kind) for f in found)  # type: ignore[return-value]
+            return tuple(_fitting(f, shape, kind) for f in found)
 
         p, q = fold(m, (zero, zero), step, content, coefficients)
         return add(wrap(p), mul(wrap(q), last(wrap(content))))
@@ -98,7 +105,7 @@ def trimseq(seq: Any) -> Any:
     """NumPy cuts coefficients off that are zero at the end: here the last must not be zero."""
     if len(seq):
         last = seq[-1]
-        there = elementwise("ne", last, 0.0) if not is_complex(last) else call(np.not_equal, last, 0)
+        there = call(np.not_equal, last, 0) if is_complex(last) else elementwise("ne", last, 0.0)
         require(there, JitadValueError, "the coefficient of the highest power is zero, and NumPy "
                 "would cut it off: how many there are depends on the values",
                 "Cut it off before.")  # fmt: skip

@@ -33,7 +33,7 @@ waiting = {
     "scipy.integrate": "jitad.values.quadrature",
     "scipy.spatial.distance": "jitad.values.distances",
     "scipy.sparse": "jitad.values.sparse_matrices",
-    "scipy.interpolate": "jitad.values.interpolants",
+    "scipy.interpolate": "jitad.values.tables",
     "scipy.ndimage": "jitad.values.images",
     "scipy.optimize": "jitad.values.callers",
 }

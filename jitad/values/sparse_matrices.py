@@ -38,8 +38,8 @@ class SparseMatrix(StandIn):
         self.shape, self._kind, self.format = tuple(shape), kind, form
 
     def _like(self, data: Any, rows: Any = None, cols: Any = None, shape: Any = None) -> Any:
-        return SparseMatrix(self._rows if rows is None else rows, self._cols if cols is None
-                            else cols, data, shape or self.shape, self._kind, self.format)  # fmt: skip
+        rows, cols = self._rows if rows is None else rows, self._cols if cols is None else cols
+        return SparseMatrix(rows, cols, data, shape or self.shape, self._kind, self.format)
 
     def __repr__(self) -> str:
         return f"<sparse {self._kind} of {self.dtype}, shape {self.shape}>"
@@ -137,9 +137,9 @@ class SparseMatrix(StandIn):
             return self._dense("the sum with an array") + other
         for n, m in zip(self.shape, other.shape, strict=True):
             require_same(n, m, lambda: "inconsistent shapes")
-        join = [call(np.concatenate, [a, b]) for a, b in (
-            (self._data, other._data), (self._rows, other._rows), (self._cols, other._cols))]  # fmt: skip
-        return self._like(*join)
+        names = ("_data", "_rows", "_cols")
+        pairs = ([getattr(self, name), getattr(other, name)] for name in names)
+        return self._like(*(call(np.concatenate, pair) for pair in pairs))
 
     __radd__ = __add__
 
@@ -318,8 +318,8 @@ def _diagonals(original: Any, kind: str) -> None:
             rows.append(call(np.add, at, above))
             cols.append(call(np.add, at, before))
             data.append(d)
-        join = [call(np.concatenate, x) for x in (rows, cols, data)]
-        found = SparseMatrix(*join, shape, kind, format or "dia")
+        at, across, numbers = (call(np.concatenate, x) for x in (rows, cols, data))
+        found = SparseMatrix(at, across, numbers, shape, kind, format or "dia")
         return found if dtype is None else found.astype(dtype)
 
 

@@ -141,7 +141,8 @@ def _rgamma(x: Any) -> Any:
     whole = elementwise("rint", inside)
     odd = elementwise("ne", elementwise("mod", whole, 2.0), 0.0)
     sine = elementwise("sin", mul(math.pi, sub(inside, whole)))
-    mirrored = mul(elementwise("gamma", sub(1.0, inside)), where(odd, elementwise("neg", sine), sine))
+    sine = where(odd, elementwise("neg", sine), sine)
+    mirrored = mul(elementwise("gamma", sub(1.0, inside)), sine)
     return where(low, div(mirrored, math.pi), div(1.0, elementwise("gamma", where(low, 1.0, x))))
 
 

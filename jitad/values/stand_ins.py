@@ -7,7 +7,8 @@ array would be, so nothing is baked into a kernel.  `stands_for(kinds)` enters o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from jitad.errors import JitadAttributeError, JitadTypeError
@@ -24,7 +25,7 @@ class StandIn:
     """What stands for an object; `_original` is that, where its parts are plain."""
 
     _original: Any = None
-    _given: dict[str, Any] = {}  # attributes as they were read
+    _given: Mapping[str, Any] = MappingProxyType({})  # attributes as they were read
     _what = "object"
 
     def __getattr__(self, name: str) -> Any:
@@ -67,6 +68,15 @@ def maker(value: Any) -> Callable[[Any, Read], Any] | None:
         if registry.enter_later():
             return maker(value)
     return found
+
+
+def lent(given: Any) -> Any:
+    """Arguments, in a tuple or dict, with the objects themselves for their stand-ins."""
+    parts = given.values() if isinstance(given, dict) else given
+    if not any(isinstance(v, StandIn) for v in parts):
+        return given
+    own = [v.lent() if isinstance(v, StandIn) else v for v in parts]
+    return dict(zip(given, own, strict=True)) if isinstance(given, dict) else tuple(own)
 
 
 def adopt(value: Any) -> Any:
