@@ -24,7 +24,7 @@ _FIXED = "Use jitad.fixed_point(f, x0): its derivative is that of the solution."
 _INTEGRAL = "Use scipy.integrate.fixed_quad, or add up the function at nodes of your own."
 _STEPS = "Write the steps as a loop (Runge-Kutta, say): it is compiled, with its derivative."
 
-_REMEDIES: dict[Any, str] = {
+REMEDIES: dict[Any, str] = {
     **dict.fromkeys((so.brentq, so.brenth, so.bisect, so.ridder, so.toms748, so.newton,
                      so.root_scalar, so.fsolve, so.root, so.newton_krylov, so.broyden1,
                      so.broyden2, so.anderson), _ROOT),
@@ -41,7 +41,7 @@ _REMEDIES: dict[Any, str] = {
 def _refusal(original: Any) -> JitadError:
     name = f"scipy.{original.__module__.split('.')[1]}.{original.__name__}"
     return fail(JitadTypeError, f"{name} is not supported on traced or differentiated values",
-                _REMEDIES[original])  # fmt: skip
+                REMEDIES[original])  # fmt: skip
 
 
 def _enter(original: Any) -> None:
@@ -80,7 +80,7 @@ def _enter(original: Any) -> None:
             raise
 
 
-for _original in _REMEDIES:
+for _original in REMEDIES:
     _enter(_original)
 
 
