@@ -144,9 +144,13 @@ def zero_of(leaf: Any) -> Any:
 
 def check_argument(leaf: Any, operator: str, place: str) -> None:
     """Refuse what hides numbers from us or has no derivative we know."""
-    if is_real(leaf) or is_data(leaf):
+    own = isinstance(leaf, np.ndarray) and type(leaf) not in (np.ndarray, np.memmap)
+    if (is_real(leaf) or is_data(leaf)) and not own:
         return
-    if is_array(leaf):
+    if own:
+        what = f"a {type(leaf).__name__}, whose arithmetic is its own"
+        remedy = "Make it an ordinary array: np.asarray(a)."
+    elif is_array(leaf):
         what = f"a {np.dtype(dtype_of(leaf))} array"
         remedy = "Derivatives are of float64, float32 and complex128."
     elif callable(leaf):

@@ -309,10 +309,12 @@ class Captures:
                 f"{path} is a {type(value).__name__}, whose arithmetic is its own",
                 self.builder.pos, "Make it an ordinary array: np.asarray(a).",
             )  # fmt: skip
-        if value.dtype.kind not in "biufc" or not value.dtype.isnative:
+        wide = value.dtype.itemsize > (16 if value.dtype.kind == "c" else 8)
+        if value.dtype.kind not in "biufc" or not value.dtype.isnative or wide:
             raise JitadTypeError(
                 f"{path} is an array of {value.dtype}", self.builder.pos,
-                "Only arrays of numbers, in the machine's byte order, can be traced.",
+                "Only arrays of numbers of 64 bits at most, in the machine's byte order, can be "
+                "traced.",
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)

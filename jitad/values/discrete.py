@@ -12,7 +12,7 @@ import scipy.stats as st
 
 from jitad.errors import JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise
-from jitad.values.distributions import log_of, place
+from jitad.values.distributions import double, log_of, place
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces
 from jitad.values.ufuncs import add, exp, log, mul, sub, where, xlog1py, xlogy
@@ -97,7 +97,8 @@ def _enter(name: str) -> None:
         if "scale" in kwargs or len(args) > len(shapes) + 1:
             raise fail(JitadTypeError, f"the parameters are {', '.join((*shapes, 'loc'))}")
         parameters, loc, _ = place(args, kwargs, shapes)
-        return mul(sub(as_operand(k), loc), 1.0), parameters, parameters[0] if top == "n" else top
+        k = mul(double(sub(as_operand(k), loc)), 1.0)
+        return k, parameters, parameters[0] if top == "n" else top
 
     def of_count(method: str) -> None:
         @replaces(getattr(law, method))

@@ -17,7 +17,7 @@ import scipy.stats as st
 
 from jitad.errors import JitadTypeError
 from jitad.values.broadcast import as_operand, elementwise
-from jitad.values.kind import fail
+from jitad.values.kind import fail, type_of
 from jitad.values.registry import call, replaces
 from jitad.values.ufuncs import (
     add,
@@ -53,6 +53,12 @@ def _ndtr(x: Any) -> Any:
 
 def _between(x: Any, low: Any, high: Any) -> Any:
     return elementwise("logical_and", elementwise("ge", x, low), elementwise("le", x, high))
+
+
+def double(x: Any) -> Any:
+    """SciPy computes distributions in double precision, whatever it is given."""
+    x = as_operand(x)
+    return elementwise("cast", x, dtype="f8") if type_of(x).dtype == "f4" else x
 
 
 def _supported(x: Any, low: Any, high: Any, inside: Formula, somewhere: float) -> Any:
@@ -353,7 +359,7 @@ def _enter(name: str) -> None:
         @replaces(getattr(law, method))
         def replacement(x: Any, *args: Any, **kwargs: Any) -> Any:
             parameters, loc, scale = place(args, kwargs, shapes)
-            y = div(sub(as_operand(x), loc), scale)
+            y = double(div(sub(as_operand(x), loc), scale))
             if method in ("logpdf", "pdf"):
                 found = _supported(y, *support, lambda y: standard(y, *parameters), somewhere)
                 found = sub(found, log(scale))
@@ -366,7 +372,7 @@ def _enter(name: str) -> None:
         @replaces(getattr(law, method))
         def replacement(q: Any, *args: Any, **kwargs: Any) -> Any:
             parameters, loc, scale = place(args, kwargs, shapes)
-            q = as_operand(q)
+            q = double(q)
             found = add(loc, mul(scale, standard(q, *parameters)))
             found = where(_between(q, 0.0, 1.0), found, np.nan)
             return _where_valid(found, name, shapes, parameters, scale)

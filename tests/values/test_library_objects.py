@@ -10,7 +10,7 @@ import scipy.optimize as so
 import scipy.sparse as ss
 import scipy.stats as st
 
-from jitad import JitadError, grad, jit, jit_grad
+from jitad import JitadError, grad, jit, jit_grad, jvp
 
 X = np.array([0.3, -0.7, 1.1])
 
@@ -146,3 +146,42 @@ def test_arrays_of_one_element_become_numbers() -> None:
     want = [2.0 * X[1] + X[2], 2.0 * X[0], X[0]]
     np.testing.assert_allclose(jit_grad(f)(X), want, rtol=1e-12)
     np.testing.assert_allclose(grad(f)(X), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("derive", [grad, jit_grad])
+@pytest.mark.parametrize("make", [
+    lambda a: np.ma.array(a, mask=[True, False, False]), lambda a: np.diag(a).view(np.matrix),
+])  # fmt: skip
+def test_arrays_with_arithmetic_of_their_own_are_refused(derive, make) -> None:
+    """Also where they meet a traced array only: a mask would be lost, a product be another."""
+    with pytest.raises(JitadError, match="arithmetic"):
+        derive(lambda a: np.sum(np.abs(a)))(make(X))
+    for f in (lambda x, a: np.sum(x * a), lambda x, a: np.sum(a + x)):
+        with pytest.raises(JitadError, match="arithmetic|can't become a NumPy array"):
+            derive(f)(X, make(X))
+
+
+def test_what_is_too_wide_for_a_kernel_is_refused() -> None:
+    wide = np.ones(3, np.longdouble)
+    if wide.itemsize > 8:
+        with pytest.raises(JitadError, match="64 bits at most"):
+            jit_grad(lambda x: np.sum(x * np.asarray(wide, dtype=float)) + np.sum(wide))(X)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.any(x, axis=()), lambda x: np.all(x, axis=(), keepdims=True),
+    lambda x: np.sum(x > 0.0, axis=()), lambda x: np.mean((4.0 * x).astype(int), axis=()),
+    lambda x: np.max(x, axis=()), lambda x: np.gradient(x.astype("f4"), np.array([0.0, 1, 3])),
+])  # fmt: skip
+def test_dtypes_where_nothing_is_folded(f) -> None:
+    want = f(X)
+    for found in (jvp(f, (X,), (X,))[0], jit(f)(X)):
+        assert found.dtype == want.dtype and found.shape == want.shape
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def test_distributions_compute_in_double_precision() -> None:
+    x = X.astype(np.float32)
+    for found in (jvp(st.norm.logpdf, (x,), (x,))[0], jit(st.norm.logpdf)(x)):
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, st.norm.logpdf(x), rtol=1e-12)
