@@ -118,7 +118,7 @@ def _loops(source: str) -> list[Loop]:
 
 def _over_parts(source: str) -> set[str]:
     """What loops go over that add up what the parts of a divided loop have left."""
-    counts = set(re.findall(r"spread\(\w+, (.+?), [01], ", source))
+    counts = set(re.findall(r"spread\(\w+, (.+?), \d+, [01], ", source))
     for name, first in re.findall(r"(\w+) = (\S+|\w+\(.+\)) (?:- 1|\* 2)$", source, re.MULTILINE):
         if first in counts:
             counts.add(name)

@@ -1,5 +1,6 @@
-"""What becomes of `np.vectorize`?  A batch over the elements of its arguments, which broadcast.
+"""What becomes of `np.vectorize`, and of functions that Numba has vectorised?
 
+A batch over the elements of the arguments, which broadcast.
 Elements are numbers, or arrays of the axes that `signature=` names.
 A result is of the kind that all elements have; NumPy takes the first one's, and cuts the others.
 """
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitad.batching import batch
+from jitad.emit.numba_private import taken_as_numbers
 from jitad.errors import JitadTypeError
 from jitad.trace import hooks
 from jitad.values.broadcast import common_shape
@@ -46,11 +48,53 @@ def called(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
     return made(*args, **kwargs)
 
 
+def of_numba(ufunc: Any) -> Function:
+    """A function that `numba.vectorize` or `numba.guvectorize` has made."""
+    return generalised(ufunc) if hasattr(ufunc, "gufunc_builder") else vectorized(ufunc.__wrapped__)
+
+
+def generalised(gufunc: Any) -> Function:
+    """The function that `numba.guvectorize` has made: its results are arrays that it is lent."""
+    inputs, _, outputs = gufunc.signature.partition("->")
+    named, results = _names(inputs), _names(outputs)
+    kernel, numbers = gufunc.gufunc_builder.py_func, taken_as_numbers(gufunc)
+
+    def element(*given: Any) -> Any:
+        own = [handle(a) for a in given]
+        extent = {n: m for names, a in zip(named, own, strict=True)
+                  for n, m in zip(names, a.shape, strict=True)}  # fmt: skip
+        dtype = np.result_type(*(a.dtype for a in own))
+        lent = [call(np.zeros, tuple(extent[n] for n in names) or 1, dtype=dtype)
+                for names in results]  # fmt: skip
+        taken = [a if a.ndim else a[()] if number else reshape(a, 1)
+                 for a, number in zip(own, numbers, strict=False)]  # fmt: skip
+        hooks.call(kernel, *taken, *lent)
+        found = tuple(a if names else a[0] for a, names in zip(lent, results, strict=True))
+        return found if len(found) > 1 else found[0]
+
+    def apply(*args: Any, **kwargs: Any) -> Any:
+        n = len(named)
+        if kwargs or len(args) not in (n, n + len(results)):
+            raise fail(JitadTypeError, f"{kernel.__name__} is called with other arguments than its "
+                       f"{n} operands and {len(results)} results", "Give them by position.")
+        found = _applied(element, None, frozenset(), list(map(len, named)), args[:n], {})
+        lent = args[n:]
+        for to, value in zip(lent, found if len(lent) > 1 else (found,), strict=False):
+            hooks.set_item(value, to, ...)
+        return found if not lent else lent if len(lent) > 1 else lent[0]
+
+    return apply
+
+
+def _names(cores: str) -> list[list[str]]:
+    """The names of the axes of each argument: `(n,m),()` gives [["n", "m"], []]."""
+    return [[n.strip() for n in core.split(",") if n.strip()]
+            for core in re.findall(r"\(([^)]*)\)", cores)]  # fmt: skip
+
+
 def _cores(signature: str) -> list[int]:
     """How many axes of each argument a call of the function takes: `(n),(n)->()` gives 1, 1."""
-    inputs, _, _ = signature.partition("->")
-    return [len([n for n in core.split(",") if n.strip()])
-            for core in re.findall(r"\(([^)]*)\)", inputs)]  # fmt: skip
+    return list(map(len, _names(signature.partition("->")[0])))
 
 
 def _applied(pyfunc: Function, otypes: Any, excluded: frozenset[Any], cores: list[int] | None,

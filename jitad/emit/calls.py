@@ -137,7 +137,8 @@ def spread(s: Scope, e: Equation) -> None:
         s.allocate_as(name, v.type.dtype, (more, *s.extents[v]), "zeros", hoist=False)
         own.append((name, v))
     copies = [name for name, _ in own]
-    arguments = [s.called[e.params["function"]], times.text, str(int(late)), str(summed),
+    most = e.params["most"]
+    arguments = [s.called[e.params["function"]], times.text, str(most), str(int(late)), str(summed),
                  *operands[:summed], *copies, *operands[summed:]]  # fmt: skip
     s.page.write(f"spread({', '.join(arguments)})")
     for name, v in own:

@@ -78,17 +78,20 @@ def mentions(function: ast.FunctionDef) -> Mentions:
 
 def names(node: ast.AST) -> Iterator[ast.Name]:
     """All names in an expression or a simple statement."""
+    return (part for part in parts(node) if isinstance(part, ast.Name))
+
+
+def parts(node: ast.AST) -> Iterator[ast.AST]:
+    """The node and what it consists of, but constants and operators."""
     todo: list[Any] = [node]
     while todo:
         part = todo.pop()
-        if isinstance(part, ast.Name):
-            yield part
-        elif isinstance(part, list):
+        if isinstance(part, list):
             todo += part
-        elif type(part) in _LEAVES:
-            continue
-        else:
-            todo += [getattr(part, field) for field in part._fields]
+        elif type(part) not in _LEAVES:
+            yield part
+            if type(part) is not ast.Name:
+                todo += [getattr(part, field) for field in part._fields]
 
 
 _LEAVES = {ast.Constant, str, int, type(None), *ast.operator.__subclasses__(),

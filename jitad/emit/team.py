@@ -1,9 +1,10 @@
 """Who runs the parts of a loop at once?  A team of threads of the process, which kernels share.
 
-`jitad_spread(function, data, parts)` calls `function(data, k)` for k = 0 ... parts - 1 and comes
-back when all have returned.  It is a monitor: the team sleeps until there is a job; whoever is
-awake, the caller too, takes the next part under the lock, and the last one wakes the caller.  What
-a part computes doesn't depend on who runs it.  So a caller that finds the team at work (another
+`jitad_spread(function, data, parts, most)` calls `function(data, k)` for k = 0 ... parts - 1 on at
+most so many threads (0: as many as a kernel may use), and comes back when all have returned.  It is
+a monitor: the team sleeps until there is a job; whoever is awake, the caller too, takes the next
+part under the lock, and the last one wakes the caller.  What a part computes doesn't depend on who
+runs it.  So a caller that finds the team at work (another
 thread's call; a part that calls a kernel itself) runs all parts alone, with the same result.
 Threads are made when a job wants more than there are; where no more can be made, those that there
 are do it.
@@ -29,15 +30,13 @@ from jitad.primitives.threads import MOST
 
 _IDLE = 200  # times that one who waits looks again, leaving its core to others, before it sleeps
 
-_threads = ctypes.c_int64(min(config.NUMBA_NUM_THREADS, MOST))
-
 
 def set_threads(count: int) -> None:
     _threads.value = count
 
 
 def get_threads() -> int:
-    return _threads.value
+    return int(_threads.value)
 
 
 # %job: what is done, and how far.  Only who has @lock touches it; @busy is held by the caller whose
@@ -53,6 +52,9 @@ _SOURCE = """
 @next = internal global i64 0
 @left = internal global i64 0
 @members = internal global i64 0
+@room = internal global i64 0
+@one = internal constant i64 1
+@jitad_threads = global i64 1
 
 declare i32 @pthread_mutex_init(ptr, ptr)
 declare i32 @pthread_mutex_lock(ptr)
@@ -75,6 +77,26 @@ define void @jitad_begin() {
   store atomic i64 0, ptr @parts monotonic, align 8
   store atomic i64 0, ptr @next monotonic, align 8
   store atomic i64 0, ptr @left monotonic, align 8
+  ret void
+}
+
+; looks again and again, leaving its core to others, until the one number is less than the other
+define internal void @watch(ptr %small, ptr %large) {
+entry:
+  br label %look
+look:
+  %turn = phi i64 [0, %entry], [%turn1, %yield]
+  %x = load atomic i64, ptr %small monotonic, align 8
+  %y = load atomic i64, ptr %large monotonic, align 8
+  %less = icmp slt i64 %x, %y
+  %turn1 = add i64 %turn, 1
+  %long = icmp sgt i64 %turn, IDLE
+  %enough = or i1 %less, %long
+  br i1 %enough, label %end, label %yield
+yield:
+  call i32 @sched_yield()
+  br label %look
+end:
   ret void
 }
 
@@ -112,35 +134,34 @@ entry:
   call i32 @pthread_mutex_lock(ptr @lock)
   br label %look
 look:
+  %k = load i64, ptr @next
+  %n = load i64, ptr @parts
+  %more = icmp slt i64 %k, %n
+  %r = load i64, ptr @room
+  %some = icmp sgt i64 %r, 0
+  %join = and i1 %more, %some
+  br i1 %join, label %work, label %sleep
+work:
+  %r1 = sub i64 %r, 1
+  store i64 %r1, ptr @room
   call void @help()
   call i32 @pthread_mutex_unlock(ptr @lock)
-  br label %idle
-idle:  ; the next job may come soon
-  %turn = phi i64 [0, %look], [%turn1, %yield]
-  %k = load atomic i64, ptr @next monotonic, align 8
-  %n = load atomic i64, ptr @parts monotonic, align 8
-  %more = icmp slt i64 %k, %n
-  %turn1 = add i64 %turn, 1
-  %long = icmp sgt i64 %turn, IDLE
-  %enough = or i1 %more, %long
-  br i1 %enough, label %back, label %yield
-yield:
-  call i32 @sched_yield()
-  br label %idle
-back:
+  call void @watch(ptr @next, ptr @parts)  ; the next job may come soon
   call i32 @pthread_mutex_lock(ptr @lock)
-  %k2 = load i64, ptr @next
-  %n2 = load i64, ptr @parts
-  %job = icmp slt i64 %k2, %n2
-  br i1 %job, label %look, label %sleep
+  br label %look
 sleep:
   call i32 @pthread_cond_wait(ptr @work, ptr @lock)
   br label %look
 }
 
-define void @jitad_spread(ptr %f, ptr %d, i64 %n) {
+define void @jitad_spread(ptr %f, ptr %d, i64 %n, i64 %most) {
 entry:
   %thread = alloca i64
+  %threads = load i64, ptr @jitad_threads
+  %limited = icmp sgt i64 %most, 0
+  %asked = select i1 %limited, i64 %most, i64 %threads
+  %few = icmp slt i64 %n, %asked
+  %limit = select i1 %few, i64 %n, i64 %asked
   %several = icmp sgt i64 %n, 1
   br i1 %several, label %try, label %alone
 try:
@@ -150,7 +171,7 @@ try:
 staff:
   %had = load i64, ptr @members
   %has = add i64 %had, 1
-  %short = icmp slt i64 %has, %n
+  %short = icmp slt i64 %has, %limit
   br i1 %short, label %hire, label %begin
 hire:
   %no = call i32 @pthread_create(ptr %thread, ptr null, ptr @member, ptr null)
@@ -162,28 +183,18 @@ enter:
   store i64 %has, ptr @members
   br label %staff
 begin:
+  %helpers = sub i64 %limit, 1
   call i32 @pthread_mutex_lock(ptr @lock)
   store ptr %f, ptr @function
   store ptr %d, ptr @data
+  store i64 %helpers, ptr @room
   store atomic i64 0, ptr @next monotonic, align 8
   store atomic i64 %n, ptr @left monotonic, align 8
   store atomic i64 %n, ptr @parts monotonic, align 8
   call i32 @pthread_cond_broadcast(ptr @work)
   call void @help()
   call i32 @pthread_mutex_unlock(ptr @lock)
-  br label %idle
-idle:  ; the others may be ready soon
-  %turn = phi i64 [0, %begin], [%turn1, %yield]
-  %l0 = load atomic i64, ptr @left monotonic, align 8
-  %ready = icmp eq i64 %l0, 0
-  %turn1 = add i64 %turn, 1
-  %long = icmp sgt i64 %turn, IDLE
-  %enough = or i1 %ready, %long
-  br i1 %enough, label %back, label %yield
-yield:
-  call i32 @sched_yield()
-  br label %idle
-back:
+  call void @watch(ptr @left, ptr @one)  ; the others may be ready soon
   call i32 @pthread_mutex_lock(ptr @lock)
   br label %wait
 wait:
@@ -230,5 +241,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin)
 
 SPREAD, THREADS = "jitad_spread", "jitad_threads"
+_threads = ctypes.c_int64.from_address(_engine.get_global_value_address(THREADS))
+set_threads(min(config.NUMBA_NUM_THREADS, MOST))
 llvm.add_symbol(SPREAD, _engine.get_function_address(SPREAD))
 llvm.add_symbol(THREADS, ctypes.addressof(_threads))

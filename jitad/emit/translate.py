@@ -23,7 +23,7 @@ from typing import Any
 
 from numba import types
 
-from jitad.emit.names_in_source import mentions
+from jitad.emit.names_in_source import mentions, names, parts
 from jitad.emit.numba_private import Body, NotTranslated, Typed
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
@@ -47,13 +47,23 @@ def _checked(function: ast.FunctionDef) -> set[str]:
 
     Numba promises LLVM that integers do not overflow, whereupon such a check is none.
     """
-    asked = [n for n in ast.walk(function)
-             if (isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitXor)) or _is_float_of(n)]
-    return {n.id for a in asked for n in ast.walk(a) if isinstance(n, ast.Name)}
+    found = parts(function)
+    asked = (n for n in found if (isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitXor))
+             or (isinstance(n, ast.Call) and _is_float_of(n)))  # fmt: skip
+    return {name.id for n in asked for name in names(n)}
 
 
-def _is_float_of(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "np.float64"
+def _is_float_of(call: ast.Call) -> bool:
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="np"), attr="float64"):
+            return True
+    return False
+
+
+def _longest(statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The longest list of statements among these and those in them."""
+    inner = [getattr(s, part, []) for s in statements for part in ("body", "orelse")]
+    return max([statements, *(_longest(x) for x in inner if x)], key=len)
 
 
 def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
@@ -73,6 +83,7 @@ class _Translation:
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
         self.checked = _checked(function)
+        self.longest = _longest(function.body)
         self.wraps = False  # may what is computed overflow, which a check then sees?
 
     def run(self) -> Any:
@@ -83,7 +94,8 @@ class _Translation:
         self.block(self.function.body)
         if not self.b.block.is_terminated or self.result is None:
             raise NotTranslated("there is no return at the end")
-        self.body.close(list(self.owners.values()))
+        numbers = [slot for name, (slot, _) in self.slots.items() if name not in self.owners]
+        self.body.close(list(self.owners.values()), numbers)
         return self.result
 
     # -- statements -------------------------------------------------------------------------------
@@ -94,10 +106,17 @@ class _Translation:
             if self.b.block.is_terminated:
                 raise NotTranslated("code that is never reached")
             self.body.line(statement.lineno)
+            if statements is self.longest:
+                if isinstance(statement, ast.Return):
+                    self.body.division.end()
+                else:
+                    self.body.division.statement()
             self.statement(statement)
             if not self.b.block.is_terminated:
                 for name in self.mentions.ends.get((here, number), ()):
                     self.release(name)
+        if statements is self.longest and not self.b.block.is_terminated:
+            self.body.division.end()
 
     def statement(self, statement: ast.stmt) -> None:
         match statement:

@@ -5,7 +5,7 @@ for k = 0 ... parts - 1.  Its results are those of the operands that are numbere
 they are after all parts, one after the other.  Parts touch different elements, or only add: to the
 first `summed` operands, which the threads may therefore do in copies, added up in the order of the
 parts.  With `late`, what a part must not do beside its neighbour is left to
-`function(parts + k, ...)`.
+`function(parts + k, ...)`.  At most `most` threads are at it, 0: as many as a kernel may use.
 
 `threads` is how many threads a kernel may use.
 """
@@ -22,7 +22,7 @@ MOST = 256  # parts of a loop
 
 
 def _changed(
-    *ins: Atom, function: str, changed: tuple[int, ...], summed: int, late: bool
+    *ins: Atom, function: str, changed: tuple[int, ...], summed: int, late: bool, most: int
 ) -> Inferred:
     return tuple((ins[k].type, ins[k].shape) for k in changed)
 

@@ -9,7 +9,8 @@ function of the tape, which runs the k-th part of the iterations, and a `spread`
   of a part meet the next part's first: those are left for later (`late`), when all parts are done.
 * Where it adds to any element, each part adds in a copy of its own; the copies are added up.
 
-Into how many parts a loop is divided is decided when it runs, by the operations that it will take.
+Into how many parts a loop is divided is decided when it runs, by the operations that it will take:
+one a thread at most, or several where iterations differ in length.
 That and the order of all additions depend on nothing but trip counts, extents and the number of
 threads, so results are the same each time.
 """
@@ -19,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from jitad.primitives import TABLE
+from jitad.primitives.threads import MOST
 from jitad.specialise.divisible import Plan, Serial, in_place, plan
+from jitad.specialise.rows import VIEWS, as_loops
 from jitad.specialise.slabs import slabs
 from jitad.specialise.together import Equal
-from jitad.specialise.vectors import as_loops
 from jitad.specialise.work import Work
 from jitad.tape.copy import lit_zero
 from jitad.tape.ir import (
@@ -34,6 +36,7 @@ from jitad.tape.ir import (
     Tape,
     Var,
     free_vars,
+    is_array,
     lit,
     walk,
 )
@@ -42,14 +45,15 @@ from jitad.tape.types import BOOL, INT, Array, Scalar
 
 GRAIN = 100_000  # operations that a part must have: a thread wakes in 5 to 50 microseconds
 PRIVATE = 8  # operations that are worth a private element, which is cleared and added up
+FINER = 8  # parts a thread more than one, where iterations take more or less time
 _DEEPEST = 2  # loops around one that is divided: each time it is asked how much there is to do
 
 
 def parallel(tape: Tape, most: int = 0) -> Tape:
     """The tape with such loops divided into at most so many parts, 0: one a thread (in place)."""
     work = _Parallel(tape, most)
-    slabs(tape.body, work.forms, work.fits)
-    work.visit(tape.body)
+    slabs(tape.body, work.forms, work.fits, _DEEPEST)
+    work.visit(tape.body, Equal())
     return Tape(tape.name, tape.body, tape.pos, {**tape.functions, **work.made})
 
 
@@ -57,13 +61,12 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
     """What `parallel` does to each loop, in words; what is in a divided one is not asked."""
     work = _Parallel(tape, 0)
     forms = work.forms
-    slabs(tape.body, forms, work.fits)
+    slabs(tape.body, forms, work.fits, _DEEPEST)
 
-    def visit(block: Block, depth: int = 0) -> Iterator[tuple[Pos | None, str]]:
-        if depth < _DEEPEST:
-            as_loops(block, 2 * GRAIN, work.equal)
-            forms.learn(block)
-        for e in block.equations:
+    def visit(
+        block: Block, equal: Equal, depth: int = 0
+    ) -> Iterator[tuple[Pos | None, str]]:
+        for e in work.equations(block, equal, depth):
             if e.op == "for" and depth <= _DEEPEST:
                 try:
                     how = plan(e, forms, tape.functions)
@@ -74,9 +77,9 @@ def divisions(tape: Tape) -> Iterator[tuple[Pos | None, str]]:
                 except Serial as why:
                     yield e.pos, f"on one thread: {why}"
             for b in e.blocks:
-                yield from visit(b, depth + (e.op in ("for", "while")))
+                yield from visit(b, equal.copy(), depth + (e.op in ("for", "while")))
 
-    yield from visit(tape.body)
+    yield from visit(tape.body, Equal())
 
 
 def _told(e: Equation, how: Plan) -> str:
@@ -101,7 +104,6 @@ class _Parallel:
         self.tape, self.most = tape, most
         self.forms = Forms()
         self.forms.learn(tape.body)
-        self.equal = Equal(tape)
         self.made: dict[str, Tape] = {}
         self.makers: dict[Var, Equation] = {}
 
@@ -113,14 +115,20 @@ class _Parallel:
             return False
         return Work(e, self.forms).enough(2 * GRAIN)
 
-    def visit(self, block: Block, depth: int = 0) -> None:
+    def equations(self, block: Block, equal: Equal, depth: int) -> Iterator[Equation]:
+        """Of a block, with loops in the place of operations over whole arrays; `equal` learns."""
+        self.makers.update((v, e) for e in block.equations for v in e.outs)
+        if depth < _DEEPEST:
+            as_loops(block, 2 * GRAIN, equal, self.makers)
+            self.forms.learn(block)
+        for e in block.equations:
+            equal.learn(e, self.makers)
+            yield e
+
+    def visit(self, block: Block, equal: Equal, depth: int = 0) -> None:
         """`depth`: how many loops are around."""
         out: list[Equation] = []
-        if depth < _DEEPEST:
-            as_loops(block, 2 * GRAIN, self.equal)
-            self.forms.learn(block)
-        self.makers.update((v, e) for e in block.equations for v in e.outs)
-        for e in block.equations:
+        for e in self.equations(block, equal, depth):
             if e.op == "for" and depth <= _DEEPEST:
                 try:
                     out += self.divided(e, plan(e, self.forms, self.tape.functions))
@@ -128,7 +136,7 @@ class _Parallel:
                 except Serial:
                     pass
             for b in e.blocks:
-                self.visit(b, depth + (e.op in ("for", "while")))
+                self.visit(b, equal.copy(), depth + (e.op in ("for", "while")))
             out.append(e)
         block.equations = out
 
@@ -150,10 +158,13 @@ class _Parallel:
         if how.summed:
             grain = out("maximum", grain, out("mul", private, lit(PRIVATE)))
         most = lit(self.most) if self.most else out("threads")
+        if work.uneven:  # who has done with a short part takes another one
+            finer = out("add", out("mul", out("sub", most, lit(1)), lit(FINER)), lit(1))
+            most = out("minimum", finer, lit(MOST))
         parts = out("minimum", most, out("floordiv", total, grain))
         parts = out("maximum", out("minimum", parts, count), lit(1))
         sums = [out.blank(parts, e.ins[3 + k], bool(how.late)) for k in how.sums]
-        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums])
+        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums], self.makers)
         name = f"{function.name}{len(self.made) + 1}"
         self.made[name] = function.tape(name)
         changed = [e.ins[3 + k] for k in (*how.summed, *how.apart)]
@@ -161,7 +172,8 @@ class _Parallel:
         summed_up = [Var(s.type, s.shape) for s in sums]
         outs = (*(e.outs[k] for k in (*how.summed, *how.apart)), *summed_up)
         params = {"function": name, "changed": tuple(range(2, 2 + len(outs))),
-                  "summed": len(how.summed), "late": bool(how.late)}  # fmt: skip
+                  "summed": len(how.summed), "late": bool(how.late),
+                  "most": self.most}  # fmt: skip
         out.equations.append(Equation("spread", ins, outs, params, (), e.pos))
         for k, partial in zip(how.sums, summed_up, strict=True):
             out.add_up(partial, e.ins[3 + k], e.outs[k])
@@ -247,7 +259,9 @@ class _Writer:
 class _Function:
     """The function that runs a part of a loop's iterations."""
 
-    def __init__(self, name: str, e: Equation, how: Plan, sums: list) -> None:
+    def __init__(
+        self, name: str, e: Equation, how: Plan, sums: list, makers: dict[Var, Equation]
+    ) -> None:
         self.name, self.e, self.how = name, e, how
         self.sums = [Var(t, (Var(INT),)) for t in sums]
         body = e.blocks[0]
@@ -256,18 +270,34 @@ class _Function:
         seen: list[Var] = [*free, *free_vars(body)]
         inside = {v for x in walk(body) for v in x.outs} | set(body.params)
         inside |= {p for x in walk(body) for b in x.blocks for p in b.params}
-        for v in (*seen, *own, *inside):  # extents that are spoken of
+        inner = sorted(inside, key=lambda v: v.serial)
+        for v in (*seen, *own, *inner):  # extents that are spoken of
             seen += [n for n in v.shape if isinstance(n, Var) and n not in inside]
-        arrays = [v for v in dict.fromkeys(seen) if v not in inside]
-        for v in arrays:
-            seen += [n for n in v.shape if isinstance(n, Var)]
-        self.taken: list[Var] = [v for v in dict.fromkeys(seen) if v not in inside]
+        self.taken: dict[Var, None] = {}
+        self.views: dict[Var, Equation] = {}  # of what it takes: they have no memory to be handed
+
+        def take(v: Atom) -> None:
+            if not isinstance(v, Var) or v in inside or v in self.taken or v in self.views:
+                return
+            made = makers.get(v)
+            changed = made is not None and is_array(made.ins[0]) and made.ins[0] in e.ins
+            if made is not None and made.op in VIEWS and not changed:
+                for a in (*made.ins, *v.shape):
+                    take(a)
+                self.views[v] = made
+            else:
+                self.taken[v] = None
+                for a in v.shape:
+                    take(a)
+
+        for v in seen:
+            take(v)
         self.own = own
 
     def tape(self, name: str) -> Tape:
         e, how = self.e, self.how
         (body,) = e.blocks
-        env = {v: Var(v.type, v.shape, v.name) for v in self.taken}
+        env = {v: Var(v.type, v.shape, v.name) for v in (*self.taken, *self.views)}
 
         def new(a: Atom) -> Atom:
             return env.get(a, a) if isinstance(a, Var) else a
@@ -281,6 +311,8 @@ class _Function:
         w = _Writer(e)
         for s, n in zip(self.sums, sizes, strict=True):
             w.equations.append(Equation("dim", (s,), (n,), {"axis": 0}))  # type: ignore[arg-type]
+        for v, x in self.views.items():
+            w.equations.append(Equation(x.op, tuple(map(new, x.ins)), (env[v],), x.params))
         start, step, count = map(new, e.ins[:3])
         first, times = self.range(w, part, parts, start, step, count)
         init: list[Atom] = [lit(0)] * len(e.outs)
@@ -291,7 +323,7 @@ class _Function:
             dtype = e.outs[k].type.dtype  # type: ignore[union-attr]
             init[k] = lit_zero(dtype)
         turned = lit(abs(step.value)) if isinstance(step, Lit) else step
-        params = [part, parts, *arrays, *self.sums, *env.values()]
+        params = [part, parts, *arrays, *self.sums, *(env[v] for v in self.taken)]
         told = e.params
         if (start, step) == (lit(0), lit(1)) and count in params:  # passes may rely on that
             told = {**told, "part_of": params.index(count)}  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from functools import partial
 
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
+from jitad.specialise.assign import assign
 from jitad.specialise.delay import delay
 from jitad.specialise.families import families
 from jitad.specialise.gather import gather
@@ -35,12 +36,14 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
+from jitad.specialise.unfold import strides, unfold
 from jitad.tape.ir import Tape, walk
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
 
 PIPELINE: tuple[tuple[str, Pass], ...] = (
+    ("unfold", unfold),
     ("guards", apply_guards),
     ("simplify", simplify),
     ("returned", returned),
@@ -49,6 +52,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("families", families),
     ("decided", simplify),
     ("resolve", resolve),
+    ("strides", strides),
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("reshapes", reshapes),
@@ -63,6 +67,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("abreast", abreast),
     ("in lanes", simplify),
     ("delay", delay),
+    ("assign", assign),
     ("gather", gather),
     ("sink", sink),
     ("mirrors", mirrors),
@@ -72,7 +77,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("bare", bare),
 )
 
-_TOGETHER = (returned, resolve)  # look at calls and functions at once
+_TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 
 def passes(threads: int | None) -> list[tuple[str, Pass]]:

@@ -21,6 +21,7 @@ from jitad.sweeps.implicit import settled
 from jitad.sweeps.preaccumulate import preaccumulate
 from jitad.sweeps.reverse import vjp_block
 from jitad.sweeps.schedule import scheduled
+from jitad.sweeps.taken import taken
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, copy_equation, read
 from jitad.tape.dead import remove_dead
@@ -163,9 +164,9 @@ def _is_zero(a: Atom) -> bool:
 
 def prepare(block: Block) -> Block:
     """A function block as the sweeps like it: folded, small arrays apart, scratch made private,
-    what a branch wants in it."""
+    what a branch wants in it, what one iteration decides by itself."""
     tape = Tape("function", simplify_block(block))
-    return confine(simplify_block(privatise(scalarise(tape)).body))
+    return taken(confine(simplify_block(privatise(scalarise(tape)).body)))
 
 
 def _captured(block: Block, env: Env) -> list:

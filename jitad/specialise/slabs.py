@@ -3,6 +3,8 @@
 A loop that pushes the same numbers in each iteration, and a reverse loop that pops them, keep the
 order of their iterations for the stack's sake alone.  Where that is the only reason, each number
 gets an array, written and read at the loop's index: then both loops can be divided among threads.
+Arrays that are recorded get one with an axis more, whether or not their loop can be divided: what
+computes them, and stores them there, may be (`rows.py`).
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, is_array, lit
+from jitad.primitives import TABLE
+from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, is_array, lit, walk
 from jitad.tape.linear import Forms
 from jitad.tape.types import INT, Array, Scalar, Stack
 
@@ -28,11 +31,12 @@ class _Records:
     pops: list[Equation]  # of the same numbers, in the same order
 
 
-def slabs(block: Block, forms: Forms, fits: Fits) -> None:
-    """Replace such stacks in a block and in the blocks in it (in place)."""
+def slabs(block: Block, forms: Forms, fits: Fits, arrays: int) -> None:
+    """Replace such stacks in a block and in the blocks in it (in place); those of arrays as far as
+    so many blocks deep."""
     for e in block.equations:
         for b in e.blocks:
-            slabs(b, forms, fits)
+            slabs(b, forms, fits, arrays - 1)
     users: dict[Atom, list[Equation]] = {}
     makers = {v: e for e in block.equations for v in e.outs}
     for e in block.equations:
@@ -45,7 +49,10 @@ def slabs(block: Block, forms: Forms, fits: Fits) -> None:
         if found is None:
             continue
         back, records = found
-        if fits(e, {r.there for r in records}) and fits(back, {r.back for r in records}):
+        whole = any(is_array(x.ins[1]) for r in records for x in r.pushes)
+        if whole and arrays <= 0:
+            continue
+        if whole or (fits(e, {r.there for r in records}) and fits(back, {r.back for r in records})):
             _replace(block, e, back, records)
 
 
@@ -75,7 +82,8 @@ def _matched(
         pops = _chain(back.blocks[0], at, "pop")
         if pushes is None or pops is None or len(pushes) != len(pops):
             return None
-        if any(is_array(x.ins[1]) for x in pushes):
+        inside = {w for x in walk(e.blocks[0]) for w in x.outs} | set(e.blocks[0].params)
+        if any(not inside.isdisjoint(x.ins[1].shape) for x in pushes):
             return None
         records.append(_Records(made, k, at, pushes, pops[::-1]))
     if back is None or back.ins[1] != lit(-1) or back.ins[2] != e.ins[2]:
@@ -97,7 +105,7 @@ def _chain(body: Block, k: int, op: str) -> list[Equation] | None:
         if x.blocks and now in free_vars(*x.blocks):
             return None
         if now in x.ins:
-            if x.op != op or len(x.ins) > (2 if op == "push" else 1):
+            if x.op != op or (op == "push" and len(x.ins) > 2):
                 return None
             found.append(x)
             now = x.outs[0]
@@ -112,21 +120,33 @@ def _replace(block: Block, e: Equation, back: Equation, records: list[_Records])
     params: list[Var] = []
     results: list[Atom] = []
     outs: list[Var] = []
-    stores: dict[int, Equation] = {}
-    loads: dict[int, Equation] = {}
+    stores: dict[int, list[Equation]] = {}
+    loads: dict[int, list[Equation]] = {}
     for r in records:
         assert isinstance(r.made.outs[0].type, Stack)
         element = r.made.outs[0].type.element
-        assert isinstance(element, Scalar)
-        kind = Array(element.dtype, 1)
+        assert isinstance(element, (Scalar, Array))
         for push, pop in zip(r.pushes, r.pops, strict=True):
-            start, inside, after, out = (Var(kind, (length,)) for _ in range(4))
+            shape = push.ins[1].shape
+            kind = Array(element.dtype, 1 + len(shape))
+            start, inside, after, out = (Var(kind, (length, *shape)) for _ in range(4))
             told = {"dtype": element.dtype, "start": "empty"}
-            before.append(Equation("blank", (length,), (start,), told, (), e.pos))
+            before.append(Equation("blank", start.shape, (start,), told, (), e.pos))
             index, from_end = e.blocks[0].params[0], back.blocks[0].params[0]
-            stores[id(push)] = Equation("store", (inside, push.ins[1], index), (after,), {}, (),
-                                        push.pos)  # fmt: skip
-            loads[id(pop)] = Equation("load", (out, from_end), (pop.outs[1],), {}, (), pop.pos)
+            whole = tuple(x for n in shape for x in (lit(0), lit(1), n))
+            kinds = {"kinds": "i" + "r" * len(shape)} if shape else {}
+            value, maker = push.ins[1], _maker(e.blocks[0], push.ins[1])
+            store = Equation("store_slice" if shape else "store", (inside, value, index, *whole),
+                             (after,), kinds, (), push.pos)  # fmt: skip
+            stores[id(push)] = [store]
+            if maker is not None:  # from then on it is the record, and has no memory of its own
+                now = Var(value.type, shape, maker.outs[0].name)
+                store.ins = (inside, now, index, *whole)
+                again = Equation("slice", (after, index, *whole), maker.outs, kinds, (), push.pos)
+                maker.outs = (now,)
+                stores |= {id(push): [], id(maker): [maker, store, again]}
+            loads[id(pop)] = [Equation("slice" if shape else "load", (out, from_end, *whole),
+                                       (pop.outs[1],), kinds, (), pop.pos)]  # fmt: skip
             init.append(start)
             params.append(inside)
             results.append(after)
@@ -142,7 +162,15 @@ def _replace(block: Block, e: Equation, back: Equation, records: list[_Records])
     block.equations = [x for x in block.equations if x not in gone]
 
 
-def _without(e: Equation, numbers: set[int], instead: dict[int, Equation]) -> None:
+def _maker(body: Block, value: Atom) -> Equation | None:
+    """What computes an array element by element, in this block."""
+    found = [x for x in body.equations if value in x.outs and not x.blocks]
+    if not is_array(value) or not found or not TABLE[found[0].op].elementwise:
+        return None
+    return found[0]
+
+
+def _without(e: Equation, numbers: set[int], instead: dict[int, list[Equation]]) -> None:
     """A loop that doesn't carry these, with equations in the place of others."""
     (body,) = e.blocks
     kept = [k for k in range(len(e.outs)) if k not in numbers]
@@ -150,4 +178,4 @@ def _without(e: Equation, numbers: set[int], instead: dict[int, Equation]) -> No
     e.outs = tuple(e.outs[k] for k in kept)
     body.params = [body.params[0], *(body.params[1 + k] for k in kept)]
     body.results = [body.results[k] for k in kept]
-    body.equations = [instead.get(id(x), x) for x in body.equations]
+    body.equations = [y for x in body.equations for y in instead.get(id(x), [x])]

@@ -15,7 +15,7 @@ an array and what writes to it stay in their order, or there would have to be a 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heappush, nsmallest
 
 from jitad.primitives import TABLE
@@ -33,7 +33,7 @@ def together(tape: Tape) -> Tape:
     """The tape with such operations side by side (in place)."""
     equal = Equal(tape)
     for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
-        memory = _Memory(block)
+        memory = Memory(block)
         out: list[Equation] = []
         for stretch in _stretches(block):
             nests = [_extents(e, equal) for e in stretch]
@@ -60,14 +60,26 @@ def _stretches(block: Block) -> Iterator[list[Equation]]:
 class Equal:
     """Extents that checks have found equal count as one."""
 
-    def __init__(self, tape: Tape) -> None:
+    def __init__(self, tape: Tape | None = None) -> None:
+        """What all checks of a tape find; without one, nothing yet."""
         self._of: dict[Atom, Atom] = {}
-        made = {v: e for e in walk(tape.body) if e.op == "eq" for v in e.outs}
-        for e in walk(tape.body):
-            if e.op == "check" and e.ins[0] in made:
-                one, other = map(self.find, made[e.ins[0]].ins)  # type: ignore[index]
-                if one != other:
-                    self._of[one] = other
+        equations = [] if tape is None else list(walk(tape.body))
+        made = {v: e for e in equations if e.op == "eq" for v in e.outs}
+        for e in equations:
+            self.learn(e, made)
+
+    def learn(self, e: Equation, makers: Mapping[Var, Equation]) -> None:
+        """What holds from an equation on."""
+        test = makers.get(e.ins[0]) if e.op == "check" else None  # type: ignore[arg-type]
+        if test is not None and test.op == "eq":
+            one, other = map(self.find, test.ins)
+            if one != other:
+                self._of[one] = other
+
+    def copy(self) -> Equal:
+        other = Equal()
+        other._of.update(self._of)
+        return other
 
     def find(self, a: Atom) -> Atom:
         while a in self._of:
@@ -96,7 +108,7 @@ def _extents(e: Equation, equal: Equal) -> Extents | None:
     return tuple(map(equal.find, shape)) or None
 
 
-class _Memory:
+class Memory:
     """Which memory may an equation read or write?
 
     Versions of an array and views of it share theirs; elements that are computed where they are
@@ -109,37 +121,42 @@ class _Memory:
         for e in block.equations:
             match e.op:
                 case op if op in STORES:
-                    self._home[e.outs[0]] = self._of(e.ins[0])
+                    self._home[e.outs[0]] = self.home(e.ins[0])
                 case "slice" | "transpose" | "broadcast":
-                    self._home[e.outs[0]] = self._of(e.ins[0])
+                    self._home[e.outs[0]] = self.home(e.ins[0])
                     self._reads[e.outs[0]] = self.of(e.ins[0])
                 case "for" | "while":
                     init = e.ins[3 if e.op == "for" else 0 :]
                     self._home.update(
-                        (v, self._of(a)) for a, v in zip(init, e.outs, strict=True) if is_array(v)
+                        (v, self.home(a)) for a, v in zip(init, e.outs, strict=True) if is_array(v)
                     )
                 case _ if not e.blocks and TABLE[e.op].elementwise and is_array(e.outs[0]):
                     reads = (self.of(a) for a in e.ins if is_array(a))
                     self._reads[e.outs[0]] = frozenset(e.outs).union(*reads)
 
-    def _of(self, a: Atom) -> Atom:
+    def home(self, a: Atom) -> Atom:
+        """What the memory of a version or view of an array was called at first."""
         return self._home.get(a, a)
 
     def of(self, a: Atom) -> frozenset[Atom]:
-        return self._reads.get(a) or frozenset([self._of(a)])
+        return self._reads.get(a) or frozenset([self.home(a)])
+
+    def direct(self, a: Atom) -> bool:
+        """Is it the array itself, not a view, nor computed where it is used?"""
+        return a not in self._reads
 
     def read(self, e: Equation) -> frozenset[Atom]:
         return frozenset().union(*(self.of(a) for a in e.ins if is_array(a)))
 
     def written(self, e: Equation) -> list[Atom]:
-        return [self._of(e.ins[0])] if e.op in STORES else []
+        return [self.home(e.ins[0])] if e.op in STORES else []
 
 
 class _Schedule:
     """A stretch of equations in a new order."""
 
     def __init__(
-        self, stretch: list[Equation], nests: list[Extents | None], memory: _Memory
+        self, stretch: list[Equation], nests: list[Extents | None], memory: Memory
     ) -> None:
         self._stretch, self._nests = stretch, nests
         self._light = [n is None and _light(e) for e, n in zip(stretch, nests, strict=True)]

@@ -32,6 +32,7 @@ class Work:
         self._inside = {v for x in walk(body) for v in x.outs} | set(body.params)
         self._inside |= {p for x in walk(body) for b in x.blocks for p in b.params}
         self._found: Counter[Product] = Counter()
+        self.uneven = False  # do iterations differ in how many there are?
         self._block(body, (), 1)
 
     def total(self, write: Callable[..., Atom]) -> Atom:
@@ -61,6 +62,7 @@ class Work:
                     self._ends[e.blocks[0].params[0]] = e.ins[2]
                     self._block(e.blocks[0], *self._times(around, times, e.ins[2]))
                 case "while":
+                    self.uneven = True
                     for b in e.blocks:
                         self._block(b, around, times * _FEW)
                 case "if":
@@ -90,6 +92,7 @@ class Work:
         if isinstance(n, Lit):
             return around, times * max(int(n.value), 1)
         if n in self._inside:
+            self.uneven = True
             for v, c in self._forms.of(n).terms:
                 end = self._ends.get(v, v)
                 if c > 0 and end not in self._inside:

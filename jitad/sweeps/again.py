@@ -23,6 +23,8 @@ def needs_no_past(e: Equation, active: set[Var], scope: Scope) -> bool:
     body = e.blocks[0]
     late = closure(body.params[1:], successors(predecessors(body, control=True)))
     for x in walk(body):
+        if any(v in scope.lost for v in x.outs):
+            return False
         if any(v in active for v in x.outs):
             sizes = [n for a in (*x.ins, *x.outs) for n in a.shape]  # of adjoints
             if any(a in late for a in (*wants(x, active), *sizes)):

@@ -19,6 +19,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from jitad.sweeps.powers import cancelled
 from jitad.sweeps.rules import plus
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Lit, Var, lit
@@ -201,7 +202,7 @@ def product(b: Builder, x: Atom, y: Atom) -> Atom:
                 return b.emit("where", c, product(b, other, then), otherwise)
             if isinstance(then, Lit) and then.value == 0.0:
                 return b.emit("where", c, then, product(b, other, otherwise))
-    return b.emit("mul", x, y)
+    return b.emit("mul", *cancelled(b, x, y))
 
 
 def _one(v: Var) -> Lit:

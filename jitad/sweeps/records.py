@@ -84,7 +84,10 @@ def _provide(scope: Scope, needed: list[Var]) -> None:
         if versions.readable(v, first[v]):
             inputs[v] = []
             continue
-        if e is None or v in versions.logged or not _repeatable(e, scope, first[v]):
+        left = _left(v, scope, order)
+        if left is not None:
+            made[v] = e = left
+        elif e is None or v in versions.logged or not _repeatable(e, scope, first[v]):
             fixed.add(v)
             continue
         inputs[v] = [
@@ -125,7 +128,7 @@ def _provide(scope: Scope, needed: list[Var]) -> None:
 
 def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     """Is computing e again, for code of this region, cheaper than recording its result?"""
-    if e.blocks:
+    if e.blocks or e.outs[0] in scope.lost:
         return False
     row = TABLE[e.op]
     if row.effect or costly(e):
@@ -139,6 +142,20 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     if e.op == "dim":
         return False
     return row.elementwise
+
+
+def _left(v: Var, scope: Scope, order: dict[Var, int]) -> Equation | None:
+    """How a value is read from the array that it was stored in, and that still has it."""
+    e = scope.kept.get(v)
+    if e is None or e.ins[0] not in scope.versions.ever:
+        return None
+    for a in e.ins[1:]:
+        if a in scope.owns:
+            if a not in scope.known and order[a] >= order[v]:  # type: ignore[index]
+                return None
+        elif isinstance(a, Var) and scope.owner_of(a) is None:
+            return None
+    return e
 
 
 def _made_here(a: Atom, scope: Scope) -> bool:

@@ -15,7 +15,7 @@ Source: Hascoet & Pascual 2013, section 4 (to-be-recorded analysis); Griewank & 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
@@ -23,7 +23,7 @@ from jitad.primitives.table import costly
 from jitad.sweeps.again import wants
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.scope import Scope
-from jitad.sweeps.settled import stays_behind
+from jitad.sweeps.settled import settled
 from jitad.sweeps.versions import READ, reads, undo
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, walk
@@ -202,7 +202,7 @@ def _nest(e: Equation) -> _Nest:
     return nest
 
 
-def lasting(e: Equation, scope: Scope) -> dict[int, list[Atom]]:
+def lasting(e: Equation, active: set[Var], scope: Scope) -> dict[int, list[Atom]]:
     """Carried arrays that the reverse of this loop reads as it has left them, with their versions.
 
     Not where an older version is wanted by the reverse of what came before the loop, nor where
@@ -212,18 +212,38 @@ def lasting(e: Equation, scope: Scope) -> dict[int, list[Atom]]:
     out: dict[int, list[Atom]] = {}
     for k, j in restorable(e).items():
         v, r = e.outs[k], body.results[k]
-        if k != j or v in scope.versions.current or r is params[k]:
+        if k != j or r is params[k]:
             continue
-        versions = trail(body, r)
-        if (scope.visible or scope.available(v)) and stays_behind(e, versions, r, scope.sources):
-            out[k] = versions
+        versions = scope.versions
+        if v not in versions.settled:
+            if e.op != "for" or v in versions.current:
+                continue
+            if not (scope.visible or scope.available(v)):
+                continue
+            found = settled(e, k, scope.sources)
+            if found is None or (found.lost and not _leaves_less(e, params[k], found.lost, active)):
+                continue
+            scope.lost.update(found.lost)
+            scope.kept.update(found.kept)
+        out[k] = trail(body, r)
     return out
+
+
+def _leaves_less(e: Equation, array: Var, lost: set[Var], active: set[Var]) -> bool:
+    """Is less recorded if an array is read as it was left, but for what is lost, than otherwise?"""
+    nest = _nest(e)
+    root = nest.find(array)
+    wanted = _wanted(nest, active)
+    last = _recorded(nest, wanted, root, lost)
+    return last < _recorded(nest, wanted, None) and last <= (
+        _recorded(nest, wanted, root) + _logged(nest, root)
+    )
 
 
 def plan(e: Equation, active: set[Var], scope: Scope, lasting: Iterable[int] = ()) -> list[int]:
     """Numbers of the carried arrays that the reverse of this loop restores."""
     slots = {k: j for k, j in restorable(e).items() if k not in lasting}
-    forced = {k for k in slots if e.outs[k] in scope.versions.current}
+    forced = {k for k in slots if scope.versions.undone_of((e.outs[k],))}
     if not forced and not (slots and any(x.op in READ for x in walk(e.blocks[-1]))):
         return []
     nest = _nest(e)
@@ -247,27 +267,41 @@ def plan(e: Equation, active: set[Var], scope: Scope, lasting: Iterable[int] = (
 
 def _saved(nest: _Nest, root: Var, active: set[Var]) -> int:
     """Records that restoring saves in one iteration, less those it needs."""
-    equations = [(b, x) for b in nest.blocks for x in b.equations]
-    wanted = {a for _, x in equations for a in wants(x, active)
-              if x.blocks or any(v in active for v in x.outs)}  # fmt: skip
-    saved = 0
-    for b in nest.blocks:
-        weight = nest.weight[id(b)]
-        recorded = _cut(b, wanted, nest, None)
-        remaining = _cut(b, wanted, nest, root)
-        saved += weight * (_size(recorded) - _size(remaining))
-        for x in b.equations:
-            if x.op in READ and nest.find(x.outs[0]) is root:
-                saved -= weight * (_WHOLE if x.op.endswith("_slice") else 1)
-    return saved
+    wanted = _wanted(nest, active)
+    saved = _recorded(nest, wanted, None) - _recorded(nest, wanted, root)
+    return saved - _logged(nest, root)
+
+
+def _wanted(nest: _Nest, active: set[Var]) -> set[Var]:
+    """What the adjoint code of a nest may ask for."""
+    return {a for b in nest.blocks for x in b.equations for a in wants(x, active)
+            if x.blocks or any(v in active for v in x.outs)}  # fmt: skip
+
+
+def _recorded(
+    nest: _Nest, wanted: set[Var], there: Var | None, lost: Collection[Var] = ()
+) -> int:
+    """What is recorded in one iteration, if the arrays of one family are there to be read."""
+    return sum(nest.weight[id(b)] * _size(_cut(b, wanted, nest, there, lost)) for b in nest.blocks)
+
+
+def _logged(nest: _Nest, root: Var) -> int:
+    """What the stores to the arrays of a family log in one iteration."""
+    return sum(
+        nest.weight[id(b)] * (_WHOLE if x.op.endswith("_slice") else 1)
+        for b in nest.blocks for x in b.equations
+        if x.op in READ and nest.find(x.outs[0]) is root
+    )  # fmt: skip
 
 
 def _size(values: set[Var]) -> int:
     return sum(_WHOLE if isinstance(v.type, Array) else 1 for v in values)
 
 
-def _cut(block: Block, wanted: set[Var], nest: _Nest, restored: Var | None) -> set[Var]:
-    """What would be recorded of a block, if the arrays of one family (or none) were restored."""
+def _cut(
+    block: Block, wanted: set[Var], nest: _Nest, there: Var | None, lost: Collection[Var]
+) -> set[Var]:
+    """What would be recorded of a block, if what is not lost of one family (or none) were there."""
     made = {v: e for e in block.equations for v in e.outs}
     owned = set(made) | set(block.params[1:])
     changing = {nest.find(a) for a in nest.family}
@@ -285,7 +319,7 @@ def _cut(block: Block, wanted: set[Var], nest: _Nest, restored: Var | None) -> s
         operands = e.ins if e is not None else ()
         if e is not None and e.op in ("load", "slice"):
             family = nest.find(e.ins[0]) if isinstance(e.ins[0], Var) else None
-            if family in changing and family is not restored:
+            if family in changing and (family is not there or v in lost):
                 fixed.add(v)
                 continue
             operands = e.ins[1:]

@@ -28,7 +28,7 @@ from jitad.sweeps.implicit import pulled
 from jitad.sweeps.only import condition, under
 from jitad.sweeps.records import settle
 from jitad.sweeps.repeat import again, branch_again, condition_again
-from jitad.sweeps.restore import Unwinding, before, lasting, plan
+from jitad.sweeps.restore import Unwinding, before, lasting, plan, trail
 from jitad.sweeps.rules import conform, contributions, plus
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -173,7 +173,7 @@ class Reverse:
 
     def reverse(self, e: Equation, scope: Scope) -> None:
         self.passed.update(e.outs)
-        changed = any(v in scope.versions.current for v in e.outs) and e.blocks
+        changed = e.blocks and scope.versions.undone_of(e.outs)
         if changed or any(v in self.active for v in e.outs):
             self.b.pos = e.pos
             match e.op:
@@ -244,7 +244,7 @@ class Reverse:
         b = self.b
         seeds = [self.take(v, scope) for v in e.outs]
         versions = scope.versions
-        changed = [v for v in e.outs if v in versions.current]
+        changed = versions.undone_of(e.outs)
         if all(s is None for s in seeds) and not changed:
             return
         predicate = scope.value(e.ins[0])
@@ -264,6 +264,8 @@ class Reverse:
                 for r, v in zip(results[j], e.outs, strict=False):
                     if v in changed:
                         inner.versions.begin(r, versions.current[v])  # type: ignore[arg-type]
+                    elif v in versions.settled:
+                        inner.versions.settle(trail(block, r), versions.current[v])
                 for r, s in zip(results[j], seeds, strict=True):
                     self.contribute(inner, r, s)
                 self.backward(list(block.equations), inner)
@@ -338,7 +340,7 @@ class Reverse:
     def loop(self, e: Equation, scope: Scope) -> None:
         b = self.b
         seeds = [self.take(v, scope) for v in e.outs]
-        changed = any(v in scope.versions.current for v in e.outs)
+        changed = bool(scope.versions.undone_of(e.outs))
         if all(s is None for s in seeds) and not changed:
             return
         body = e.blocks[-1]
@@ -362,7 +364,7 @@ class Reverse:
             rerun = False  # the cut finds what is dear and records it
         op, index = ("while", 0) if twin and e.op == "while" else ("for", 1)
         count = trips(e, scope) if op == "for" else None
-        kept = {} if rerun else lasting(e, scope)
+        kept = {} if rerun else lasting(e, self.active, scope)
         restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
         k_var = Var(INT, (), _counter(e))

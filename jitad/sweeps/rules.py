@@ -13,6 +13,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
 from jitad.primitives.table import Unknown
+from jitad.sweeps.powers import cancelled
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
 from jitad.tape.ir import Atom, Equation, Lit, Var, is_array, lit
@@ -48,6 +49,9 @@ def scaled(factor: Any, v: Any) -> Any:
             return v
         if factor == -1.0:
             return -v
+    if isinstance(factor, Leaf) and isinstance(v, Leaf):
+        b = v.builder
+        factor, v = map(b.leaf, cancelled(b, factor.atom, v.atom))
     return factor * v
 
 

@@ -68,6 +68,9 @@ class Scope:
         self.origin: dict[Var, Var] = parent.origin if parent is not None else {}
         # the defining equations, shared with the builder: results added later are entered, too
         self.sources: dict[Var, Equation] = parent.sources if parent is not None else {}
+        # of arrays that are read as loops have left them, see `settled`
+        self.lost: set[Var] = parent.lost if parent is not None else set()
+        self.kept: dict[Var, Equation] = parent.kept if parent is not None else {}
 
     def root(self) -> Scope:
         return self if self.parent is None else self.parent.root()

@@ -1,75 +1,97 @@
-"""Which arrays may the reverse of a loop read as the loop has left them?
+"""Which numbers of an array that a loop overwrites are still in place when the loop has ended?
 
 A recurrence writes row after row and reads rows that it has written: x[i] from x[:i], y[:, j] from
-y[:, j-1].  No later iteration writes what was read, so that its last version has the same numbers
-there.  Nothing of such an array needs to be recorded or restored.
+y[:, j-1]; an elimination reads what is left of the pivot and above it.  What no later write touches
+has the same numbers in the last version, so nothing of it needs to be recorded or restored: neither
+what was read, nor what was written there.
 
-All writes must be at one place of one axis, which moves on with the loop's index, and every read
-must be proved to stay behind it (or at it, after the write).  The proof is of integer sums.
+A write comes later if one of the loops around both accesses has gone on while those further out
+stand still, or if it stands behind in the same iteration.  In each of these cases an axis is looked
+for along which the two places are apart.  The proof is of integer sums; where there is none, the
+number is said to be overwritten.
+Source: the dependence test of loop-carried levels, Allen & Kennedy 1987.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
+from jitad.primitives.table import TABLE, costly
 from jitad.sweeps.versions import READ
-from jitad.tape.ir import Atom, Block, Equation, Lit, Var
+from jitad.tape.ir import Atom, Block, Equation, Lit, Var, free_vars, walk
 from jitad.tape.linear import Forms, Linear, is_integer, variable
 from jitad.tape.prove import Known
+from jitad.tape.types import Array
 
 _DEEP = 12  # equations looked through
+_PAIRS = 200  # of accesses looked at
 
 
-def stays_behind(
-    e: Equation, versions: list[Atom], last: Atom, sources: Mapping[Var, Equation]
-) -> bool:
-    """True of a counted loop whose reads of an array are never overwritten afterwards.
+@dataclass
+class Settled:
+    """What can be had from the last version of an array, and what can't."""
 
-    `versions` of the array in the body, `last` the one that the body ends with.
+    lost: set[Var] = field(default_factory=set)  # read, and overwritten or not proved to stay
+    kept: dict[Var, Equation] = field(default_factory=dict)  # stored value -> how it is read there
+
+
+def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settled | None:
+    """What becomes of the carried array with this number, in a counted loop.
+
+    None where something else than its elements is used: its last version won't do then.
     """
-    step = e.ins[1]
-    if e.op != "for" or not isinstance(step, Lit) or not step.value:
-        return False
     body = e.blocks[0]
-    found = _Reads(set(versions), e, sources)
-    if not found.block(body, True):
+    found = _Accesses(e, sources)
+    end = found.block(body, body.params[1 + number])
+    if end is not body.results[number] or not found.plain or not found.once(body):
+        return None
+    out = Settled()
+    reads = [a for a in found.all if not a.written]
+    stored = [a for a in found.all if a.written and _worth(a.equation, sources)]
+    writes = [a for a in found.all if a.written]
+    if (len(reads) + len(stored)) * len(writes) > _PAIRS:
+        return None
+    for a in reads:
+        if a.stale or not all(found.apart(a, w) for w in writes):
+            out.lost.add(a.equation.outs[0])
+    for a in stored:
+        v = a.equation.ins[1]
+        if isinstance(v, Var) and v not in out.kept and all(found.apart(a, w) for w in writes):
+            out.kept[v] = _reread(a.equation, v)
+    return out
+
+
+def _worth(e: Equation, sources: Mapping[Var, Equation]) -> bool:
+    """Is the number stored one that would rather be read again than computed again?"""
+    v, to = e.ins[:2][::-1]
+    made = sources.get(v) if isinstance(v, Var) else None
+    if made is None or e.op not in ("store", "store_slice") or made.blocks:
         return False
-    index = body.params[0]
-    for axis in range(len(last.shape)):
-        places = [w[axis] for w in found.writes]
-        if not places or any(len(p) != 1 for p in places):
-            continue
-        forms = [found.integers.of(p[0]) for p in places]
-        moves = forms[0].coefficient(index) * int(step.value)
-        if moves and all(f == forms[0] for f in forms):
-            if all(_behind(found, *read, axis, forms[0], moves, last) for read in found.reads):
-                return True
-    return False
+    dtype = v.type.dtype  # type: ignore[union-attr]
+    if dtype != to.type.dtype or isinstance(v.type, Array) != (e.op == "store_slice"):  # type: ignore[union-attr]
+        return False
+    return made.op == "div" or costly(made) or not TABLE[made.op].elementwise
 
 
-def _behind(
-    found: _Reads, version: Atom, entries: list[tuple[Atom, ...]], mark: tuple[Linear, ...],
-    axis: int, at: Linear, moves: int, last: Atom,
-) -> bool:  # fmt: skip
-    """Is a read of one axis at places that the writes have passed?"""
-    known, of = found.integers.known, found.integers.of
-    before = known.mark()
-    known.assume(mark)
-    start, *rest = entries[axis]
-    first = end = of(start)
-    if rest:
-        by, count = rest
-        if not isinstance(by, Lit):
-            known.forget(before)
-            return False
-        n = of(count)
-        known.assume([n.plus(-1)])  # an empty slice reads nothing
-        end = first + n.plus(-1) * int(by.value)
-    margin = 0 if version is last else -1
-    sign = 1 if moves > 0 else -1
-    proved = known.proves_all(((at - place) * sign).plus(margin) for place in (first, end))
-    known.forget(before)
-    return proved
+def _reread(store: Equation, v: Var) -> Equation:
+    op = READ[store.op]
+    return Equation(op, (store.outs[0], *store.ins[2:]), (v,), store.params, (), store.pos)
+
+
+@dataclass(frozen=True)
+class _Access:
+    """A read or a write: where, in which loops, and as which in the order of the text."""
+
+    equation: Equation
+    written: bool
+    at: int
+    loops: tuple[Equation, ...]
+    facts: tuple[tuple[Linear, ...], ...]  # of each of the loops, what holds in it
+    low: tuple[Linear, ...]  # of each axis, the first place and the last
+    high: tuple[Linear, ...]
+    filled: tuple[Linear, ...]  # there is an element at all
+    stale: bool = False  # it reads a version that has been superseded
 
 
 class _Integers:
@@ -102,51 +124,165 @@ class _Integers:
             self.known.either[a] = (ins[0], ins[1])
 
 
-class _Reads:
-    """Where the body of a loop reads and writes an array."""
+class _Accesses:
+    """Where the body of a loop reads and writes an array, in the order of the text."""
 
-    def __init__(self, versions: set[Atom], e: Equation, sources: Mapping[Var, Equation]) -> None:
-        self.versions = versions
+    def __init__(self, e: Equation, sources: Mapping[Var, Equation]) -> None:
         self.integers = _Integers(sources)
-        self.reads: list[tuple[Atom, list[tuple[Atom, ...]], tuple[Linear, ...]]] = []
-        self.writes: list[list[tuple[Atom, ...]]] = []
-        self._around: tuple[Linear, ...] = ()  # what holds where the present block runs
-        self._counted(e)
+        self.all: list[_Access] = []
+        self.plain = True
+        self.inside = {*e.blocks[0].params}
+        for x in walk(e.blocks[0]):
+            self.inside.update(x.outs)
+            self.inside.update(p for b in x.blocks for p in b.params)
+        self._versions: set[Var] = set()
+        self._loops: tuple[Equation, ...] = ()
+        self._facts: tuple[tuple[Linear, ...], ...] = ()
+        self._enter(e)
 
-    def _counted(self, e: Equation) -> None:
-        start, step, count = (self.integers.of(a) for a in e.ins[:3])
-        index = variable(e.blocks[0].params[0])
-        if not step.terms and step.constant:
-            towards = 1 if step.constant > 0 else -1
-            last = start + count.plus(-1) * step.constant
-            self._around += ((index - start) * towards, (last - index) * towards)
-        self._around += (count.plus(-1),)
+    def _enter(self, e: Equation) -> None:
+        facts: tuple[Linear, ...] = ()
+        if e.op == "for":
+            start, step, count = (self.integers.of(a) for a in e.ins[:3])
+            index = variable(e.blocks[0].params[0])
+            if not step.terms and step.constant:
+                towards = 1 if step.constant > 0 else -1
+                last = start + count.plus(-1) * step.constant
+                facts = ((index - start) * towards, (last - index) * towards)
+            facts += (count.plus(-1),)
+        self._loops += (e,)
+        self._facts += (facts,)
 
-    def block(self, block: Block, outermost: bool) -> bool:
-        """Enter all of it; False where the array is used in a way that says no places."""
+    def block(self, block: Block, now: Atom) -> Atom:
+        """Enter all accesses; gives the version that the block ends with."""
+        assert isinstance(now, Var)
+        self._versions.add(now)
         for e in block.equations:
-            mine = [a for a in e.ins if a in self.versions]
-            if e.op in READ and e.ins[0] in self.versions:
-                if not outermost or len(mine) > 1:
-                    return False
-                self.writes.append(_entries(e, 2))
-            elif e.op in ("load", "slice"):
-                if mine:
-                    self.reads.append((e.ins[0], _entries(e, 1), self._around))
-            elif mine:
-                return False
-            around = self._around
+            mine = [a for a in e.ins if a in self._versions]
+            if e.op in READ and e.ins[0] in self._versions:
+                self.plain &= len(mine) == 1 and e.ins[0] is now
+                self._access(e, 2, True)
+                now = e.outs[0]
+                self._versions.add(now)
+            elif e.op in ("load", "slice") and mine:
+                self._access(e, 1, False, stale=e.ins[0] is not now)
+            elif e.op in ("for", "while", "if"):
+                now = self._structured(e, now)
+            elif mine or (e.blocks and self._versions.intersection(free_vars(*e.blocks))):
+                self.plain = False
+        return now
+
+    def _structured(self, e: Equation, now: Var) -> Var:
+        loops, facts = self._loops, self._facts
+        if e.op != "if":
+            self._enter(e)
+        carried = e.ins[3:] if e.op == "for" else e.ins[1:] if e.op == "if" else e.ins
+        mine = [k for k, a in enumerate(carried) if a in self._versions]
+        after = now
+        if e.op == "if":
+            ends = [self.block(b, now) for b in e.blocks]
+            outs = [k for k in range(len(e.outs))
+                    if any(b.results[k] in self._versions for b in e.blocks)]  # fmt: skip
+            self.plain &= not mine and len(outs) <= 1
+            if outs:
+                self.plain &= all(
+                    b.results[outs[0]] is end for b, end in zip(e.blocks, ends, strict=True)
+                )
+                after = e.outs[outs[0]]
+            else:
+                self.plain &= all(end is now for end in ends)
+        elif mine:
+            self.plain &= e.op == "for" and len(mine) == 1 and carried[mine[0]] is now
+            self.plain &= not any(a in self._versions for a in e.ins[:3])
+            k, body = mine[0], e.blocks[-1]
+            if self.plain:
+                end = self.block(body, body.params[1 + k])
+                self.plain &= body.results[k] is end
+                self.plain &= self.once(body)
+                after = e.outs[k]
+        else:
             for b in e.blocks:
-                if e.op == "for":
-                    self._counted(e)
-                if any(a in self.versions for a in b.results) or not self.block(b, False):
-                    return False
-                self._around = around
-        return True
+                self.plain &= self.block(b, now) is now
+                self.plain &= not any(r in self._versions for r in b.results)
+        self._versions.add(after)
+        self._loops, self._facts = loops, facts
+        return after
 
+    def once(self, block: Block) -> bool:
+        """Is one version a result of the block, and no other?"""
+        return sum(r in self._versions for r in block.results) == 1
 
-def _entries(e: Equation, head: int) -> list[tuple[Atom, ...]]:
-    """For each axis (place,) or (start, step, count)."""
-    kinds = e.params.get("kinds") or "i" * (len(e.ins) - head)
-    rest = iter(e.ins[head:])
-    return [tuple(next(rest) for _ in range(3 if kind == "r" else 1)) for kind in kinds]
+    def _access(self, e: Equation, head: int, written: bool, stale: bool = False) -> None:
+        low: list[Linear] = []
+        high: list[Linear] = []
+        filled: list[Linear] = []
+        kinds = e.params.get("kinds") or "i" * (len(e.ins) - head)
+        rest = iter(e.ins[head:])
+        for kind in kinds:
+            first = last = self.integers.of(next(rest))
+            if kind == "r":
+                by, n = next(rest), self.integers.of(next(rest))
+                filled.append(n.plus(-1))
+                if isinstance(by, Lit):
+                    last = first + n.plus(-1) * int(by.value)
+                    if by.value < 0:
+                        first, last = last, first
+                else:
+                    first, last = variable(Var(e.ins[head].type)), variable(Var(e.ins[head].type))
+            low.append(first)
+            high.append(last)
+        access = _Access(
+            e, written, len(self.all), self._loops, self._facts,
+            tuple(low), tuple(high), tuple(filled), stale,
+        )  # fmt: skip
+        self.all.append(access)
+
+    # -- the proof ------------------------------------------------------------------------------
+
+    def apart(self, a: _Access, w: _Access) -> bool:
+        """Does no run of the write w that comes after one of the access a touch its place?"""
+        common = 0
+        for x, y in zip(a.loops, w.loops, strict=False):
+            if x is not y:
+                break
+            common += 1
+        levels: list[int | None] = list(range(common))
+        if w.at > a.at:
+            levels.append(None)
+        return all(self._apart(a, w, common, level) for level in levels)
+
+    def _apart(self, a: _Access, w: _Access, common: int, level: int | None) -> bool:
+        """The same where the loop of this level has gone on, the ones around it standing still."""
+        still = common if level is None else level
+        same = {x.blocks[0].params[0] for x in w.loops[:still] if x.op == "for"}
+        new: dict[Var, Linear] = {}
+
+        def theirs(form: Linear) -> Linear:
+            """With the variables of the write's own iteration."""
+            for v, _ in form.terms:
+                if v in self.inside and v not in same:
+                    if v not in new:
+                        new[v] = variable(Var(v.type))
+                    form = form.replace(v, new[v])
+            return form
+
+        known = self.integers.known
+        before = known.mark()
+        for facts in (*a.facts, a.filled):
+            known.assume(facts)
+        for facts in (*w.facts, w.filled):
+            known.assume(map(theirs, facts))
+        if level is not None and w.loops[level].op == "for":
+            loop = w.loops[level]
+            step = self.integers.of(loop.ins[1])
+            if not step.terms and step.constant:
+                index = variable(loop.blocks[0].params[0])
+                towards = 1 if step.constant > 0 else -1
+                gone = (theirs(index) - index) * towards
+                known.assume([gone.plus(-abs(step.constant))])
+        proved = any(
+            known.proves((theirs(wl) - ah).plus(-1)) or known.proves((al - theirs(wh)).plus(-1))
+            for al, ah, wl, wh in zip(a.low, a.high, w.low, w.high, strict=True)
+        )
+        known.forget(before)
+        return proved

@@ -42,6 +42,10 @@ class Versions:
         for v in versions:
             self.begin(v, last)  # type: ignore[arg-type]
 
+    def undone_of(self, outs: tuple[Var, ...]) -> list[Var]:
+        """Those of an equation's results that the reverse code has to undo."""
+        return [v for v in outs if v in self.current and v not in self.settled]
+
     def step(self, v: Var, previous: Var, restored: Atom, region: int) -> None:
         """Version v has become the one before it."""
         del self.current[v]

@@ -173,6 +173,18 @@ def first_or(values: list[Any], default: Any) -> Any:
     return default
 
 
+def first_yielded(values: Any) -> Any:
+    for v in values:
+        return v
+    raise StopIteration
+
+
+def first_yielded_or(values: Any, default: Any) -> Any:
+    for v in values:
+        return v
+    return default
+
+
 def least_of(values: Any) -> Any:
     best = values[0]
     for v in values:
@@ -280,6 +292,85 @@ def comparison(fields: list[str], name: str) -> Any:
         return mine >= theirs
 
     return method
+
+
+# -- heaps, as Python's library keeps them --------------------------------------------------------
+
+
+def risen(heap: Any, item: Any, first: Any, k: Any) -> None:
+    """The item goes to place k, or as far above as its parents are larger."""
+    while k > first:
+        parent = (k - 1) // 2
+        if not item < heap[parent]:
+            break
+        heap[k] = heap[parent]
+        k = parent
+    heap[k] = item
+
+
+def sunk(rise: Any, heap: Any, item: Any, k: Any) -> None:
+    """Place k is free: smaller children move up, down to the last; there the item rises."""
+    first, n = k, len(heap)
+    child = 2 * k + 1
+    while child < n:
+        if child + 1 < n and not heap[child] < heap[child + 1]:
+            child += 1
+        heap[k] = heap[child]
+        k = child
+        child = 2 * k + 1
+    rise(heap, item, first, k)
+
+
+def pushed(rise: Any, heap: Any, item: Any) -> None:
+    heap.append(item)
+    rise(heap, item, 0, len(heap) - 1)
+
+
+def popped(sink: Any, heap: Any) -> Any:
+    last = heap.pop()
+    if not heap:
+        return last
+    least = heap[0]
+    sink(heap, last, 0)
+    return least
+
+
+def replaced(sink: Any, heap: Any, item: Any) -> Any:
+    least = heap[0]
+    sink(heap, item, 0)
+    return least
+
+
+def pushed_and_popped(sink: Any, heap: Any, item: Any) -> Any:
+    if not heap or not heap[0] < item:
+        return item
+    least = heap[0]
+    sink(heap, item, 0)
+    return least
+
+
+def heaped(sink: Any, heap: Any) -> None:
+    for k in range(len(heap) // 2 - 1, -1, -1):
+        sink(heap, heap[k], k)
+
+
+def merged(a: Any, b: Any, less: Any) -> Any:
+    out = []
+    i, j = 0, 0
+    while i < len(a) and j < len(b):
+        if less(b[j], a[i]):
+            out.append(b[j])
+            j += 1
+        else:
+            out.append(a[i])
+            i += 1
+    while i < len(a):
+        out.append(a[i])
+        i += 1
+    while j < len(b):
+        out.append(b[j])
+        j += 1
+    return out
 
 
 # -- iterators of a generator ---------------------------------------------------------------------

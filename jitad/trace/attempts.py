@@ -30,7 +30,7 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
-from jitad.trace.branches import Branches
+from jitad.trace.branches import Branches, emit_end, raises_for_the_user
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.hooking import Site
 from jitad.trace.rewrite import is_rewritten_code
@@ -125,12 +125,14 @@ class Attempt:
         if self.trace is not None:
             # a generator may have been suspended in it, and be closed when others are entered
             self.trace.attempts = [a for a in self.trace.attempts if a is not self]
-        if error is not None:
-            if not self._takes(error):
-                return False
+        if error is not None and self._takes(error):
             self.raised = exception_of(error)
             variables = held(self)
-            self.state = tuple(variables[n] for n in self.site.names)
+            self.state = tuple(variables.get(n, UNSET) for n in self.site.names)
+        elif error is not None:
+            if self.trace is None or not dead_end(self.trace, self.depth, error):
+                return False
+            self.state = at_dead_end(self.site.names)
         if self.trace is not None:
             names = self.site.names
             self.state, self.raised = settled(
@@ -179,7 +181,7 @@ def user_frame() -> FrameType | None:
 
 def caught(trace: Trace, kind: type) -> bool:
     """Would an attempt around catch this kind of exception?"""
-    if issubclass(kind, GuardMiss) or not issubclass(kind, Exception):
+    if issubclass(kind, GuardMiss) or kind is JitadError or not issubclass(kind, Exception):
         return False
     for kinds, regions in trace.sealed:
         if issubclass(kind, kinds) and len(trace.regions) > regions:
@@ -225,7 +227,7 @@ def detour(trace: Trace, ok: Leaf, error: Any, values: dict[str, Any]) -> None:
     ):
         raise JitadError(
             "an exception that depends on traced values can't be caught outside of a function "
-            "that calls itself, or of which a derivative is taken", trace.builder.pos,
+            "with derivative rules, a batch or a solver", trace.builder.pos,
             "Catch it inside, or test the condition with `if`.",
         )  # fmt: skip
     if len(trace.detours) >= MOST_DETOURS:
@@ -303,6 +305,19 @@ def settled(
         mine = last.attempt.frame is frame
         values, raised = last.close(mine, names, values, raised)
     return values, raised
+
+
+def dead_end(trace: Trace, depth: int, error: BaseException) -> bool:
+    """An exception that nobody catches, where some paths have left before: the others end here."""
+    if len(trace.detours) <= depth or not raises_for_the_user(error):
+        return False
+    emit_end(trace, error)
+    return True
+
+
+def at_dead_end(names: tuple[str, ...]) -> tuple[Any, ...]:
+    """The variables of a block that nobody comes out of at its end."""
+    return tuple(map(_unknown, names))
 
 
 def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:

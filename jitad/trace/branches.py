@@ -175,9 +175,12 @@ class Branches:
             return False
         region = self.regions[-1]
         caught = error is not None and is_caught(self.trace, error)
-        if error is None or caught:
+        dead = error is not None and not caught and dead_end(self.trace, self.depth, error)
+        if error is None or caught or dead:
             raised, names = None, self.site.names
-            if error is not None:
+            if dead:
+                self.exit = at_dead_end(names)
+            elif error is not None:
                 raised, self.exit = exception_of(error), at_raise(self.trace, names)
             # what nobody reads afterwards may be of a block that is closed, such as a loop's body
             self.exit = tuple(
@@ -191,15 +194,12 @@ class Branches:
             self.values.append(self.exit)
             region.close()
             self.dead.append(False)
-            return caught
+            return error is not None
         assert error is not None
         if not raises_for_the_user(error):
             region.drop()
             return False
-        if isinstance(error, Bottom):
-            self.trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
-        elif not isinstance(error, DeadPath):
-            emit_raise(self.trace, error, self.site.pos)
+        emit_end(self.trace, error)
         region.close()
         self.ends.append([])
         self.values.append(self.state)
@@ -450,7 +450,15 @@ def _raised_by_statement(error: BaseException) -> bool:
     return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
 
 
-def emit_raise(trace: Trace, error: BaseException, pos: Pos) -> None:
+def emit_end(trace: Trace, error: BaseException) -> None:
+    """What ends a path of which the trace knows no more."""
+    if isinstance(error, Bottom):
+        trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+    elif not isinstance(error, DeadPath):
+        emit_raise(trace, error)
+
+
+def emit_raise(trace: Trace, error: BaseException) -> None:
     """The exception, as a check that fails."""
     from jitad.trace.effects import record_raise  # results are joined values
 
@@ -469,7 +477,9 @@ def require_or_raise(trace: Trace, ok: Leaf, args: Callable[[], tuple[Any, ...]]
 
 
 from jitad.trace.attempts import (  # noqa: E402  which are branches, too
+    at_dead_end,
     at_raise,
+    dead_end,
     exception_of,
     is_caught,
     onward,

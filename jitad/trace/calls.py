@@ -36,15 +36,14 @@ import numpy as np
 
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
-from jitad.trace import iterables
+from jitad.trace import iterables, randomness
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, WRITERS, kind_of, method_called, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
-from jitad.trace.recursion import called
-from jitad.trace.refused import ACTING, UNREPEATABLE, is_from
+from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import asked, spread
 from jitad.trace.texts import known
@@ -99,7 +98,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
-            written = _WRITTEN_OUT.get(f.__code__)
+            written = WRITTEN_OUT.get(f.__code__)
             if written is not None:
                 return written(trace, f, args, kwargs)
             return _function(trace, f, args, kwargs)
@@ -126,6 +125,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
                 return places.dict_item(container, *args)
+            if f.__name__ == "get" and isinstance(args[0], Leaf):
+                return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
             method_called(container, f.__name__)
@@ -142,21 +143,19 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if trace is not None:
             _read(trace, f, "pyfunc")
         return importlib.import_module("jitad.vectorized").called(f, *args, **kwargs)
-    if type(f).__name__ == "DUFunc" and any_traced((*args, *kwargs.values())):  # numba.vectorize
-        scalar = getattr(f, "__wrapped__", None)
-        return importlib.import_module("jitad.vectorized").vectorized(scalar)(*args, **kwargs)
+    if type(f).__name__ in ("DUFunc", "GUFunc") and any_traced((*args, *kwargs.values())):
+        return importlib.import_module("jitad.vectorized").of_numba(f)(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
     method = special(f, "__call__")
     if method is not None:
         return call(method, f, *args, **kwargs)
-    f = adopt(f)
     if isinstance(f, _CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
         return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
         return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
-    return _native(trace, f, args, kwargs)
+    return _native(trace, adopt(f), args, kwargs)
 
 
 def _is_users(f: Any) -> bool:
@@ -200,7 +199,7 @@ def _copied(name: str, trace: Trace | None, f: Any, args: Any, kwargs: Any) -> A
 
 
 # functions of Python's library that call a user's function
-_WRITTEN_OUT: dict[Any, Any] = {
+WRITTEN_OUT: dict[Any, Any] = {
     contextlib.contextmanager(iter).__code__: _context_manager,
     functools.singledispatch(lambda x: x).__code__: _dispatched,  # type: ignore[attr-defined]
     copy.copy.__code__: lambda *given: _copied("__copy__", *given),
@@ -327,9 +326,14 @@ def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
 
 def _recursive(trace: Trace, f: FunctionType, twin: FunctionType, args: Any, kwargs: Any) -> Any:
     """A function of the tape; where that can't be, the trace starts anew and unfolds the calls."""
+    from jitad.trace.attempts import is_caught  # which knows of branches
+    from jitad.trace.recursion import called
+
     try:
         return called(trace, f, twin, args, kwargs)
     except (JitadError, TypeError) as error:
+        if is_caught(trace, error):
+            raise
         insight, code = trace.insight, f.__code__
         if code in insight.tried:
             raise _unknown_depth(trace, error) from None
@@ -407,32 +411,28 @@ def native(f: Any, *args: Any, **kwargs: Any) -> Any:
 def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Library code, run as it is."""
     if trace is None:
+        f = randomness.drawing(f, args)
         if not (getattr(f, "__module__", None) or "").startswith("jitad."):
             args, kwargs = lent(args), lent(kwargs)
         return adopt(f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()}))
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
+    if randomness.makes(f):
+        return randomness.made(trace, f, args, kwargs)
+    if (drawn := randomness.method(trace, f, args)) is not None:
+        out = randomness.drawn(trace, *drawn, kwargs)
+        return ArrayHandle(out) if isinstance(out, np.ndarray) else out
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
-    if is_from(ACTING, f, module):
-        name = getattr(f, "__qualname__", repr(f))
-        raise JitadError(f"{name} acts on the world, which a trace can't", trace.builder.pos,
-                         "Use print(), or do it outside.")  # fmt: skip
-    if is_from(UNREPEATABLE, f, module):
-        name = getattr(f, "__qualname__", repr(f))
-        raise JitadError(
-            f"{name} gives something else at every call, which a trace can't", trace.builder.pos,
-            "Call it outside, and pass the value as an argument.",
-        )  # fmt: skip
+    check_called(f, module, trace.builder.pos)
     if len(trace.regions) and f is next and args and not trace.journal.is_fresh(args[0]):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    key = f if isinstance(f, Hashable) else None
-    if key in WRITERS:
+    if isinstance(f, Hashable) and f in WRITERS:
         note(args[0])
     if isinstance(getattr(f, "__self__", None), str):
         known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
-    for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
+    for a in () if ours or isinstance(f, Hashable) and f in _BLIND else (*args, *kwargs.values()):
         if _is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
@@ -497,4 +497,4 @@ def _callback(value: Any) -> Any:
     return value
 
 
-from jitad.trace import instances, places, protocols  # noqa: E402  (which call)
+from jitad.trace import instances, keyed, places, protocols  # noqa: E402  (which call)

@@ -5,40 +5,44 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
-from jitad.trace.forms import Form, Handle, Maybe, OneOf, Record, Shown
+from jitad.trace.forms import Form, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.resized import resized
 from jitad.trace.snapshot import Arr, Snapshot
-from jitad.trace.unify import Mismatch, _shape
+from jitad.trace.unify import Mismatch
 
 
 def with_extents(
-    f: Form, entry: Snapshot, end: Snapshot, outside: Callable[[Atom], bool]
-) -> Form:
-    """Carried arrays keep their extents: those of the value before the loop."""
+    b: Builder, f: Form, entry: Snapshot, end: Snapshot, outside: Callable[[Atom], bool],
+    room: Callable[[], Atom],
+) -> Form:  # fmt: skip
+    """Carried arrays have the extents from before the loop, or such as change in it."""
     match f:
-        case Handle(type=t, shape=shape) if t.ndim:
+        case Handle() | Resized() if f.type.ndim:
             source = entry if isinstance(entry, Arr) else end
             if not isinstance(source, Arr):
                 return f
-            shape = _shape(source)
-            if not all(map(outside, shape)):
+            before = source.value.shape
+            if not all(map(outside, map(b.atom, before))):
                 raise Mismatch("an array of unknown size, or unbound,")
-            return Handle(f.type, shape, f.of)
+            after = end.value.shape if isinstance(end, Arr) else before
+            return resized(b, f, before, after, outside, room)
         case Maybe(part, name, none):
             inner = getattr(end, "part", end)
-            before = getattr(entry, "part", entry)
-            return Maybe(with_extents(part, before, inner, outside), name, none)
+            before_it = getattr(entry, "part", entry)
+            return Maybe(with_extents(b, part, before_it, inner, outside, room), name, none)
         case Record() if hasattr(entry, "parts"):
             ends = end.parts if hasattr(end, "parts") else entry.parts
             triples = zip(f.parts, entry.parts, ends, strict=True)
-            f.parts = tuple(with_extents(*x, outside) for x in triples)
+            f.parts = tuple(with_extents(b, *x, outside, room) for x in triples)
     return f
 
 
 def entries(f: Form) -> list[Any]:
     """The handles before the loop whose place a form takes."""
     match f:
-        case Handle(of=(first, *_)):
+        case Handle(of=(first, *_)) | Resized(of=(first, *_)):
             return [first.root]
         case Record():
             return [h for p in f.parts for h in entries(p)]
@@ -52,7 +56,7 @@ def entries(f: Form) -> list[Any]:
 def handles_of(f: Form) -> Iterator[Any]:
     """All handles whose place a form takes."""
     match f:
-        case Handle(of=of):
+        case Handle(of=of) | Resized(of=of):
             yield from (h.root for h in of)
         case Record():
             for p in f.parts:

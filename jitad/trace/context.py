@@ -51,6 +51,7 @@ class Insight:
     tried: frozenset[CodeType] = frozenset()  # those that could not become one
     ending: frozenset[Pos] = frozenset()  # places of conditions under which functions recur
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
+    yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
 
 
@@ -79,6 +80,8 @@ class Trace:
         self.regions: list[Region] = []
         self.attempts: list[Any] = []  # the open `try` statements, see `attempts`
         self.detours: list[Any] = []
+        self.seeded: dict[int, Any] = {}  # generators of random numbers, and the blocks they are of
+        self.left: dict[int, Any] = {}  # generators that a loop has left before they were done
         self.consumers: list[Any] = []  # loops over generators that go on where those yield
         # kinds of exception that must be known, and the number of regions around
         self.sealed: list[tuple[tuple[type, ...], int]] = []

@@ -13,9 +13,10 @@ that the usual early return costs no flag.  A loop stops when one of its flags i
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from typing import Any
+
+from jitad.trace.names import SCOPES, blocks, children, copied, statements
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -25,7 +26,7 @@ _NONE: Flags = frozenset()
 
 def lower_exits(node: ast.FunctionDef) -> None:
     """Change a function's body in place; nested functions are left for their own turn."""
-    returns = [n for n in _own_nodes(node.body) if isinstance(n, ast.Return)]
+    returns = [n for n in statements(node.body) if isinstance(n, ast.Return)]
     early = [n for n in returns if n is not node.body[-1]]
     lower = _Lower(bool(early))
     if not early:
@@ -143,7 +144,7 @@ class _Lower:
         if any(isinstance(x, ast.Break) for x in inside):
             stops.append(broken)
             before.append(_at(_assign(broken, False), s))
-        if self.returns and any(isinstance(x, ast.Return) for x in _own_nodes(s.body)):
+        if self.returns and any(isinstance(x, ast.Return) for x in statements(s.body)):
             stops.append(RETURNED)
         body = self.block(s.body) or [_at(ast.Pass(), s)]
         if any(isinstance(x, ast.Continue) for x in inside):
@@ -170,7 +171,7 @@ class _Lower:
         def decide(value: ast.expr) -> ast.Assign:
             return _at(ast.Assign([ast.Name(go, ast.Store())], value), test)
 
-        again = copy.deepcopy(test)
+        again = copied(test)
         if not stops:
             s.body.append(decide(again))
         elif isinstance(test, ast.Constant):
@@ -183,9 +184,8 @@ class _Lower:
     def escapes(self, s: ast.stmt) -> Flags:
         """The flags that a statement may set for statements after it to look at."""
         flags: set[str] = set()
-        for n in _own_nodes([s]):
-            if isinstance(n, ast.Return) and self.returns:
-                flags.add(RETURNED)
+        if self.returns and any(isinstance(n, ast.Return) for n in statements([s])):
+            flags.add(RETURNED)
         for n in _in_loop([s]):
             if isinstance(n, ast.Break):
                 flags.add(f"_jb{self.loop}")
@@ -194,29 +194,16 @@ class _Lower:
         return frozenset(flags)
 
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-
-
-def _own_nodes(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
-    """All nodes of these statements that belong to this function."""
-    todo: list[ast.AST] = list(stmts)
+def _in_loop(stmts: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements whose `break` and `continue` mean the loop around these statements."""
+    todo = list(stmts)
     while todo:
-        node = todo.pop()
-        yield node
-        if not isinstance(node, _SCOPES):
-            todo += ast.iter_child_nodes(node)
-
-
-def _in_loop(stmts: list[ast.stmt]) -> Iterator[ast.AST]:
-    """All nodes whose `break` and `continue` mean the loop around these statements."""
-    todo: list[ast.AST] = list(stmts)
-    while todo:
-        node = todo.pop()
-        yield node
-        if isinstance(node, (ast.For, ast.While)):
-            todo += node.orelse
-        elif not isinstance(node, _SCOPES):
-            todo += ast.iter_child_nodes(node)
+        s = todo.pop()
+        yield s
+        if isinstance(s, (ast.For, ast.While)):
+            todo += s.orelse
+        elif not isinstance(s, SCOPES):
+            todo += blocks(s)
 
 
 def _none_of(flags: Flags) -> ast.expr:
@@ -230,8 +217,17 @@ def _assign(name: str, value: bool) -> ast.Assign:
 
 
 def _at(node: Any, place: ast.AST) -> Any:
-    """The node and those inside it without a place of their own, put at a place."""
-    for n in ast.walk(node):
-        if not hasattr(n, "lineno") and "lineno" in n._attributes:
+    """The node and those inside it without a place of their own, put at a place.
+
+    What is inside of a node that has a place has one, or gets that one in the end: a tree would
+    be walked as many times as it is deep.
+    """
+    todo = [node]
+    while todo:
+        n = todo.pop()
+        if "lineno" in n._attributes:
+            if hasattr(n, "lineno"):
+                continue
             ast.copy_location(n, place)
+        todo += children(n)
     return node

@@ -38,6 +38,19 @@ class Handle:
 
 
 @dataclass(slots=True, eq=False)
+class Resized:
+    """An array that changes its extents in a loop; see `resized.py`."""
+
+    type: Array
+    hull: tuple[Atom, ...]  # the extents of the array in whose corner it lies
+    changing: tuple[bool, ...]  # axes whose extents are variables
+    growing: tuple[bool, ...]  # axes whose hull has to be checked
+    room: Atom | None
+    of: tuple[ArrayHandle, ...]
+    begun: tuple[Any, ...] = ()  # its extents where it was built last
+
+
+@dataclass(slots=True, eq=False)
 class Record:
     of: Rec
     parts: tuple[Form, ...]
@@ -78,4 +91,4 @@ class Grown:
     spare: int | None
 
 
-Form = Keep | Number | Handle | Record | Shown | OneOf | Maybe | Grown
+Form = Keep | Number | Handle | Resized | Record | Shown | OneOf | Maybe | Grown

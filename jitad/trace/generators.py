@@ -25,13 +25,15 @@ from jitad.trace import as_written
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
 from jitad.trace.calls import WHILE_TRACING, call, native
-from jitad.trace.context import Trace
+from jitad.trace.context import Trace, current
 from jitad.trace.hooking import Site
+from jitad.trace.iterables import zip_
 from jitad.trace.lists import run
 from jitad.trace.loops import Session, State, stopped
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.unset import UNSET, Among
 from jitad.values.journal import MISSING, made, record
+from jitad.values.kind import fail
 from jitad.values.number import bind
 
 
@@ -68,6 +70,35 @@ def instead(f: Any) -> Callable[..., Any] | None:
 
 def _listed(value: Any) -> Any:
     return run(as_written.listed, value) if is_generator(value) else value
+
+
+def listed(value: Any) -> Any:
+    """A generator that yields in blocks of the tape, where no loop goes on, as a list."""
+    trace = current()
+    if trace is None or not is_generator(value):
+        return value
+    refuse_left(trace, value)
+    return _listed(value) if value.gi_code in trace.insight.yielding else value
+
+
+def _zip(*values: Any, **strict: Any) -> Any:
+    return zip_(*map(listed, values), **strict)
+
+
+def _next(values: Any, *default: Any) -> Any:
+    """The next that a generator yields; where the kernel knows which, it yields no more."""
+    trace = current()
+    if trace is None or values.gi_code not in trace.insight.yielding:
+        return native(next, values, *default)
+    return run(as_written.first_yielded_or if default else as_written.first_yielded,
+               values, *default)  # fmt: skip
+
+
+def refuse_left(trace: Trace, generator: Any) -> None:
+    """What a generator would yield next, only the kernel knows, which can't go on with it."""
+    if id(generator) in trace.left:
+        raise fail(JitadError, "a generator can't go on after a loop that a traced condition left",
+                   "Make a list of it first.")  # fmt: skip
 
 
 def _written(f: Any, *args: Any) -> Any:
@@ -116,6 +147,7 @@ _WRITTEN: dict[Any, Callable[..., Any]] = {
     itertools.chain.from_iterable: lambda values: _written(as_written.each_of, values),
     itertools.takewhile: lambda f, values: _written(as_written.each_while, f, values),
     itertools.islice: _islice,
+    zip: _zip, next: _next,
     any: lambda values: run(as_written.any_of, values),
     all: lambda values: run(as_written.all_of, values),
 }
@@ -126,6 +158,7 @@ class Inlined(Session):
 
     def __init__(self, trace: Trace, generator: Any, state: State, site: Site) -> None:
         super().__init__(trace, state, site)
+        refuse_left(trace, generator)
         self.generator = generator
         self.values = list(state)
         self.frame = sys._getframe(2)
@@ -166,11 +199,13 @@ class Inlined(Session):
                     left = e
                     break
                 yield from self._body(item)
-            self.generator = None  # it is closed, unless somebody else has it
+            generator, self.generator = self.generator, None  # closed, unless somebody else has it
             values, raised = settled(
                 trace, self.depth, self, self.site.names, tuple(self.values), left
             )
             self.state, self.raised = values, without(raised, self)
+            if self.raised is not raised:
+                trace.left[id(generator)] = generator
         finally:
             if self.generator is not None:  # an error leaves no block of it open
                 self.generator.close()

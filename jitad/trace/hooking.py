@@ -126,9 +126,8 @@ class Hooking(Expressions):
             new = self.visit(s)
             for n in new if isinstance(new, list) else [new]:
                 out.append(_at(n, s))
-            self.bound |= {
-                n for n in of.assigned([s]) if isinstance(s, _STRAIGHT)
-            } - _deleted(s)
+            if isinstance(s, _STRAIGHT):
+                self.bound |= of.assigned([s]).keys() - _deleted(s)
             if isinstance(s, ast.Delete):
                 self.bound -= _deleted(s)
         return out
@@ -394,8 +393,9 @@ class Hooking(Expressions):
                     ast.Starred(_store(t), ast.Store()) if isinstance(e, ast.Starred) else _store(t)
                     for t, e in zip(temporaries, target.elts, strict=True)
                 ]
-                starred = any(isinstance(e, ast.Starred) for e in target.elts)
-                count = ast.Constant(None if starred else len(parts))
+                star = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+                around: Any = (star[0], len(parts) - 1 - star[0]) if star else len(parts)
+                count = ast.Constant(around)
                 spread = ast.Tuple(parts, ast.Store())
                 out: list[ast.stmt] = [ast.Assign([spread], _hook("unpack", value, count))]
                 for t, e in zip(temporaries, target.elts, strict=True):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from jitad.trace.branches import if_, truth
 from jitad.trace.calls import HERE, call, special
 from jitad.trace.choices import both, choose, either
 from jitad.trace.containers import MUTABLE, note
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Again, Trace, current
 from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.optional import present, refuse_among
@@ -335,7 +336,11 @@ def yielding(value: Any, around: tuple[Any, ...]) -> Any:
     trace: Trace | None = current()
     if trace is None or not any(s.traced for s in around):
         return value
-    if not awaited(trace, sys._getframe(1)):
+    frame = sys._getframe(1)
+    if not awaited(trace, frame):
+        if frame.f_code not in trace.insight.yielding:  # whoever takes it next takes it as a loop
+            yielding = trace.insight.yielding | {frame.f_code}
+            raise Again(replace(trace.insight, yielding=yielding))
         raise JitadError("yield under a traced condition can't be traced", trace.builder.pos,
                          "Loop over it with `for`, or collect the values in an array.")  # fmt: skip
     return value

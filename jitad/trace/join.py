@@ -21,7 +21,18 @@ from jitad.closures import is_function
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record, Shown
+from jitad.trace.forms import (
+    Form,
+    Grown,
+    Handle,
+    Keep,
+    Maybe,
+    Number,
+    OneOf,
+    Record,
+    Resized,
+    Shown,
+)
 from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.stretch import Stretch
 from jitad.trace.unify import check_read, complex_of
@@ -36,7 +47,7 @@ def extract(
 ) -> list[Atom]:
     """The atoms of a snapshot in this form, in order; placeholders where s is None."""
     seen = set() if seen is None else seen
-    if isinstance(f, (Handle, Record, Grown, Shown, OneOf)):
+    if isinstance(f, (Handle, Resized, Record, Grown, Shown, OneOf)):
         if id(f) in seen:
             return out
         seen.add(id(f))
@@ -68,6 +79,8 @@ def extract(
                 extract(b, p, q, out, seen)
         case Grown():
             grown.extract(b, f, s, out)
+        case Resized():
+            resized.extract(b, f, s, out)
         case Number(Array()):
             assert isinstance(s, Num)
             out.append(b.atom(s.value))
@@ -98,7 +111,7 @@ def cast(b: Builder, atom: Atom, t: Any) -> Atom:
 
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
     """Type and extents of every variable that the form needs."""
-    if isinstance(f, (Handle, Record, Grown, Shown, OneOf)):
+    if isinstance(f, (Handle, Resized, Record, Grown, Shown, OneOf)):
         if id(f) in seen:
             return out
         seen.add(id(f))
@@ -114,6 +127,8 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
             out.append((t, shape))
         case Grown():
             out += grown.kinds_of(f)
+        case Resized():
+            out += resized.kinds_of(f)
         case Record():
             for p in f.parts:
                 kinds(p, out, seen)
@@ -144,6 +159,8 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
         return ("grown", f.room, f.spare is None, signature(f.element, {}))
     if isinstance(f, Handle):
         return (f.type, f.shape)
+    if isinstance(f, Resized):
+        return ("resized", f.type, f.hull, f.changing)
     if isinstance(f, Shown):
         return ("shown", *(signature(p, numbers) for p in (f.parent, *f.numbers)))
     if isinstance(f, OneOf):
@@ -166,6 +183,9 @@ def build(
         case Handle(of=of):
             content = b.leaf(next(atoms))
             out = ArrayHandle(content)
+            join(out, of)
+        case Resized(of=of):
+            out = resized.build(b, f, atoms)
             join(out, of)
         case Maybe(part, name, none):
             flag = b.leaf(next(atoms))
@@ -227,4 +247,4 @@ def _container(f: Record, parts: list[Any]) -> Any:
     return out
 
 
-from jitad.trace import grown, selected  # noqa: E402  which are made of these forms
+from jitad.trace import grown, resized, selected  # noqa: E402  which are made of these forms

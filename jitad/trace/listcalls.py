@@ -62,7 +62,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
             return _FUNCTIONS[f]
         if f in _AS_WRITTEN:
             return functools.partial(run, _AS_WRITTEN[f])
-        if f in _FINE:
+        if f in FINE:
             return None
     except TypeError:  # it has no hash
         return None
@@ -230,9 +230,9 @@ _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
     any: as_written.any_of, all: as_written.all_of, map: as_written.mapped,
     operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
 }  # fmt: skip
-_FINE = frozenset({sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable,
-                   getattr, setattr, hasattr, object.__setattr__,
-                   operator.getitem, operator.setitem})  # fmt: skip
+FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable,
+        getattr, setattr, hasattr, object.__setattr__,
+        operator.getitem, operator.setitem}  # fmt: skip
 
 
 # -- functions that make such lists ---------------------------------------------------------------

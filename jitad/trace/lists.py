@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadIndexError, JitadTypeError, RoomMiss
+from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError, RoomMiss
 from jitad.tape.build import Leaf
+from jitad.tape.ir import lit
 from jitad.trace import as_written
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
@@ -36,7 +37,7 @@ from jitad.values.indexing import parse
 from jitad.values.journal import made
 from jitad.values.kind import fail, require
 from jitad.values.number import bind
-from jitad.values.registry import implementation
+from jitad.values.registry import any_traced, implementation
 from jitad.values.views import Range, all_of
 
 MORE = 8  # elements that a list gets room for where it is full
@@ -132,6 +133,27 @@ def put(target: list[Any], index: Any, value: Any) -> None:
     stretch = _fitting(target, value)
     note(target)
     write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k)
+
+
+def become_rows(target: list[Any]) -> None:
+    """A list of known length becomes one whose elements are found by traced numbers."""
+    b, s = _trace().builder, snapshot(target)
+    assert isinstance(s, Rec)
+    n = len(target)
+    require(n > 0, JitadIndexError, "list assignment index out of range")
+    try:
+        form = functools.reduce(cover, map(element, s.parts))
+    except Mismatch as e:
+        raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
+    if isinstance(form, Number):
+        content = bind("pack", *target) if any_traced(target) else np.array(target)
+        stores = [ArrayHandle(content)]
+    else:
+        stores = empty(b, Grown(s, form, lit(n), 0))
+        for k, part in enumerate(s.parts):
+            write_row(b, form, part, stores, k)
+    note(target)
+    target[:] = [Stretch(n, tuple(stores), form, 0)]
 
 
 def _fitting(target: list[Any], value: Any) -> Stretch:
@@ -240,6 +262,16 @@ def sliced(target: list[Any], index: slice) -> list[Any]:
         return ArrayHandle(s._window((entry, *all_of(s.shape).entries[1:])).content)
 
     return _new(stretch, part, entry.count, 0)
+
+
+def around_star(target: list[Any], before: int, after: int) -> list[Any]:
+    """What `a, *b, c = target` takes apart: the star makes a list of what lies between."""
+    n = _of(target).count
+    text = f"not enough values to unpack (expected at least {before + after})"
+    require(bind("ge", n, before + after), JitadValueError, text)
+    first = [get(target, k) for k in range(before)]
+    last = [get(target, extents.sub(n, k)) for k in range(after, 0, -1)]
+    return [*first, sliced(target, slice(before, extents.sub(n, after)))[0], *last]
 
 
 def as_array(target: list[Any]) -> ArrayHandle:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 
 class Attempt(ast.With):
@@ -30,6 +31,52 @@ class Settled(ast.Pass):
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+SCOPES = (*_FUNCTIONS, ast.ClassDef)
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below a node, in order: what `ast.iter_child_nodes` gives, sooner."""
+    out: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            out.append(value)
+        elif type(value) is list:
+            out += [v for v in value if isinstance(v, ast.AST)]
+    return out
+
+
+def copied(node: Any) -> Any:
+    """A tree of its own."""
+    if isinstance(node, list):
+        return [copied(n) for n in node]
+    if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context):
+        return node
+    out = type(node).__new__(type(node))
+    for name, value in vars(node).items():
+        setattr(out, name, copied(value))
+    return out
+
+
+def statements(stmts: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """These statements and all inside them that belong to the same scope; no expressions."""
+    todo = list(stmts)
+    while todo:
+        s = todo.pop()
+        yield s
+        if not isinstance(s, SCOPES):
+            todo += blocks(s)
+
+
+def blocks(s: ast.stmt) -> list[ast.stmt]:
+    """The statements right below a statement."""
+    out: list[ast.stmt] = []
+    for name in ("body", "orelse", "finalbody"):
+        out += getattr(s, name, ())
+    for name in ("handlers", "cases"):
+        for part in getattr(s, name, ()):
+            out += part.body
+    return out
 
 
 def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:
@@ -54,7 +101,7 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:
                 out[name] = None
             case ast.alias():
                 out[(node.asname or node.name).split(".")[0]] = None
-        todo += list(ast.iter_child_nodes(node))[::-1]
+        todo += children(node)[::-1]
     return out
 
 
@@ -73,10 +120,12 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> lis
     return names + [x.arg for x in (a.vararg, a.kwarg) if x is not None]
 
 
-def declared(node: ast.AST, kind: type[ast.Global] | type[ast.Nonlocal]) -> set[str]:
+def declared(
+    node: ast.AST, *kinds: type[ast.Global] | type[ast.Nonlocal]
+) -> set[str]:
     """Names that the function declares `global` or `nonlocal`."""
     body = node.body if isinstance(node.body, list) else []  # type: ignore[attr-defined]
-    return {name for n in own(body) if isinstance(n, kind) for name in n.names}
+    return {name for n in statements(body) if isinstance(n, kinds) for name in n.names}
 
 
 def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
@@ -85,16 +134,16 @@ def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while todo:
         node = todo.pop()
         yield node
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+        if isinstance(node, SCOPES):
             todo += _outside_body(node)
         else:
-            todo += ast.iter_child_nodes(node)
+            todo += children(node)
 
 
 def locals_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
     body = node.body if isinstance(node.body, list) else [node.body]
     names = set(assigned(body)) | set(parameters(node))
-    return names - declared(node, ast.Global) - declared(node, ast.Nonlocal)
+    return names - declared(node, ast.Global, ast.Nonlocal)
 
 
 def free_names(node: ast.AST) -> set[str]:
@@ -108,7 +157,7 @@ def free_names(node: ast.AST) -> set[str]:
     for n in own(body):
         if isinstance(n, ast.Name):
             used.add(n.id)
-        elif isinstance(n, (*_FUNCTIONS, ast.ClassDef)):
+        elif isinstance(n, SCOPES):
             used |= free_names(n)
         elif isinstance(n, ast.Nonlocal):
             used.update(n.names)
@@ -145,7 +194,7 @@ def captured(body: list[ast.stmt]) -> set[str]:
     """Names that nested definitions use: they may be read at any time."""
     out: set[str] = set()
     for n in own(body):
-        if isinstance(n, (*_FUNCTIONS, ast.ClassDef)) and not getattr(n, "hoisted", False):
+        if isinstance(n, SCOPES) and not getattr(n, "hoisted", False):
             out |= free_names(n)
     return out
 

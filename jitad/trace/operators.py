@@ -32,6 +32,8 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
+from jitad.trace.attempts import raise_
+from jitad.trace.boundaries import Boundary, handed_on, wanted
 from jitad.trace.context import Region, Trace, assign, current
 from jitad.trace.forms import Form
 from jitad.trace.join import build, extract
@@ -41,6 +43,7 @@ from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import Stretch
+from jitad.trace.unset import is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
@@ -65,6 +68,7 @@ class _Application:
     results: tuple[Any, ...]  # its leaves, as the function gave them
     places: tuple[int | None, ...]  # per leaf of the result: which result of the block it is
     writes: tuple[tuple[Write, Form], ...]  # what else it wrote; the block's results from `own` on
+    raised: Form  # what it raised, the last results
     own: int
 
     def value(self, outs: tuple[Atom, ...]) -> Any:
@@ -78,6 +82,7 @@ class _Application:
         made: dict[int, Any] = {}
         for write, form in self.writes:
             assign(write, build(b, form, supply, made, lambda new, old: None))
+        handed_on(self.trace, build(b, self.raised, supply, made, lambda new, old: None))
         return unflatten(self.structure, leaves)
 
     def _static(self, given: Any, place: int) -> Any:
@@ -167,7 +172,12 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     outer_pos = b.pos
     trace.orders += 1
     try:
-        result = present(hooks.call(f, *inside, **kwargs))
+        whole = Boundary(trace, wanted(trace))
+        with whole:
+            whole.leave((present(hooks.call(f, *inside, **kwargs)),))
+        result, raised = whole.ended()
+        if raised is not None and not is_optional(raised):
+            raise_(raised)
         leaves, structure = flatten(result)
         results(leaves, operator)
         if _has_stretch(structure):  # how long it is, only the block knows
@@ -189,6 +199,8 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
                 written = snapshot(w.read(), seen)
                 writes.append((w, result_form(written)))
                 extract(b, writes[-1][1], written, atoms)
+        what = snapshot(raised, seen)
+        extract(b, result_form(what), what, atoms)
     except BaseException:
         region.drop()
         raise
@@ -204,7 +216,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     fixed = Fixed(f, (), kwargs) if kwargs else f
     return _Application(
         trace, fixed, args, region.block, tuple(primals), tuple(arguments), tuple(numbers),
-        structure, tuple(leaves), tuple(places), tuple(writes), own,
+        structure, tuple(leaves), tuple(places), tuple(writes), result_form(what), own,
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL
-from jitad.trace import lists, outside, protocols
+from jitad.trace import keyed, lists, outside, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
@@ -384,6 +384,8 @@ def get_item(owner: Any, index: Any) -> Any:
         if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`
             index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
+    if isinstance(index, Leaf) and type(owner) in keyed.DICTS:
+        return keyed.get(owner, index)
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
         if found is not None:
@@ -397,6 +399,8 @@ def get_item(owner: Any, index: Any) -> Any:
 
 def dict_item(owner: Any, key: Any) -> Any:
     """dict.__getitem__(owner, key)."""
+    if isinstance(key, Leaf):
+        return keyed.get(owner, key)
     known = isinstance(key, Number) or key in owner
     return dict.__getitem__(owner, key) if known else missing(owner, key)
 
@@ -433,6 +437,8 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
         if stretched(owner) is not None:
             lists.put(owner, index, value)
             return
+        if isinstance(index, Leaf) and keyed.put(owner, index, value):
+            return
     if not isinstance(owner, (ArrayHandle, Complex)):
         found = special(owner, "__setitem__")
         if found is not None:
@@ -461,18 +467,18 @@ def del_item(owner: Any, index: Any) -> None:
     del owner[index]
 
 
-def unpack(value: Any, count: int | None) -> Any:
-    """The parts of a value that is assigned to several targets."""
-    value = among_parts(value)
-    if isinstance(value, (ArrayHandle, Complex)) and count is not None:
+def unpack(value: Any, count: int | tuple[int, int]) -> Any:
+    """The parts of a value that is assigned to so many targets, or to so many around a star."""
+    value = _listed(among_parts(value))
+    if isinstance(value, (ArrayHandle, Complex)) and isinstance(count, int):
         n = value.shape[0]
         if isinstance(n, Leaf):
             require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
             return [value.row(k) for k in range(count)]
     if stretched(value) is not None:
-        if count is None:
-            raise lists.refused("unpacked with a star")
         n = lists.length(value)
+        if isinstance(count, tuple):
+            return lists.around_star(value, *count)
         require(bind("eq", n, count), JitadValueError, f"expected {count} values to unpack")
         return [lists.get(value, k) for k in range(count)]
     return protocols.items(value)
@@ -480,7 +486,13 @@ def unpack(value: Any, count: int | None) -> Any:
 
 def starred(value: Any) -> Any:
     """What is spread out by a star."""
-    return protocols.items(among_parts(present(value)))
+    return protocols.items(_listed(among_parts(present(value))))
+
+
+def _listed(value: Any) -> Any:
+    from jitad.trace import generators  # which are loops
+
+    return generators.listed(value)
 
 
 def mapping(value: Any) -> Any:

@@ -21,10 +21,12 @@ from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
+from jitad.trace.boundaries import Boundary, handed_on, wanted
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
-from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record
+from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.functions import Definition
 from jitad.trace.join import build, extract, kinds, signature
+from jitad.trace.selected import key, kind_of_exception, things
 from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot
 from jitad.trace.unify import Mismatch, Unifier, in_cells, same
 from jitad.trace.unset import UNSET
@@ -32,6 +34,7 @@ from jitad.trace.widen import widen
 from jitad.values.array import ArrayHandle
 
 MAX_PASSES = 24
+_APART = (tuple, FunctionType, BaseException)  # taken apart wherever they were made
 MAX_NESTED = 6  # definitions of one function inside each other
 
 
@@ -65,7 +68,8 @@ class Recursion:
         self.operators = trace.operators
         self.entry = self._snapshots(list(bound.arguments.values()))
         self.forms: list[Form] = [_first_form(s) for s in self.entry]
-        self.result: Form | None = None
+        self.result: Form | None = None  # of the value, and of what is raised
+        self.kinds = wanted(trace)  # of the exceptions that callers catch
         self.places: dict[Any, Written] = {}  # with their values before the first call
         self.place_forms: list[Form] = []
         self.written: dict[int, Type] = {}  # parameters that are arrays and written, by number
@@ -116,6 +120,9 @@ class Recursion:
         wider = _signature(forms) != _signature(self.forms)
         if wider:
             self.forms = [_without_extents(f) for f in forms]
+        kinds = wanted(self.trace, self.kinds)
+        if kinds != self.kinds:
+            self.kinds, self.result = kinds, None
         if wider or self.result is None:
             raise Bottom
         return self._call(self._snapshots(given))
@@ -139,12 +146,15 @@ class Recursion:
         def of_sources(new: Any, sides: tuple[Any, ...]) -> None:
             join(new, tuple(sources) if isinstance(new, ArrayHandle) else sides)
 
-        value = build(b, self.result, outs, made, of_sources)
+        value, raised = build(b, self.result, outs, made, of_sources)
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
             assign(w.write, build(b, f, outs, made, join))
         join.finish()
         for k in self.written:
             actual[k].content = b.leaf(next(outs))
+        handed_on(self.trace, raised)
+        if value is UNSET:  # all that is known is what the function raises
+            raise Bottom
         return value
 
     def _types(self) -> list[Type]:
@@ -206,7 +216,7 @@ class Recursion:
         result = None if self.result is None else signature(self.result, numbers)
         aliases = {k: tuple(v) for k, v in self.aliases.items()}
         places = (tuple(self.places), _signature(self.place_forms))
-        return (_signature(self.forms), result, places, tuple(self.written), aliases)
+        return (_signature(self.forms), self.kinds, result, places, tuple(self.written), aliases)
 
     def _pass(self) -> Exception | None:
         """Trace the body once; what it shows is noted.  An error may be one of this pass only."""
@@ -272,7 +282,10 @@ class Recursion:
         bound = inspect.BoundArguments(
             self.bound.signature, dict(zip(self.bound.arguments, values, strict=True))
         )
-        return local(self.twin(*bound.args, **bound.kwargs))
+        whole = Boundary(self.trace, self.kinds)
+        with whole:
+            whole.leave((local(self.twin(*bound.args, **bound.kwargs)),))
+        return whole.ended()
 
     def _observe(self, result: Any) -> None:
         """What the pass has left behind, before it is undone."""
@@ -284,7 +297,7 @@ class Recursion:
                 self.trace.builder.pos, "Return what is new instead.",
             )  # fmt: skip
         seen: dict[int, Snapshot] = {}
-        self.end = snapshot(None if result is UNSET else result, seen)
+        self.end = snapshot(result, seen)
         self.now = self._result_form(self.end, {})
         self.contents = [snapshot(h) if not h._lost else None for h in self.handles]
         self.touched = {
@@ -301,7 +314,7 @@ class Recursion:
                 out = Unifier().alone(s, "")
             case Arr(h, _):
                 out = Unifier().alone(s, "") if self._inside(h) else Keep(s)
-            case Rec(value) if isinstance(value, (tuple, FunctionType)) or self._inside(value):
+            case Rec(value) if isinstance(value, _APART) or self._inside(value):
                 kept = in_cells(s, self._there)
                 out = seen[id(s)] = Record(s, ())
                 parts = zip(s.keys, s.parts, strict=True)
@@ -310,8 +323,13 @@ class Recursion:
                     out = Keep(s)
             case Per(_, part, name, none=True) if part is not None:
                 out = Maybe(self._result_form(part, seen), name, True)
+            case Per(_, None):
+                out = Keep(s)
             case Per():
                 raise JitadError("a value that is bound on some paths only is returned")
+            case Sel(parts=parts) if kind_of_exception(parts[0]):
+                found = [self._result_form(t, seen) for t in things(s)]
+                out = OneOf(list(map(key, things(s))), found)
             case Sel():
                 raise JitadError(
                     f"{self.function.__qualname__} returns an argument, or what was there before "
@@ -421,6 +439,8 @@ def _without_extents(f: Form) -> Form:
 
 def _wider(was: Form, now: Form) -> Form:
     if isinstance(was, Keep) and isinstance(now, Keep):
+        if isinstance(was.of, Per):  # no path has returned yet
+            return now
         if not same(was.of, now.of):
             raise Mismatch("now one thing and now another")
         return was

@@ -54,6 +54,19 @@ def _pos(node: ast.AST, file: str) -> Pos:
     return Pos(file, node.lineno, node.col_offset)  # type: ignore[attr-defined]
 
 
+def check_called(f: Any, module: str, pos: Pos | None) -> None:
+    """Raise for a library function that would not be the same at every call of a kernel."""
+    name = getattr(f, "__qualname__", repr(f))
+    if is_from(ACTING, f, module):
+        raise JitadError(f"{name} acts on the world, which a trace can't", pos,
+                         "Use print(), or do it outside.")  # fmt: skip
+    if is_from(UNREPEATABLE, f, module):
+        raise JitadError(
+            f"{name} gives something else at every call, which a trace can't", pos,
+            "Call it outside, and pass the value as an argument.",
+        )  # fmt: skip
+
+
 def is_from(modules: frozenset[str], f: Any, module: str) -> bool:
     """Is it a function of these modules, or a method of what is theirs?"""
     if isinstance(f, type) or isinstance(f, ModuleType):

@@ -8,7 +8,6 @@ name and positions, so tracebacks and debuggers show the user's source.
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import sysconfig
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from jitad.tape.ir import Pos
 from jitad.trace.comprehensions import Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
+from jitad.trace.names import copied
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
@@ -128,7 +128,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     """The rewritten definition, the class it stands in, and what its hooks refer to."""
     node, class_name = definition(f)
     file = f.__code__.co_filename
-    node = copy.deepcopy(node)
+    node = copied(node)
     free = f.__code__.co_freevars
     shadowed = frozenset(f.__globals__) | frozenset(free) | {
         n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)

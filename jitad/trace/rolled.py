@@ -16,7 +16,15 @@ from jitad.errors import JitadError, JitadValueError, message
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import BOOL, INT, Array
-from jitad.trace.attempts import at_raise, exception_of, is_caught, settled, with_raised
+from jitad.trace.attempts import (
+    at_dead_end,
+    at_raise,
+    dead_end,
+    exception_of,
+    is_caught,
+    settled,
+    with_raised,
+)
 from jitad.trace.branches import (
     _place_name,
     emit_raise,
@@ -183,9 +191,12 @@ class Rolled:
 
     def __exit__(self, kind: Any, error: BaseException | None, _: object) -> bool:
         caught = error is not None and is_caught(self.trace, error)
-        if error is None or caught:
+        dead = error is not None and not caught and dead_end(self.trace, self.depth, error)
+        if error is None or caught or dead:
             raised, names = None, self.site.names[: self.given]
-            if error is not None:
+            if dead:
+                self.exit = at_dead_end(names)
+            elif error is not None:
                 raised, self.exit = exception_of(error), at_raise(self.trace, names)
             self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
             if raised is not None:
@@ -195,7 +206,7 @@ class Rolled:
             seen: dict[int, Snapshot] = {}
             self.ends = [snapshot(v, seen) for v in self.exit]
             self.region.close()
-            return caught
+            return error is not None
         refused = isinstance(error, JitadError) and not raises_for_the_user(error)
         if self.may_fail and (refused or isinstance(error, TypeError)):  # it can be written out
             self.region.drop()
@@ -228,7 +239,7 @@ class Rolled:
         b = self.trace.builder
         region = Region(self.trace)
         region.open()
-        emit_raise(self.trace, error, self.site.pos)
+        emit_raise(self.trace, error)
         last = region.block.equations[-1]
         region.drop()
         b.emit("check", b.atom(bind("logical_not", self._runs())), **last.params)
@@ -330,7 +341,8 @@ class Rolled:
             now = unifier.unify(entry, end, name, content)
             if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
-            return with_extents(widen(was, now), entry, end, self._outside)
+            b = self.trace.builder
+            return with_extents(b, widen(was, now), entry, end, self._outside, self._room)
         except Mismatch as e:
             if e.functions and not self.may_fail:
                 self.trace.undecided(self.site.pos, self._runs())

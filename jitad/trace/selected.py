@@ -23,6 +23,7 @@ from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.unset import Among, Perhaps, among_none, is_among
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle
+from jitad.values.journal import made
 from jitad.values.kind import fail
 from jitad.values.number import bind
 from jitad.values.views import At, Range, Window
@@ -73,19 +74,29 @@ def key(s: Snapshot) -> Any:
             return NUMBER
         case Obj(None | str() | bytes() | range() as v):
             return (type(v), v)
+        case Obj(BaseException()):
+            return kind_of_exception(s)
         case Arr(value=v) | Rec(value=v) | Obj(v):
             return id(v)
     return id(s)
+
+
+def kind_of_exception(s: Snapshot) -> Any:
+    """Equal for exceptions that differ in nothing but traced values."""
+    match s:
+        case Rec(BaseException() as e, keys):
+            return (type(e), keys)
+        case Obj(BaseException() as e):
+            return (type(e), repr(e.args), repr(vars(e)))
+    return None
 
 
 def lasting(f: OneOf) -> Iterator[Any]:
     """The keys, the same in each pass through a loop, which raises its exceptions anew."""
     for k, part in zip(f.keys, f.parts, strict=True):
         match part:
-            case Keep(Obj(BaseException() as e)):
-                yield (type(e), repr(e.args), repr(vars(e)))
-            case Record(Rec(BaseException() as e, keys)):
-                yield (type(e), keys)
+            case Keep(Obj(BaseException()) as s) | Record(Rec(BaseException()) as s):
+                yield kind_of_exception(s)
             case _:
                 yield k
 
@@ -316,12 +327,22 @@ def asked(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return spread(f, *map(among_none, args), **named)
 
 
+def _copied(values: Any) -> list[Any]:
+    out = list(values)
+    made(out)
+    return out
+
+
 def among_parts(value: Any) -> Any:
-    """What is iterated: the elements, of one of several sequences of one length."""
+    """What is iterated: the elements, of one of several sequences; a list, if lengths differ."""
     value = among_none(value) if is_among((value,)) else value
     if type(value) is not Among:
         return value
     lengths = {len(x) if isinstance(x, (list, tuple, str)) else None for x in value.among}
+    if len(lengths) > 1 and all(isinstance(x, (list, tuple)) for x in value.among):
+        one = spread(_copied, value)  # lists that paths have made become one
+        if type(one) is not Among:
+            return one
     if len(lengths) > 1 or None in lengths:
         raise fail(JitadTypeError, "a condition on traced values chose what is iterated here, "
                    "and how long it is", "Iterate under the condition.")  # fmt: skip

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitad.tape.ir import Pos
-from jitad.trace import hooks, listcalls
+from jitad.trace import heaps, hooks, listcalls
 from jitad.trace.calls import HERE, WHILE_TRACING, call, special
 from jitad.trace.context import current
 from jitad.trace.hooking import Site
@@ -82,6 +82,6 @@ WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
 WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)
-WHILE_TRACING.update(listcalls.STAND_INS)
+WHILE_TRACING.update(listcalls.STAND_INS | heaps.STAND_INS)
 HERE[sum] = _folded(sum, _ADD, 0)
 HERE[math.prod] = _folded(math.prod, _MULT, 1)

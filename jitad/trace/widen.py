@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record, Shown
+from dataclasses import replace
+
+from jitad.trace.forms import (
+    Form,
+    Grown,
+    Handle,
+    Keep,
+    Maybe,
+    Number,
+    OneOf,
+    Record,
+    Resized,
+    Shown,
+)
 from jitad.trace.snapshot import Num
 from jitad.trace.unify import Mismatch, _scalar, join_types
 
@@ -32,6 +45,8 @@ def widen(was: Form, now: Form) -> Form:
             return Maybe(widen(was, q), name, none)
         case Handle(), Handle():
             return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)
+        case Resized(), Handle():
+            return replace(was, of=now.of)
         case Shown(), Shown():
             numbers = tuple(map(widen, was.numbers, now.numbers))
             return Shown(now.of, widen(was.parent, now.parent), numbers)

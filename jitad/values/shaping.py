@@ -357,7 +357,9 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
     n = a.shape[axis]
     shift = as_int(shift, "the shift")
     cut = extents.sub(n, shift)
-    if isinstance(n, Number) or isinstance(cut, Number):
+    if isinstance(shift, int) and extents.assume_at_least(n, abs(shift)):
+        cut = cut if shift > 0 else -shift
+    elif isinstance(n, Number) or isinstance(cut, Number):
         cut = bind("mod", cut, extents.largest(n, 1))
     else:
         cut = cut % n if n else 0

@@ -25,15 +25,18 @@ from jitad import (
 )
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.specialise import parallel
+from jitad.specialise import rows as whole
 from tests.specialise.loops import (
     DIVIDED,
     ORDERED,
     elements_apart,
     iterations_with_a_past,
+    lengths_that_a_check_compares_later,
     prefix,
     scatter_with_duplicates,
     stencil,
     sum_over_data,
+    triangle,
 )
 
 RANDOM = np.random.default_rng(5)
@@ -44,6 +47,7 @@ N = 301
 def three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three threads, for little work."""
     monkeypatch.setattr(parallel, "GRAIN", 20)
+    monkeypatch.setattr(whole, "WORTH", 1)
     before = set_num_threads(3)
     yield
     set_num_threads(before)
@@ -185,6 +189,49 @@ def test_the_first_error_is_raised(bad: dict[int, float], error: type, text: str
         for _ in range(10):
             with pytest.raises(error, match=text):
                 f(x, where)
+
+
+def test_lengths_that_differ() -> None:
+    """Nothing is read beyond an array before the check that says so."""
+    x, data = arguments()
+    for f in (jit(lengths_that_a_check_compares_later, parallel=True),
+              jit_grad(lengths_that_a_check_compares_later, parallel=True)):  # fmt: skip
+        f(x, data)
+        for a, b in ((x, data[:7]), (x[:7], data)):
+            with pytest.raises(ValueError, match="broadcast"):
+                f(a.copy(), b.copy())
+
+
+def test_an_error_leaves_what_is_written_as_one_thread_does() -> None:
+    def scale_and_add(a, b, c):
+        a[:] = np.exp(np.sin(a)) * b
+        a += c
+
+    rows, other = RANDOM.normal(size=(40, 30)), RANDOM.normal(size=(40, 30))
+    left = []
+    for option in (False, True):
+        p = jit(scale_and_add, parallel=option)
+        done, half = rows.copy(), rows.copy()
+        p(done, other, np.ones((40, 30)))
+        want = np.exp(np.sin(rows)) * other + 1.0
+        np.testing.assert_allclose(done, want, rtol=1e-12, atol=1e-12)
+        with pytest.raises(ValueError, match="broadcast"):
+            p(half, other, np.ones((40, 29)))
+        left.append(half)
+    assert np.array_equal(*left)
+
+
+def test_uneven_iterations_are_more_parts_than_threads() -> None:
+    x, data = arguments()
+    counts = []
+    for f in (triangle, sum_over_data):
+        p = jit(f, parallel=True)
+        assert np.isclose(p(x, data), f(x, data), rtol=1e-12)
+        counts.append("threads()" in p.source and "* 8" in p.source)
+    assert counts == [True, False]
+    limited = jit(triangle, parallel=2)
+    assert np.isclose(limited(x, data), triangle(x, data), rtol=1e-12)
+    assert "_part1, 9, 2, 0, 0, " in limited.source or "minimum(9, " in limited.source
 
 
 def test_an_index_out_of_range() -> None:

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,8 @@ FAST = (
 )
 
 
-LONG = 120.0  # seconds; sound tests take a tenth
+LONG = 3.0  # times as long as sound tests take: what takes longer has no end
+LEAST = 120.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,15 @@ def copy_engine(to: Path) -> Path:
     return to
 
 
-def passes(copy: Path, tests: tuple[str, ...] = FAST) -> bool:
-    """Do the tests pass in this copy?  Not where they have no end."""
+def passes(copy: Path, tests: tuple[str, ...] = FAST, seconds: float | None = None) -> bool:
+    """Do the tests pass in this copy, in so many seconds?"""
     arguments = ["-x", "-q", "-p", "no:cacheprovider", "--tb=line"]
     arguments += ["--hypothesis-profile=unshrunk", *tests]
     try:
         run = subprocess.run(
             [sys.executable, "-B", "-m", "pytest", *arguments],
             cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)},
-            capture_output=True, text=True, timeout=LONG,
+            capture_output=True, text=True, timeout=seconds,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return False
@@ -74,12 +76,21 @@ def passes(copy: Path, tests: tuple[str, ...] = FAST) -> bool:
     return run.returncode == 0
 
 
-def caught(fault: Fault, copy: Path) -> bool:
-    """Put the fault into the copy, test, take it out again."""
+def limit(copy: Path, tests: tuple[str, ...]) -> float | None:
+    """How many seconds tests may take with a fault in the copy, by what they take in it without
+    one, on this machine as busy as it is; None where they fail without any."""
+    start = time.perf_counter()
+    if not passes(copy, tests):
+        return None
+    return max(LEAST, LONG * (time.perf_counter() - start))
+
+
+def caught(fault: Fault, copy: Path, seconds: float | None = LEAST) -> bool:
+    """Put the fault into the copy, test for so many seconds at most, take it out again."""
     path = copy / fault.file
     sound = path.read_text()
     path.write_text(fault.applied(sound))
     try:
-        return not passes(copy, fault.tests)
+        return not passes(copy, fault.tests, seconds)
     finally:
         path.write_text(sound)

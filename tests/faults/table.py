@@ -11,6 +11,7 @@ SCOPE, RECORDS = "jitad/sweeps/scope.py", "jitad/sweeps/records.py"
 AGAIN, FUSE, CUT = "jitad/sweeps/again.py", "jitad/sweeps/fuse.py", "jitad/sweeps/cut.py"
 RESTORE = "jitad/sweeps/restore.py"
 VERSIONS = "jitad/sweeps/versions.py"
+SETTLED = "jitad/sweeps/settled.py"
 RULES = "jitad/sweeps/rules.py"
 FLOW, COPY, FOLD = "jitad/tape/flow.py", "jitad/tape/copy.py", "jitad/tape/fold.py"
 INTERPRET = "jitad/tape/interpret.py"
@@ -33,6 +34,7 @@ THREADS = ("tests/specialise/test_parallel.py",)
 
 ASKED_ALONG = ("tests/sweeps/test_directions.py",)
 RESTORING = ("tests/sweeps/test_named.py", "tests/specialise/test_restore.py")
+NESTS = ("tests/sweeps/test_settled_nests.py",)
 
 FAULTS: tuple[Fault, ...] = (
     # -- reverse sweep: adjoints
@@ -125,6 +127,10 @@ FAULTS: tuple[Fault, ...] = (
           "a version is read before it is there", RESTORING),
     Fault(VERSIONS, "ins = (store.ins[0], *store.ins[2:])", "ins = (store.outs[0], *store.ins[2:])",
           "what was written is logged, not what was overwritten", RESTORING),
+    Fault(SETTLED, "list(range(common))", "list(range(1, common))",
+          "what the outermost loop overwrites later counts as still there", NESTS),
+    Fault(SETTLED, "        if w.at > a.at:", "        if w.at > a.at + 99:",
+          "what is overwritten in the same iteration counts as still there", NESTS),
     # -- rules of both sweeps
     Fault(RULES, "total = part if total is None else total + part", "total = part",
           "a tangent takes its last operand only"),

@@ -138,10 +138,56 @@ def records(x, data):
     return np.sum(y * y) / np.sum(y)
 
 
+def whole_matrices(x, data):
+    """Rows with sums and extremes of their own, sums over rows, parts along both axes."""
+    m = np.outer(x, data[:20])
+    top = np.max(m, axis=1)
+    e = np.exp(m - top[:, None])
+    s = np.sum(e, axis=1)
+    columns = np.mean(np.tanh(m) * e, axis=0)
+    steps = m[:, 1:] * np.exp(m[:, :-1]) + m[:, 1:] * x[0]
+    return np.sum(np.log(s) + top) + np.sum(columns * columns) + np.sum(steps / s[:, None])
+
+
+def plate_over_time(x, data):
+    u = np.outer(x, np.cos(data[:20]))
+    for _ in range(3):
+        u[1:-1, 1:-1] += x[0] * (
+            u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
+        )
+    return np.sum(np.sin(u) * u * u)
+
+
+def rows_backwards_and_columns(x, data):
+    """Other rows than its own: of what the loop itself makes they are not there yet."""
+    z = np.exp(np.outer(x, data[:20])) * np.sin(np.outer(data, x[:20]))
+    square = z[:20]
+    turned = np.tanh(square.T * square + square[::-1]) * square
+    far = x[:, None] - x[None, :]
+    return np.sum(turned * turned) + np.sum(np.exp(-far * far) * far * data)
+
+
+def triangle(x, data):
+    """Iterations that differ in length."""
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            s += data[i] * np.exp(-((x[i] - x[j]) ** 2))
+    return s
+
+
+def lengths_that_a_check_compares_later(x, data):
+    """Until it does, they may be any."""
+    a = np.exp(np.sin(x)) * x
+    b = np.exp(np.cos(data)) * data
+    return np.sum(np.tanh(a) * np.exp(a)) + np.sum(np.tanh(b) * np.exp(b)) + np.sum(a * b)
+
+
 DIVIDED: list[Callable[..., Any]] = [
     sum_over_data, elements_apart, scatter_with_duplicates, stencil, iterations_with_a_past,
     while_inside, rows, products_of_matrices, branches, steps_downwards, in_a_loop_over_time,
-    recursion_inside, whole_vectors, records,
+    recursion_inside, whole_vectors, records, whole_matrices, plate_over_time,
+    rows_backwards_and_columns, triangle, lengths_that_a_check_compares_later,
 ]  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from jitad.arguments import abstract
 from jitad.emit.calls import Entangled
 from jitad.emit.kernel import kernel
 from jitad.entries import finish
-from jitad.specialise import parallel
+from jitad.specialise import parallel, rows
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
@@ -39,9 +39,12 @@ def finely(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each iteration is enough for a part."""
     monkeypatch.setattr(parallel, "GRAIN", 1)
     monkeypatch.setattr(parallel, "PRIVATE", 0)
+    monkeypatch.setattr(rows, "WORTH", 1)
 
 
-def backwards(function: Any, parts: int, late: int, summed: int, *operands: Any) -> None:
+def backwards(
+    function: Any, parts: int, most: int, late: int, summed: int, *operands: Any
+) -> None:
     """`spread`, the last part first; what is left for later comes after all.  No two parts may
     write the same element."""
     arrays, own = operands[:summed], operands[summed : 2 * summed]

@@ -11,7 +11,7 @@ import pytest
 
 import jitad
 from jitad.errors import JitadError
-from tests.engines import on_tape
+from tests.engines import natively, on_tape
 from tests.trace import two_numbers
 
 
@@ -417,12 +417,21 @@ def test_a_context_manager_that_looks_at_the_exception():
         on_tape(f, 2.0)
 
 
-def test_catching_outside_of_a_derivative():
+def test_a_path_that_ends_in_what_nobody_catches():
+    """Where the other paths have left before, for the handler."""
+
     def f(x):
         try:
-            return jitad.grad(lambda t: math.sqrt(t - 1.0))(x)
+            z = math.sqrt(x)
+            if x > 1.0:
+                raise KeyError
+            raise TypeError
         except ValueError:
-            return 0.0
+            z = 3.0 * x
+        return z
 
-    with pytest.raises(JitadError, match="can't be caught outside of"):
-        on_tape(f, 2.0)
+    for derivative in (f, jitad.grad(f)):
+        assert natively(derivative, -1.0) == derivative(-1.0)
+        for x, kind in ((0.5, TypeError), (2.0, KeyError)):
+            with pytest.raises(kind):
+                on_tape(derivative, x)

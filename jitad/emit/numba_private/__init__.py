@@ -21,6 +21,7 @@ from jitad.emit.numba_private.calls import (
     call_type,
     reader,
     result_type,
+    taken_as_numbers,
     uncacheable,
 )
 from jitad.emit.numba_private.compiler import KernelCompiler, dispatcher
@@ -47,5 +48,5 @@ __all__ = [
     "NotTranslated", "Spread", "Typed", "call", "call_python", "call_type", "clear", "contiguous",
     "copy", "declare", "define", "direct", "dispatcher", "host", "host_features", "keep",
     "lower_constant", "new_array", "reach", "reader", "result_type", "settings", "stack_array",
-    "uncacheable", "vector_widths",
+    "taken_as_numbers", "uncacheable", "vector_widths",
 ]  # fmt: skip

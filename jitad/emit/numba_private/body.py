@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -12,6 +13,7 @@ from numba.core import callconv, cgutils, errors, typing
 from numba.core import ir as numba_ir
 
 from jitad.emit.numba_private.arrays import Parts, reach
+from jitad.emit.numba_private.division import Division
 
 
 class NotTranslated(errors.NumbaError):
@@ -42,6 +44,7 @@ class Body:
         self._exceptions: list[bytes] = []
         self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
         self._failing: Any = None
+        self.division = Division(lower.builder)
 
     def line(self, number: int) -> None:
         self._lower.debuginfo.mark_location(self.builder, number)
@@ -218,12 +221,15 @@ class Body:
         context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
         return kind
 
-    def close(self, owners: list[tuple[Any, Any]]) -> None:
-        """Where the function fails, say why, and let go of all that is held."""
-        if self._failing is None:
-            return
-        b, conv = self.builder, self._context.call_conv
-        known, ending = self._failing
+    def close(self, owners: list[tuple[Any, Any]], slots: Iterable[Any]) -> None:
+        """The function is complete; `slots`: memory of names that are bound more than once."""
+        known, ending = self._failing or (None, None)
+        number = self._fail(known, ending, owners) if self._failing is not None else None
+        self.division.cut(known, ending, number, slots)
+
+    def _fail(self, known: Any, ending: Any, owners: list[tuple[Any, Any]]) -> Any:
+        """Where the function fails, say why, and let go of all that is held; gives the number."""
+        b, conv, number = self.builder, self._context.call_conv, None
         b.position_at_end(known)
         if self._raised:
             number = b.phi(ir.IntType(64))
@@ -238,6 +244,7 @@ class Body:
         for place, kind in owners:
             self.decref(Typed(b.load(place), kind))
         conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
+        return number
 
     def _table(self) -> Any:
         """What Numba reads to raise each exception.

@@ -126,3 +126,11 @@ def uncacheable(context: Any, builder: Any, obj: Any) -> Any:
     keep_name = f"numba.dynamic.globals.{address:x}"
     keep(builder.module.globals[keep_name])
     return pointer
+
+
+def taken_as_numbers(gufunc: Any) -> list[bool]:
+    """Which operands the function behind `guvectorize` takes as numbers, not as arrays."""
+    declared = gufunc.gufunc_builder._sigs
+    if declared:
+        return [not isinstance(t, types.Array) for t in declared[0].args]
+    return [not core for core in gufunc.gufunc_builder.sin]

@@ -12,6 +12,7 @@ from typing import Any
 from numba import njit, types
 from numba.core import (
     analysis,
+    bytecode,
     codegen,
     compiler,
     compiler_machinery,
@@ -192,6 +193,17 @@ class _Backend(typed_passes.NoPythonBackend):
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class _ByteCode(untyped_passes.TranslateByteCode):
+    """Bytecode is read here, where it is needed; Numba reads it before the first pipeline."""
+
+    _name = "kernel_bytecode"
+
+    def run_pass(self, state: Any) -> bool:
+        state.bc = bytecode.ByteCode(state.func_id)
+        return super().run_pass(state)
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
 class _Blocks(untyped_passes.IRProcessing):
     """Basic blocks as Numba wants them; when variables die is found out once, by `_Lifetimes`."""
 
@@ -267,7 +279,7 @@ class KernelCompiler(compiler.CompilerBase):
         quick.add_pass(_Backend, "backend")
         quick.finalize()
         p = compiler.PassManager("kernel")
-        p.add_pass(untyped_passes.TranslateByteCode, "analyzing bytecode")
+        p.add_pass(_ByteCode, "analyzing bytecode")
         p.add_pass(untyped_passes.FixupArgs, "fix up args")
         p.add_pass(_Blocks, "blocks")
         p.add_pass(_Rewrites, "static indices, raise, print")
@@ -282,6 +294,12 @@ class KernelCompiler(compiler.CompilerBase):
         if around is not None:
             return [quick] if isinstance(around, FromSourceLibrary) else [p]
         return [quick, p]
+
+    def compile_extra(self, func: Any) -> Any:
+        """As Numba's, but that no bytecode is read yet."""
+        self.state.func_id = bytecode.FunctionIdentity.from_function(func)
+        self.state.lifted, self.state.lifted_from = (), None
+        return self._compile_bytecode()
 
     def _compile_core(self) -> Any:
         with undisturbed(), _remembering(), _brief(), _optimising_once():

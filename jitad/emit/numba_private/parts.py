@@ -35,7 +35,9 @@ class Spread:
         self.result = made.signature.return_type
         self.callee = context.declare_function(builder.module, made.fndesc)
 
-    def all(self, parts: Any, operands: Any, summed: int, late: int, team: str) -> None:
+    def all(
+        self, parts: Any, operands: Any, most: int, summed: int, late: int, team: str
+    ) -> None:
         """Run them, and raise what the first of those that raise has raised."""
         b, word, byte = self.builder, ir.IntType(64), ir.IntType(8).as_pointer()
         call_conv = self.context.call_conv
@@ -49,8 +51,9 @@ class Spread:
         for k, v in enumerate(operands):
             b.store(v, self.field(b, data, 2 + k))
         thunk = self.thunk(summed)
-        kind = ir.FunctionType(ir.VoidType(), [thunk.type, byte, word])
-        b.call(declare(b.module, kind, team, ()), [thunk, b.bitcast(data, byte), parts])
+        kind = ir.FunctionType(ir.VoidType(), [thunk.type, byte, word, word])
+        ins = [thunk, b.bitcast(data, byte), parts, word(most)]
+        b.call(declare(b.module, kind, team, ()), ins)
         with cgutils.for_range(b, parts) as loop:
             end = b.load(self.end_of(b, data, loop.index))
             self.propagate(b.extract_value(end, 0), b.extract_value(end, 1))

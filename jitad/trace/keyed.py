@@ -1,0 +1,92 @@
+"""What does a dict do with a key that only the kernel knows, and a list with such an index?
+
+The key is compared with those that are there: it is one of them, or none.  No key comes in by it.
+A list that is written becomes one whose elements lie in arrays (`lists.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError, JitadTypeError
+from jitad.tape.build import Leaf
+from jitad.tape.types import INT
+from jitad.trace import lists
+from jitad.trace.containers import note
+from jitad.trace.context import current
+from jitad.trace.iterables import pick
+from jitad.trace.selected import fork
+from jitad.values.kind import fail, require, type_of
+from jitad.values.number import bind
+
+DICTS = (dict, OrderedDict, defaultdict, Counter)
+_NEW = "a key that depends on traced values can't be new in a dict"
+_REMEDY = "Give the dict all its keys first, or use an array."
+
+
+def _search(owner: dict[Any, Any], key: Leaf) -> tuple[Any, Any, list[Any]]:
+    """Whether the key is there, at which place among keys that are numbers, and those keys."""
+    trace = current()
+    if trace is not None and trace.counts_out(key):
+        hash(key)  # refused, so that the loop is written out
+    keys = [k for k in owner if isinstance(k, (int, float, np.number, np.bool_))]
+    first = keys[0] if keys else 0
+    if keys == list(range(int(first), int(first) + len(keys))) and type_of(key) == INT:
+        at = bind("sub", key, int(first))
+        return bind("logical_and", bind("ge", at, 0), bind("lt", at, len(keys))), at, keys
+    found: Any = False
+    at = 0
+    for k, there in enumerate(keys):
+        this = bind("eq", key, there)
+        found, at = bind("logical_or", found, this), bind("where", this, k, at)
+    return found, at, keys
+
+
+def get(owner: dict[Any, Any], key: Leaf) -> Any:
+    """owner[key]"""
+    found, at, keys = _search(owner, key)
+    if hasattr(owner, "__missing__"):
+        require(found if keys else False, JitadError, f"{_NEW}: {_REMEDY}")
+    elif not keys:
+        raise KeyError(key)
+    fork(found, lambda: None, lambda: _raise(key))
+    return pick([owner[k] for k in keys], at)
+
+
+def _raise(key: Leaf) -> None:
+    raise KeyError(key)
+
+
+def get_or(owner: dict[Any, Any], key: Leaf, default: Any = None) -> Any:
+    """owner.get(key, default)"""
+    found, at, keys = _search(owner, key)
+    if not keys:
+        return default
+    return fork(found, lambda: pick([owner[k] for k in keys], at), lambda: default)
+
+
+def put(owner: Any, key: Leaf, value: Any) -> bool:
+    """owner[key] = value; False of what is no dict or list."""
+    trace = current()
+    if type(owner) is list and trace is not None and not trace.counts_out(key):
+        lists.become_rows(owner)
+        lists.put(owner, key, value)
+        return True
+    if type(owner) not in DICTS:
+        return False
+    found, at, keys = _search(owner, key)
+    if not keys:
+        raise fail(JitadTypeError, _NEW, _REMEDY)
+    require(found, JitadError, f"{_NEW}: {_REMEDY}")
+    note(owner)
+    for k, there in enumerate(keys):
+        owner[there] = fork(bind("eq", at, k), lambda: value, _always(owner[there]))
+    return True
+
+
+def _always(value: Any) -> Callable[[], Any]:
+    return lambda: value

@@ -1,0 +1,98 @@
+"""When may a traced function draw random numbers?  When it has made their generator, from a seed.
+
+Then they are the same at every call: data, which the trace draws and a kernel has as constants.  A
+kernel that draws again in a branch or an iteration would need the generator, so they are drawn in
+the block of the tape in which the generator was made.  Normal and uniform numbers may have traced
+parameters, by which they are moved and scaled, as NumPy does.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.tape.build import Leaf
+from jitad.trace.context import Trace
+from jitad.values.kind import fail
+from jitad.values.registry import any_traced
+
+_NAMES = {False: (("loc", "scale"), ("low", "high")), True: (("mu", "sigma"), ("a", "b"))}
+_KINDS = (np.random.Generator, np.random.RandomState, np.random.BitGenerator,
+          np.random.SeedSequence, random.Random)  # fmt: skip
+_WRITING = frozenset({"shuffle", "permuted", "seed", "setstate", "set_state"})
+_SHIFTED = frozenset({"normal", "gauss", "normalvariate", "uniform"})
+
+
+def makes(f: Any) -> bool:
+    """Does it make a generator?"""
+    return f is np.random.default_rng or (isinstance(f, type) and issubclass(f, _KINDS))
+
+
+def made(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A generator, of which it is noted if it is made of a number, or of one that is."""
+    args, kwargs = tuple(map(_known, args)), {k: _known(v) for k, v in kwargs.items()}
+    out, given = f(*args, **kwargs), (*args, *kwargs.values())
+    if given and all(type(a) is int or id(a) in trace.seeded for a in given):
+        trace.seeded[id(out)] = out, trace.regions[-1] if trace.regions else None
+    elif f is np.random.default_rng:
+        raise fail(
+            JitadError, "default_rng gives something else at every call, which a trace can't",
+            "Give it a seed, or draw outside and pass the numbers as an argument.",
+        )  # fmt: skip
+    return out
+
+
+def method(trace: Trace, f: Any, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]] | None:
+    """A method of a generator that was made from a seed here, bound; None of anything else."""
+    if id(getattr(f, "__self__", None)) in trace.seeded:
+        return f, args
+    if args and id(args[0]) in trace.seeded and hasattr(args[0], getattr(f, "__name__", "")):
+        return getattr(args[0], f.__name__), args[1:]
+    return None
+
+
+def drawn(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What f(*args, **kwargs) gives at every call."""
+    _, region = trace.seeded[id(f.__self__)]
+    if region is not (trace.regions[-1] if trace.regions else None) or f.__name__ in _WRITING:
+        raise fail(
+            JitadError, "random numbers are drawn under a traced condition, in a loop of the "
+            "kernel, or into an array", "Draw all at once before: rng.normal(size=n).",
+        )  # fmt: skip
+    args = tuple(map(_known, args))
+    kwargs = {k: _known(v) for k, v in kwargs.items()}
+    return _moved(f, args, kwargs) if any_traced((*args, *kwargs.values())) else f(*args, **kwargs)
+
+
+def drawing(f: Any, args: tuple[Any, ...]) -> Any:
+    """The function itself, or for the eager engine one that takes parameters which are tagged."""
+    if getattr(f, "__name__", "") not in _SHIFTED or not args or not isinstance(args[0], _KINDS):
+        return f
+    return lambda *given, **named: (
+        _moved(getattr(args[0], f.__name__), given[1:], named)
+        if any_traced((*given, *named.values())) else f(*given, **named)
+    )
+
+
+def _moved(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Numbers of a distribution that differs from a standard one by being moved and scaled."""
+    if f.__name__ in _SHIFTED:
+        names = _NAMES[isinstance(f.__self__, random.Random)][f.__name__ == "uniform"]
+        given = dict(zip((*names, "size"), args, strict=False)) | kwargs
+        first, second = (given.pop(n, d) for n, d in zip(names, (0.0, 1.0), strict=True))
+        one_each = not any(getattr(v, "ndim", 0) for v in (first, second))
+        if one_each or given.get("size") is not None:
+            z = f(0.0, 1.0, **given)
+            return first + (second - first if f.__name__ == "uniform" else second) * z
+    raise fail(JitadError, f"{f.__name__} is given traced values, and draws what depends on them",
+               "Draw standard numbers, and move and scale them yourself.")  # fmt: skip
+
+
+def _known(value: Any) -> Any:
+    """Sizes are relied on."""
+    if isinstance(value, Leaf) and value.type.dtype[0] == "i":  # type: ignore[union-attr]
+        return value.known("how many random numbers are drawn")
+    return tuple(map(_known, value)) if type(value) is tuple else value
