@@ -432,7 +432,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     if isinstance(getattr(f, "__self__", None), str):
         known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
-    for a in () if ours or isinstance(f, Hashable) and f in _BLIND else (*args, *kwargs.values()):
+    for a in () if ours or (isinstance(f, Hashable) and f in _BLIND) else (*args, *kwargs.values()):
         if _is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
