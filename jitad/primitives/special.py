@@ -173,6 +173,18 @@ def _about_zero(o: Any, m: Any, coefficients: Sequence[float], elsewhere: Any) -
 _unary("ellipk", lambda o, m, y: _about_zero(
     o, m, [n * c for n, c in enumerate(_ELLIPTIC)][1:],
     lambda m: (o.ellipe(m) / (1.0 - m) - o.ellipk(m)) / (2.0 * m)), UNIT)
+
+
+def _of_complement(o: Any, p: Any) -> Any:
+    """-dK/dm at m = 1 - p, where p itself is what is known of a small p."""
+    near = o.gt(p, 0.9)
+    low = o.where(near, 0.5, p)
+    terms = [n * c for n, c in enumerate(_ELLIPTIC)][1:]
+    far = (o.ellipe(1.0 - low) / low - o.ellipkm1(low)) / (2.0 * (1.0 - low))
+    return -o.where(near, _series(o, o.where(near, 1.0 - p, 0.0), terms), far)
+
+
+_unary("ellipkm1", lambda o, p, y: _of_complement(o, p), UNIT)
 _unary("ellipe", lambda o, m, y: _about_zero(
     o, m, [-n * c / (2.0 * n - 1.0) for n, c in enumerate(_ELLIPTIC)][1:],
     lambda m: (o.ellipe(m) - o.ellipk(m)) / (2.0 * m)), UNIT)
@@ -202,12 +214,37 @@ _row("gammaincinv", lambda o, a, p, y: (_shape("gammaincinv"), 1.0 / _gamma_dens
 _row("betainc", lambda o, a, b, x, y: (
     _shape("betainc"), _shape("betainc"), _beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+_row("gammainccinv", lambda o, a, p, y: (_shape("gammainccinv"), -1.0 / _gamma_density(o, a, y)),
+     POSITIVE, UNIT)  # fmt: skip
+_row("betainccinv", lambda o, a, b, p, y: (
+    _shape("betainccinv"), _shape("betainccinv"), -1.0 / _beta_density(o, a, b, y)),
+    POSITIVE, POSITIVE, UNIT)  # fmt: skip
 _row("betaincinv", lambda o, a, b, p, y: (
     _shape("betaincinv"), _shape("betaincinv"), 1.0 / _beta_density(o, a, b, y)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 _row("betaincc", lambda o, a, b, x, y: (
     _shape("betaincc"), _shape("betaincc"), -_beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+
+_row("expn", lambda o, n, x, y: (_order("expn"), o.where(
+    o.gt(n, 0.5), -o.expn(o.where(o.gt(n, 0.5), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
+    (1.0, 1.0), POSITIVE)  # fmt: skip
+_row("owens_t", lambda o, h, a, y: (
+    -0.5 / _ROOT_TWO_PI * o.exp(-0.5 * h * h) * o.erf(_ROOT_HALF * a * h),
+    o.exp(-0.5 * h * h * (1.0 + a * a)) / (2.0 * math.pi * (1.0 + a * a))), ANY, ANY)  # fmt: skip
+
+# -- Student's distribution -----------------------------------------------------------------------
+
+
+def _student_density(o: Any, df: Any, x: Any) -> Any:
+    half = 0.5 * (df + 1.0)
+    scale = o.lgamma(half) - o.lgamma(0.5 * df) - 0.5 * o.log(math.pi * df)
+    return o.exp(scale - half * o.log1p(x * x / df))
+
+
+_row("stdtr", lambda o, df, x, y: (_shape("stdtr"), _student_density(o, df, x)), POSITIVE, ANY)
+_row("stdtrit", lambda o, df, p, y: (_shape("stdtrit"), 1.0 / _student_density(o, df, y)),
+     POSITIVE, UNIT)  # fmt: skip
 
 # -- scaled Bessel functions of any order, hypergeometric functions, elliptic integrals ------------
 

@@ -31,10 +31,17 @@ def is_array(leaf: Any) -> bool:
     return isinstance(leaf, (ArrayHandle, np.ndarray))
 
 
+def _has_own_arithmetic(leaf: Any) -> bool:
+    """True of masked arrays, np.matrix and the like."""
+    return isinstance(leaf, np.ndarray) and type(leaf) not in (np.ndarray, np.memmap)
+
+
 def is_real(leaf: Any) -> bool:
     """True of floats and float arrays of any kind: what has a derivative."""
     if type(leaf) is float:
         return True
+    if _has_own_arithmetic(leaf):
+        return False
     if isinstance(leaf, (Number, ArrayHandle, np.ndarray, np.floating)):
         return np.dtype(dtype_of(leaf)).kind == "f"
     return isinstance(leaf, float)
@@ -88,6 +95,9 @@ def floating(value: Any, like: Any) -> Any:
 
 def passive(leaf: Any) -> Any:
     """An argument that is not differentiated."""
+    if _has_own_arithmetic(leaf):
+        raise JitadTypeError(f"an argument is a {type(leaf).__name__}, whose arithmetic is its own",
+                             caller(), "Make it an ordinary array: np.asarray(a).")  # fmt: skip
     return ArrayHandle(content(leaf)) if is_array(leaf) else leaf
 
 
@@ -144,9 +154,13 @@ def zero_of(leaf: Any) -> Any:
 
 def check_argument(leaf: Any, operator: str, place: str) -> None:
     """Refuse what hides numbers from us or has no derivative we know."""
-    if is_real(leaf) or is_data(leaf):
+    own = _has_own_arithmetic(leaf)
+    if not own and (is_real(leaf) or is_data(leaf)):
         return
-    if is_array(leaf):
+    if own:
+        what = f"a {type(leaf).__name__}, whose arithmetic is its own"
+        remedy = "Make it an ordinary array: np.asarray(a)."
+    elif is_array(leaf):
         what = f"a {np.dtype(dtype_of(leaf))} array"
         remedy = "Derivatives are of float64, float32 and complex128."
     elif callable(leaf):

@@ -18,6 +18,7 @@ import math
 import operator
 import sys
 import typing
+from collections.abc import Hashable
 from dataclasses import replace
 from enum import Enum
 from types import (
@@ -53,7 +54,8 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
-from jitad.values.registry import any_traced
+from jitad.values.registry import any_traced, calling
+from jitad.values.stand_ins import adopt, lent
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -91,7 +93,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(method, *args, **kwargs)
     replacement = _replacement(trace, f, args)
     if replacement is not None:
-        if type(f) in _LIBRARY and f in _CALLING:
+        if type(f) in _LIBRARY and f in calling:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         return replacement(*all_present(args), **kwargs)
     match f:
@@ -153,7 +155,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
         return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
-    return _native(trace, f, args, kwargs)
+    return _native(trace, adopt(f), args, kwargs)
 
 
 def _is_users(f: Any) -> bool:
@@ -207,8 +209,6 @@ WRITTEN_OUT: dict[Any, Any] = {
 
 _CACHED = type(functools.cache(lambda: None))
 _LIBRARY = (type(np.piecewise), FunctionType)
-# functions of NumPy that call the user's
-_CALLING = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
 
 
 def _cached(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
@@ -412,7 +412,9 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
     """Library code, run as it is."""
     if trace is None:
         f = randomness.drawing(f, args)
-        return f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()})
+        if not (getattr(f, "__module__", None) or "").startswith("jitad."):
+            args, kwargs = lent(args), lent(kwargs)
+        return adopt(f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()}))
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
     if randomness.makes(f):
@@ -441,14 +443,15 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         of = args[0] if args and (f is map or f is itertools.starmap) else None
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
-        args = tuple(map(_callback, args))
-        kwargs = {k: _callback(v) for k, v in kwargs.items()}
+        args = tuple(map(_callback, lent(args)))
+        kwargs = {k: _callback(v) for k, v in lent(kwargs).items()}
     out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
     if isinstance(out, np.ndarray):
         return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
+    out = adopt(out)
     return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
 
 

@@ -33,6 +33,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, found
 from jitad.values.number import Number
+from jitad.values.stand_ins import maker
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
@@ -123,6 +124,9 @@ class Captures:
         return out
 
     def _read(self, path: Path, value: Any) -> Any:
+        make = maker(value)
+        if make is not None:
+            return self._standing(path, value, make)
         match value:
             case complex() | np.complexfloating():
                 return self._complex(path, value, Guard(path, "type", type(value)))
@@ -177,6 +181,19 @@ class Captures:
         self.guards.append(guard)
         self.register(value, path)
         return value
+
+    def _standing(self, path: Path, value: Any, make: Callable[[Any, Any], Any]) -> Any:
+        """What stands for an object of a library: its parts are read one by one."""
+        self._thing(path, value, Guard(path, "type", type(value)))
+
+        def read(name: str, via: str = "") -> Any:
+            at, thing = path, value
+            if via:
+                at, thing = path.then("call", via), getattr(value, via)()
+            return self.read(at.then("attr", name), getattr(thing, name))
+
+        with self.builder.at_root():  # what it computes of its parts serves all places
+            return make(value, read)
 
     def _check_visible(self, path: Path, value: Any) -> None:
         """What Python reads of an object without a method of the user's is not seen, nor guarded.
@@ -288,10 +305,12 @@ class Captures:
                 f"{path} is a {type(value).__name__}, whose arithmetic is its own",
                 self.builder.pos, "Make it an ordinary array: np.asarray(a).",
             )  # fmt: skip
-        if value.dtype.kind not in "biufc" or not value.dtype.isnative:
+        wide = value.dtype.itemsize > (16 if value.dtype.kind == "c" else 8)
+        if value.dtype.kind not in "biufc" or not value.dtype.isnative or wide:
             raise JitadTypeError(
                 f"{path} is an array of {value.dtype}", self.builder.pos,
-                "Only arrays of numbers, in the machine's byte order, can be traced.",
+                "Only arrays of numbers of 64 bits at most, in the machine's byte order, can be "
+                "traced.",
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)

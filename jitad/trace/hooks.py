@@ -72,6 +72,7 @@ from jitad.values.journal import made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
+from jitad.values.stand_ins import adopt
 
 attempt = Attempt
 for_, while_ = loops.for_, loops.while_
@@ -130,7 +131,7 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                 return spread(hook, a, b)
             if (a is None or b is None) and name in ("eq", "ne"):
                 return (Is if name == "eq" else IsNot)(a, b)
-            a, b = present(a), present(b)
+            a, b = adopt(present(a)), adopt(present(b))
             if stretched(a) is not None or stretched(b) is not None:
                 return lists.binary(name, a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):

@@ -21,6 +21,7 @@ from jitad.runtime.tags import alive
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.number import Number
+from jitad.values.stand_ins import adopt
 
 
 class _Thread(threading.local):
@@ -89,7 +90,9 @@ def note_container(container: Any) -> None:
 
 def met(value: Any) -> Any:
     """A value from outside, as the function sees it."""
-    if type(value) is not np.ndarray or not _here.copying or value.dtype.kind not in "biuf":
+    if type(value) is not np.ndarray:
+        return adopt(value) if _here.copying else value
+    if not _here.copying or value.dtype.kind not in "biuf":
         return value
     known = _here.arrays.get(id(value))
     if known is None:

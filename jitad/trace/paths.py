@@ -22,7 +22,8 @@ PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic o
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """`steps` from a root: ("attr", name), ("item", key), ("cell", name), ("global", name)."""
+    """`steps` from a root: ("attr", name), ("item", key), ("cell", name), ("global", name),
+    ("call", name of a method without arguments)."""
 
     root: Any  # "function", ("arg", position), ("kwarg", name), or Root(object)
     steps: tuple[tuple[str, Any], ...] = ()
@@ -88,6 +89,8 @@ def _step(at: Any, kind: str, key: Any) -> Any:
             return at.__kwdefaults__[key]
         case "part":
             return part_of(at, key)
+        case "call":
+            return getattr(at, key)()
         case "floats":
             return as_array(at)
     raise AssertionError(kind)

@@ -41,6 +41,7 @@ from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import is_python, require, type_of
 from jitad.values.number import Number, bind
+from jitad.values.stand_ins import adopt
 
 # -- names ----------------------------------------------------------------------------------------
 
@@ -199,7 +200,7 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
         return spread(get_attr, owner, name, whole)
     if is_optional(owner) and hasattr(None, name):
         return asked(get_attr, owner, name, whole)
-    owner = present(owner, JitadAttributeError)
+    owner = adopt(present(owner, JitadAttributeError))
     if isinstance(owner, (Number, ArrayHandle, Complex)):
         if trace is not None:
             trace.step(sys._getframe(1))

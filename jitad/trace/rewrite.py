@@ -14,6 +14,8 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
 from jitad.trace.comprehensions import Hoist
@@ -89,13 +91,17 @@ _REWRITTEN = (
     *(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated", "pointwise")),
     AS_WRITTEN,
 )
+# NumPy's polynomials, which are written in Python over what has replacements
+_LIKE_USERS = f"{np.polynomial.__path__[0]}/"
 
 
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file in _REWRITTEN or (file == functools.__file__ and "_from_" in f.__code__.co_name):
-        return False  # the latter is of `functools.total_ordering`
+    if file in _REWRITTEN or file.startswith(_LIKE_USERS):
+        return False
+    if file == functools.__file__ and "_from_" in f.__code__.co_name:
+        return False  # of `functools.total_ordering`
     return is_library_file(file) or (
         file.startswith("<string>") and f.__module__ == "collections"
     )

@@ -26,6 +26,7 @@ from jitad.trace.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
 from jitad.values.journal import MISSING, why_stale
+from jitad.values.stand_ins import StandIn
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
@@ -129,6 +130,8 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
         return tuple(range(len(value)))
     if type(value) is Stretch:
         return value.keys()
+    if isinstance(value, StandIn):
+        return None
     if type(value) in (dict, OrderedDict, defaultdict, Counter):
         return tuple(value)
     if isinstance(value, (dict, set, frozenset, deque)):

@@ -108,6 +108,9 @@ def as_operand(value: Any) -> Any:
 
 
 def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
+    if type(value) not in (np.ndarray, np.memmap):
+        raise fail(JitadTypeError, f"a {type(value).__name__} has arithmetic of its own, which is "
+                   "not supported", "Make it an ordinary array: np.asarray(a).")  # fmt: skip
     if value.dtype.kind not in "biufc":
         raise fail(JitadTypeError, f"arrays of dtype {value.dtype} are not supported",
                    "Use arrays of numbers.")  # fmt: skip

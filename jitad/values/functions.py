@@ -23,6 +23,7 @@ from jitad.values import (
     norms,
     orders,
     picking,
+    polynomials,
     products,
     python_functions,
     quantiles,
@@ -43,7 +44,7 @@ MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
     rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids,
     signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
-    complex_arrays, complex_linalg, fourier, eigen,
+    complex_arrays, complex_linalg, fourier, eigen, polynomials,
 )  # fmt: skip
 
 __all__ = ["MODULES", "call_unknown", "implementation"]

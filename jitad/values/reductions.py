@@ -109,8 +109,11 @@ def _reduction(
         return _finish(result, shape, axes, keepdims is True, out)
 
     def compute_scalar(content: Any) -> Any:
-        # A scalar is the reduction of an array that holds it alone.
-        return content if shape_of(content) else compute(bind("pack", _strong(content)), (0,))
+        # The reduction of arrays that hold one element each: an `any` of numbers is a bool.
+        shape = shape_of(content)
+        if shape:
+            return compute(bind("reshape", content, *shape, 1), (len(shape),))
+        return compute(bind("pack", _strong(content)), (0,))
 
     replacement.__name__ = original.__name__
     replaces(original)(_without_dtype(replacement) if original in _NO_DTYPE else replacement)

@@ -24,16 +24,22 @@ from jitad.values.number import Number
 
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
 # function is looked for that is not there, and the user has imported these.
-_later = {
+waiting = {
     "scipy.special": "jitad.values.special",
     "scipy.linalg": "jitad.values.scipy_linalg",
-    "scipy.stats": "jitad.values.distributions",
+    "scipy.stats": "jitad.values.laws",
     "scipy.signal": "jitad.values.filters",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
     "scipy.spatial.distance": "jitad.values.distances",
+    "scipy.sparse": "jitad.values.sparse_matrices",
+    "scipy.interpolate": "jitad.values.tables",
+    "scipy.ndimage": "jitad.values.images",
+    "scipy.optimize": "jitad.values.callers",
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
+# functions that call functions they are given: the user's are handed over as their twins
+calling: set[Any] = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
 
 
 def implementation(original: Any) -> Callable[..., Any] | None:
@@ -46,7 +52,7 @@ def implementation(original: Any) -> Callable[..., Any] | None:
         return None
     if found is not None:
         return found
-    if _later and _enter_later():
+    if waiting and enter_later():
         return implementation(original)
     owner = getattr(original, "__self__", None)
     if isinstance(owner, np.ufunc) and _of_ufuncs:
@@ -54,12 +60,12 @@ def implementation(original: Any) -> Callable[..., Any] | None:
     return found
 
 
-def _enter_later() -> bool:
+def enter_later() -> bool:
     """Enter what stands in for functions of modules that were imported meanwhile."""
-    met = [name for name in tuple(_later) if name in sys.modules]
+    met = [name for name in tuple(waiting) if name in sys.modules]
     for name in met:
-        importlib.import_module(_later[name])
-        _later.pop(name, None)
+        importlib.import_module(waiting[name])
+        waiting.pop(name, None)
     return bool(met)
 
 
@@ -247,6 +253,7 @@ def any_traced(values: Iterable[Any]) -> bool:
 def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The original on plain operands: handles lend their ndarrays, an ndarray comes back as one."""
     from jitad.values.array import wrap  # handles use this registry
+    from jitad.values.stand_ins import adopt
 
     out = kwargs.pop("out", None)
     if isinstance(out, tuple) and len(out) == 1:
@@ -266,7 +273,7 @@ def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return write_out(out, result)
     if isinstance(result, tuple) and any(isinstance(r, np.ndarray) for r in result):
         return tuple(wrap(r) if isinstance(r, np.ndarray) else r for r in result)
-    return wrap(result) if isinstance(result, np.ndarray) else result
+    return wrap(result) if isinstance(result, np.ndarray) else adopt(result)
 
 
 def write_out(out: Any, result: Any) -> Any:
@@ -295,6 +302,8 @@ def _lend(value: Any) -> Any:
     """A handle's ndarray for the time of one call."""
     if hasattr(value, "peek"):
         return value.peek()
+    if hasattr(value, "lent"):
+        return value.lent()
     if isinstance(value, (list, tuple)):
         lent = [_lend(v) for v in value]
         if any(x is not v for x, v in zip(lent, value, strict=True)):

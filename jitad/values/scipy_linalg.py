@@ -13,7 +13,11 @@ import scipy.linalg as sl
 
 from jitad.errors import JitadLinAlgError, JitadTypeError
 from jitad.tape.build import Leaf
-from jitad.values import complex_scipy, extents  # noqa: F401  the same of complex matrices
+from jitad.values import (
+    complex_scipy,  # noqa: F401  the same of complex matrices
+    extents,
+    matrix_equations,  # noqa: F401  and compositions
+)
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, require_same
 from jitad.values.creation import filled

@@ -226,6 +226,8 @@ def broadcast_to(a: Any, shape: Any) -> ArrayHandle:
         raise fail(JitadValueError, "input operand has more dimensions than allowed by the shape")
     for n, m in zip(found, dims, strict=True):
         require_same(n, m, lambda: f"cannot broadcast to shape {shape_text(dims)}")
+    if not dims:
+        return array(a)
     return a.showing(dims, stretch)
 
 

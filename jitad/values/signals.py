@@ -144,7 +144,8 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         raise fail(JitadTypeError, "invalid number of arguments")
     steps = [1.0] * len(axes) if not varargs else list(varargs) * (
         len(axes) if len(varargs) == 1 else 1)  # fmt: skip
-    out = [_along(f, k, h, edge_order) for k, h in zip(axes, steps, strict=True)]
+    parts = (_along(f, k, h, edge_order) for k, h in zip(axes, steps, strict=True))
+    out = [p if p.dtype == f.dtype else p.astype(f.dtype) for p in parts]
     return out[0] if len(out) == 1 else tuple(out)
 
 

@@ -134,11 +134,23 @@ def _exprel(x: Any) -> Any:
     return where(small, near, div(elementwise("expm1", outside), outside))
 
 
-def _student(df: Any, x: Any) -> Any:
-    """Student's distribution, by the incomplete beta function, where nothing cancels."""
-    squares = mul(x, x)
-    tail = mul(0.5, elementwise("betainc", mul(0.5, df), 0.5, div(df, add(df, squares))))
-    return where(elementwise("gt", x, 0.0), sub(1.0, tail), tail)
+def _rgamma(x: Any) -> Any:
+    """1 / gamma, which has zeros where gamma has poles: by its reflection there."""
+    low = elementwise("lt", x, 0.5)
+    inside = where(low, x, 0.25)
+    whole = elementwise("rint", inside)
+    odd = elementwise("ne", elementwise("mod", whole, 2.0), 0.0)
+    sine = elementwise("sin", mul(math.pi, sub(inside, whole)))
+    sine = where(odd, elementwise("neg", sine), sine)
+    mirrored = mul(elementwise("gamma", sub(1.0, inside)), sine)
+    return where(low, div(mirrored, math.pi), div(1.0, elementwise("gamma", where(low, 1.0, x))))
+
+
+def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
+    """What the distribution of Fisher and Snedecor has on one side, by the smaller part."""
+    small, both = elementwise("lt", this, other), add(this, other)
+    left = elementwise("betainc", a, b, where(small, div(this, both), 0.25))
+    return where(small, left, elementwise("betaincc", b, a, where(small, 0.25, div(other, both))))
 
 
 def _degrees(name: str) -> Any:
@@ -163,7 +175,9 @@ for _original, _compute in (
     (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
     (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
     (sp.loggamma, as_row("lgamma")),
-    (sp.rgamma, lambda x: div(1.0, elementwise("gamma", x))),
+    (sp.rgamma, _rgamma),
+    (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, x), n)),
+    (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, x))),
     (sp.betaln, betaln),
     (sp.boxcox, _boxcox),
     (sp.inv_boxcox, lambda y, p: where(
@@ -182,18 +196,47 @@ for _original, _compute in (
     (sp.cosdg, _degrees("cos")),
     (sp.tandg, _degrees("tan")),
     (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
-    (sp.ellipkm1, lambda p: elementwise("ellipk", sub(1.0, p))),
     (sp.chdtr, lambda v, x: elementwise("gammainc", mul(0.5, v), mul(0.5, x))),
     (sp.chdtrc, lambda v, x: elementwise("gammaincc", mul(0.5, v), mul(0.5, x))),
     (sp.pdtr, lambda k, m: elementwise("gammaincc", add(elementwise("floor", k), 1.0), m)),
     (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
     (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, x))),
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, x))),
-    (sp.stdtr, _student),
     (sp.kn, lambda n, x: elementwise("kv", n, x)),
     (sp.yn, lambda n, x: elementwise("yv", n, x)),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
+
+
+def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> None:
+    """A spherical Bessel function is the one of half an order more, over the root of x."""
+
+    @replaces(original)
+    def replacement(n: Any, z: Any, derivative: bool = False) -> Any:
+        def value(n: Any, z: Any) -> Any:
+            zero = elementwise("eq", z, 0.0)
+            safe = where(zero, 1.0, z)
+            root = elementwise("sqrt", div(factor, safe))
+            found = mul(root, elementwise(cylindric, add(n, 0.5), safe))
+            return where(zero, at_zero(n), found)
+
+        if isinstance(n, np.ndarray) or not isinstance(n, (int, np.integer)):
+            raise fail(JitadTypeError, f"the order of {original.__name__} must be a known int")
+        z = mul(z, 1.0)
+        if not derivative:
+            return value(int(n), z)
+        before, sign = (value(n - 1, z), 1.0) if n else (value(1, z), -1.0)
+        if original is sp.spherical_in and not n:
+            sign = 1.0
+        if original is sp.spherical_kn:
+            before = elementwise("neg", before) if n else before
+        return mul(sign, before) if not n else sub(before, mul(n + 1.0, div(value(n, z), z)))
+
+
+_spherical(sp.spherical_jn, "jv", 0.5 * math.pi, lambda n: 0.0 if n else 1.0)
+_spherical(sp.spherical_yn, "yv", 0.5 * math.pi, lambda n: -np.inf)
+_spherical(sp.spherical_in, "iv", 0.5 * math.pi, lambda n: 0.0 if n else 1.0)
+_spherical(sp.spherical_kn, "kv", 0.5 * math.pi, lambda n: np.inf)
 
 
 @replaces(sp.polygamma)

@@ -184,7 +184,12 @@ def xlog1py(x: Any, y: Any) -> Any:
 
 
 def logit(p: Any) -> Any:
-    return sub(log(p), elementwise("log1p", elementwise("neg", p)))
+    """log(p / (1 - p)); about one half, where both logarithms are alike, by what is beside it."""
+    middle = elementwise("lt", elementwise("abs", sub(p, 0.5)), 0.2)
+    near, far = where(middle, p, 0.5), where(middle, 0.25, p)
+    s = sub(mul(2.0, near), 1.0)
+    beside = sub(elementwise("log1p", s), elementwise("log1p", elementwise("neg", s)))
+    return where(middle, beside, sub(log(far), elementwise("log1p", elementwise("neg", far))))
 
 
 def log_expit(x: Any) -> Any:

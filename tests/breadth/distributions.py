@@ -68,7 +68,13 @@ for which in ("logpmf", "pmf"):
             add(f"scipy.stats.{name}.{which}", lambda p, f=f, k=counts: f(k, p), U, narrow=False)
         else:
             add(f"scipy.stats.{name}.{which}", lambda p, f=f: f(K, 5, p), U, narrow=False)
-add("scipy.stats.poisson.cdf", lambda mu: st.poisson.cdf(K, mu), P, narrow=False)
+for name in ("poisson", "bernoulli", "binom", "nbinom", "geom"):
+    for which in ("cdf", "sf", "logcdf", "logsf"):
+        f = getattr(getattr(st, name), which)
+        given = (5,) if name in ("binom", "nbinom") else ()
+        counts = {"bernoulli": 0 * K, "geom": K + 1, "binom": K}.get(name, K)
+        add(f"scipy.stats.{name}.{which}", lambda p, f=f, g=given, k=counts: f(k, *g, p), U,
+            narrow=False)  # fmt: skip
 C = n(3, 3) + 2.0 * np.eye(3)
 add("scipy.stats.multivariate_normal.logpdf",
     lambda x, m, c: st.multivariate_normal.logpdf(x, m, c @ c.T), n(3), n(3), C, narrow=False)
@@ -78,14 +84,21 @@ add("scipy.stats.multivariate_normal.logpdf",
 # -- what follows from the distribution function, other distributions -----------------------------
 
 for name, methods in {
-    "norm": "isf", "t": "logcdf logsf", "cauchy": "sf logcdf ppf isf",
-    "logistic": "logcdf logsf ppf", "laplace": "cdf sf logsf ppf", "uniform": "cdf sf ppf",
-    "expon": "logsf logcdf ppf", "gamma": "logcdf isf", "chi2": "sf ppf", "beta": "sf",
-    "lognorm": "cdf sf ppf", "halfnorm": "cdf sf ppf", "invgamma": "cdf sf",
-    "weibull_min": "logpdf pdf cdf sf logsf ppf", "pareto": "logpdf cdf sf ppf",
-    "gumbel_r": "logpdf cdf sf logcdf ppf", "gumbel_l": "logpdf cdf sf logsf ppf",
-    "rayleigh": "logpdf cdf sf ppf", "maxwell": "logpdf cdf", "halfcauchy": "logpdf cdf sf",
-    "f": "logpdf cdf", "skewnorm": "logpdf", "vonmises": "logpdf",
+    "norm": "isf", "t": "logcdf logsf ppf isf", "cauchy": "sf logcdf ppf isf",
+    "logistic": "logcdf logsf ppf isf", "laplace": "cdf sf logcdf logsf ppf isf",
+    "uniform": "cdf sf logcdf logsf ppf isf", "expon": "logsf logcdf ppf isf",
+    "gamma": "logcdf logsf isf", "chi2": "sf logcdf logsf ppf isf", "beta": "sf logcdf logsf isf",
+    "lognorm": "cdf sf logcdf logsf ppf isf", "halfnorm": "cdf sf logcdf logsf ppf isf",
+    "invgamma": "cdf sf logcdf logsf ppf isf",
+    "weibull_min": "logpdf pdf cdf sf logcdf logsf ppf isf",
+    "pareto": "logpdf cdf sf logcdf logsf ppf isf",
+    "gumbel_r": "logpdf cdf sf logcdf logsf ppf isf",
+    "gumbel_l": "logpdf cdf sf logcdf logsf ppf isf",
+    "rayleigh": "logpdf cdf sf logcdf logsf ppf isf",
+    "maxwell": "logpdf pdf cdf sf logcdf logsf ppf isf",
+    "halfcauchy": "logpdf pdf cdf sf logcdf logsf ppf isf",
+    "f": "logpdf pdf cdf sf logcdf logsf ppf isf", "skewnorm": "logpdf pdf",
+    "vonmises": "logpdf pdf",
 }.items():  # fmt: skip
     law = getattr(st, name)
     shapes = {"t": (3.0,), "gamma": (2.0,), "chi2": (3.0,), "beta": (2.0, 1.5), "lognorm": (0.6,),

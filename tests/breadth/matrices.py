@@ -123,3 +123,24 @@ add("scipy.linalg.khatri_rao", lambda a: sl.khatri_rao(a, a[:3] ** 2), A)
 for name in ("cosm", "sinm", "tanm", "coshm", "sinhm", "tanhm"):
     add(f"scipy.linalg.{name}", lambda a, f=getattr(sl, name): f(0.3 * a), A, narrow=False,
         native=name == "cosm")  # fmt: skip
+
+# -- equations and factorisations that are compositions -------------------------------------------
+
+_B, _C, _D = n(3, 3) + 3.0 * np.eye(3), n(2, 2) + 2.0 * np.eye(2), n(3, 2)
+add("scipy.linalg.solve_sylvester", lambda a, b, q: sl.solve_sylvester(a, b, q), _B, _C, _D,
+    narrow=False)  # fmt: skip
+add("scipy.linalg.solve_continuous_lyapunov", lambda a, q: sl.solve_continuous_lyapunov(a, q), _B,
+    n(3, 3), narrow=False)  # fmt: skip
+add("scipy.linalg.solve_discrete_lyapunov", lambda a, q: sl.solve_discrete_lyapunov(0.2 * a, q), _B,
+    n(3, 3), narrow=False)  # fmt: skip
+add("scipy.linalg.solve_circulant",
+    lambda c, b: sl.solve_circulant(np.array([4.0, 0.0, 0.0]) + c, b), n(3), n(3), narrow=False)
+add("scipy.linalg.lu", lambda a: (*sl.lu(a), *sl.lu(a, permute_l=True), sl.lu(a[::-1])[1]), _B,
+    narrow=False)  # fmt: skip
+add("scipy.linalg.expm_frechet", lambda a, e: sl.expm_frechet(0.2 * a, e), _B, n(3, 3),
+    narrow=False)  # fmt: skip
+add("scipy.linalg.polar", lambda a: (*sl.polar(a), *sl.polar(a, "left")), _B, narrow=False)
+add("scipy.linalg.orthogonal_procrustes", lambda a, b: sl.orthogonal_procrustes(a, b), n(4, 2),
+    n(4, 2), narrow=False)  # fmt: skip
+add("scipy.linalg.leslie", lambda f, s: sl.leslie(f, s), n(4), n(3), narrow=False)
+add("scipy.linalg.solve_lyapunov", lambda a: sl.solve_lyapunov(a, np.eye(3)), _B, narrow=False)

@@ -71,3 +71,18 @@ add("scipy.special.stdtr", lambda a: sp.stdtr(3.0, a - 0.8), V, narrow=False)
 for name in ("ellipkinc", "ellipeinc"):
     f = getattr(sp, name)
     add(f"scipy.special.{name}", lambda a, m, f=f: f(0.7 * a, m), V, U, narrow=False, rtol=1e-5)
+for name in ("fdtr", "fdtrc"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: f(3.0, 4.0, 2.0 * a), V, narrow=False)
+add("scipy.special.stdtrit", lambda p: sp.stdtrit(3.0, p), U, narrow=False)
+add("scipy.special.gammainccinv", lambda p: sp.gammainccinv(2.0, p), U, narrow=False)
+add("scipy.special.betainccinv", lambda p: sp.betainccinv(2.0, 1.5, p), U, narrow=False)
+add("scipy.special.rgamma", lambda a: sp.rgamma(a), np.array([-2.3, -0.4, 0.3, 0.7, 4.0]))
+add("scipy.special.expn", lambda a: (sp.expn(3, a), sp.expn(1, a), sp.expn(0, a)), V, narrow=False)
+add("scipy.special.owens_t", lambda a, b: sp.owens_t(a, b), n(5), n(5), narrow=False)
+for name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
+    f = getattr(sp, name)
+    for order in (0, 1, 3):
+        add(f"scipy.special.{name}", lambda a, f=f, k=order: f(k, 1.0 + a), V, narrow=False)
+        add(f"scipy.special.{name}", lambda a, f=f, k=order: f(k, 1.0 + a, derivative=True), V,
+            narrow=False)  # fmt: skip

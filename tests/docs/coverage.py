@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 import scipy.fft
 import scipy.integrate
+import scipy.interpolate
 import scipy.linalg
+import scipy.ndimage
 import scipy.signal
 import scipy.spatial.distance
 import scipy.special
 
+from jitad.values import callers
 from jitad.values.functions import implementation
 from tests.breadth.all import CASES
 
@@ -30,6 +33,7 @@ MODULES: dict[str, ModuleType] = {
     "numpy": np, "numpy.linalg": np.linalg, "numpy.fft": np.fft,
     "scipy.linalg": scipy.linalg, "scipy.special": scipy.special, "scipy.fft": scipy.fft,
     "scipy.integrate": scipy.integrate, "scipy.signal": scipy.signal,
+    "scipy.interpolate": scipy.interpolate, "scipy.ndimage": scipy.ndimage,
     "scipy.spatial.distance": scipy.spatial.distance,
 }  # fmt: skip
 
@@ -78,6 +82,7 @@ REASONS: dict[str, dict[str, str]] = {
     },
 }
 OTHERWISE = "nobody has entered it yet"
+CALLERS = "it decides by numbers where to call your function; the message says what to write"
 
 
 def functions(name: str) -> Iterator[tuple[str, Any]]:
@@ -93,6 +98,8 @@ def functions(name: str) -> Iterator[tuple[str, Any]]:
 def status(name: str, f: str, value: Any) -> str:
     """differentiable, zero, or the reason why it is refused."""
     cases = [c for c in CASES if c.covers == f"{name}.{f}"]
+    if value in callers.REMEDIES:
+        return CALLERS
     if implementation(value) is not None:
         assert cases, f"{name}.{f} has a replacement and no use in tests/breadth"
         answers = f in ANSWERS or all(c.zero for c in cases)
@@ -119,6 +126,14 @@ reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.o
 `.reduceat`, `.accumulate`, `.at` of ufuncs are those of the functions. So are `np.r_`, `np.c_`,
 `np.mgrid`, `np.ogrid`, `np.ndenumerate`, `np.vectorize` (a batch over the elements),
 `sliding_window_view`, `a.flat`, single bools as indices, and `norm(m, s).logpdf(x)`.
+
+These objects are looked into, made inside the function or outside, where their numbers are inputs
+as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sums,
+`multiply`, `T`, `diagonal`, `toarray`; made of traced numbers by `csr_matrix((data, (i, j)))` and
+`diags`; `spsolve` as a dense system), splines and tables of `scipy.interpolate` (`CubicSpline`,
+`PchipInterpolator`, `Akima1DInterpolator` from outside, `CubicHermiteSpline`, `PPoly`, `BSpline`,
+`interp1d`, `RegularGridInterpolator`, with derivatives by places and by values), frozen
+distributions.  `numpy.polynomial` is traced as it is written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign` and the 2-norm have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the

@@ -40,6 +40,12 @@ TRUTH = {
     "spence": lambda x: mp.re(mp.polylog(2, 1 - x)),
     "ellipk": mp.ellipk,
     "ellipe": mp.ellipe,
+    "ellipkm1": lambda p: mp.ellipk(1 - p),
+    "expn": mp.expint,
+    "owens_t": lambda h, a: mp.quad(
+        lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, a]) / (2 * mp.pi),
+    "stdtr": lambda df, x: mp.quad(lambda t: (1 + t * t / df) ** (-(df + 1) / 2), [-mp.inf, 0, x])
+    * mp.gamma((df + 1) / 2) / mp.sqrt(df * mp.pi) / mp.gamma(df / 2),
     "gammainc": lambda a, x: mp.gammainc(a, 0, x, regularized=True),
     "gammaincc": lambda a, x: mp.gammainc(a, x, mp.inf, regularized=True),
     "betainc": lambda a, b, x: mp.betainc(a, b, 0, x, regularized=True),
@@ -53,7 +59,8 @@ TRUTH = {
     "ellipkinc": mp.ellipf,
     "ellipeinc": mp.ellipe,
 }
-INVERSES = {"gammaincinv": "gammainc", "betaincinv": "betainc"}
+INVERSES = {"gammaincinv": "gammainc", "betaincinv": "betainc", "stdtrit": "stdtr",
+            "gammainccinv": "gammaincc", "betainccinv": "betaincc"}  # fmt: skip
 
 
 def points(name: str) -> np.ndarray:

@@ -1,0 +1,376 @@
+"""What becomes of the filters and the interpolation of scipy.ndimage?
+
+A filter is a sum of shifted copies of the padded array, times its weights; how far it reaches must
+be known.  Interpolation is of order 0 or 1.  Computed in double precision, as SciPy does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.ndimage as nd
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.extents import Int
+from jitad.values.kind import fail
+from jitad.values.loops import fold
+from jitad.values.number import Number
+from jitad.values.rearranging import along
+from jitad.values.reductions import axes_of, part
+from jitad.values.registry import call, is_traced, replaces, write_out
+from jitad.values.shaping import handle, ravel
+
+_PAD = {"reflect": "symmetric", "grid-mirror": "symmetric", "mirror": "reflect",
+        "nearest": "edge", "wrap": "wrap", "grid-wrap": "wrap", "constant": "constant",
+        "grid-constant": "constant"}  # fmt: skip
+WRITTEN_OUT = 9  # so few weights are
+
+
+def _image(a: Any) -> ArrayHandle:
+    a = handle(a)
+    if a.dtype.kind != "f":
+        raise fail(JitadTypeError, f"filters of arrays of {a.dtype} give {a.dtype}: not supported "
+                   "here", "Convert the array with astype(float).")  # fmt: skip
+    return a if a.dtype == np.float64 else a.astype(float)
+
+
+def _given(found: Any, like: Any, output: Any) -> Any:
+    """In the dtype of the input, or what `output=` asks for."""
+    kind = handle(like).dtype if output is None or hasattr(output, "assign") else np.dtype(output)
+    found = found if found.dtype == kind else found.astype(kind)
+    return write_out(output, found) if hasattr(output, "assign") else found
+
+
+def _reach(values: Any) -> ArrayHandle:
+    w = handle(values)
+    return w if w.dtype == np.float64 else w.astype(float)
+
+
+def _sizes(w: ArrayHandle) -> list[int]:
+    return [w._static(n, "the size of a filter") for n in w.shape]
+
+
+def _padded(a: Any, axes: Sequence[int], sizes: Sequence[int], origins: Sequence[int],
+            modes: Sequence[str], cval: Any) -> Any:  # fmt: skip
+    for axis, size, origin, mode in zip(axes, sizes, origins, modes, strict=True):
+        if mode not in _PAD:
+            raise fail(JitadValueError, f"boundary mode {mode!r} not supported")
+        before, after = size // 2 + origin, size - size // 2 - 1 - origin
+        if before < 0 or after < 0:
+            raise fail(JitadValueError, "invalid origin")
+        widths = [(before, after) if k == axis else (0, 0) for k in range(a.ndim)]
+        more = {"constant_values": cval} if _PAD[mode] == "constant" else {}
+        a = call(np.pad, a, widths, mode=_PAD[mode], **more) if before or after else a
+    return a
+
+
+def _for_all(value: Any, count: int) -> list[Any]:
+    several = isinstance(value, (list, tuple, np.ndarray))
+    return list(value) if several else [value] * count
+
+
+def _slid(a: Any, w: ArrayHandle, axes: Sequence[int], shape: Any, sizes: Sequence[int]) -> Any:
+    """The sum of the windows of a padded array, times the weights."""
+    flat, count = ravel(w), int(np.prod(sizes))
+
+    def window(k: Int) -> Any:
+        keys, rest = [slice(None)] * a.ndim, k
+        for axis, size in zip(reversed(axes), reversed(sizes), strict=True):
+            start = extents.mod(rest, size)
+            rest = extents.floordiv(rest, size)
+            keys[axis] = slice(start, extents.add(start, shape[axis]))
+        return a[tuple(keys)]
+
+    if count <= WRITTEN_OUT:
+        known = flat.peek() if flat.concrete else None
+        terms = [window(k) * (flat[k] if known is None else float(known[k]))
+                 for k in range(count) if known is None or known[k] != 0.0]  # fmt: skip
+        total = terms[0] if terms else call(np.zeros, shape)
+        for term in terms[1:]:
+            total = total + term
+        return total
+
+    def step(k: Int, done: Any) -> tuple[Any]:
+        return ((ArrayHandle(done) + window(k) * part(flat.content, k)).content,)
+
+    start = call(np.zeros, shape).content
+    return ArrayHandle(fold(count, (start,), step, a.content, flat.content)[0])
+
+
+def _correlated(a: Any, w: Any, axes: Sequence[int], mode: Any, cval: Any, origin: Any) -> Any:
+    a, w = _image(a), _reach(w)
+    sizes = _sizes(w)
+    if len(sizes) != len(axes):
+        raise fail(JitadValueError, "filter weights array has incorrect shape")
+    if not all(sizes):
+        raise fail(JitadValueError, "no filter weights given")
+    modes, origins = _for_all(mode, len(axes)), _for_all(origin, len(axes))
+    wide = _padded(a, axes, sizes, origins, modes, cval)
+    return _slid(wide, w, axes, a.shape, sizes)
+
+
+def _turned(w: Any, origin: Any, count: int) -> tuple[Any, list[int]]:
+    w = _reach(w)
+    given = zip(_for_all(origin, count), _sizes(w), strict=True)
+    return call(np.flip, w), [-o - (size % 2 == 0) for o, size in given]
+
+
+def _of_axes(a: Any, axes: Any) -> list[int]:
+    ndim = handle(a).ndim
+    return [int(k) for k in (range(ndim) if axes is None else axes_of(axes, ndim))]
+
+
+@replaces(nd.correlate)
+def correlate(input: Any, weights: Any, output: Any = None, mode: Any = "reflect",
+              cval: Any = 0.0, origin: Any = 0, *, axes: Any = None) -> Any:  # fmt: skip
+    which = _of_axes(input, axes)
+    return _given(_correlated(input, weights, which, mode, cval, origin), input, output)
+
+
+@replaces(nd.convolve)
+def convolve(input: Any, weights: Any, output: Any = None, mode: Any = "reflect",
+             cval: Any = 0.0, origin: Any = 0, *, axes: Any = None) -> Any:  # fmt: skip
+    which = _of_axes(input, axes)
+    turned, origins = _turned(weights, origin, len(which))
+    return _given(_correlated(input, turned, which, mode, cval, origins), input, output)
+
+
+@replaces(nd.correlate1d)
+def correlate1d(input: Any, weights: Any, axis: int = -1, output: Any = None,
+                mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Any:  # fmt: skip
+    which = _of_axes(input, axis)
+    return _given(_correlated(input, weights, which, mode, cval, origin), input, output)
+
+
+@replaces(nd.convolve1d)
+def convolve1d(input: Any, weights: Any, axis: int = -1, output: Any = None,
+               mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Any:  # fmt: skip
+    turned, origins = _turned(weights, origin, 1)
+    which = _of_axes(input, axis)
+    return _given(_correlated(input, turned, which, mode, cval, origins), input, output)
+
+
+def _in_turn(a: Any, axes: Any, modes: Any, make: Any, cval: Any, origins: Any = 0) -> Any:
+    """One filter after the other; `make(k)` gives the weights of the k-th, None for none."""
+    which = _of_axes(a, axes)
+    found = _image(a)
+    n = len(which)
+    each = zip(which, _for_all(modes, n), _for_all(origins, n), strict=True)
+    for k, (axis, mode, origin) in enumerate(each):
+        w = make(k)
+        if w is not None:
+            found = _correlated(found, w, [axis], mode, cval, origin)
+    return found
+
+
+# -- by name --------------------------------------------------------------------------------------
+
+
+def _bell(sigma: Any, order: int, truncate: float, radius: Any) -> Any:
+    """The weights of a Gaussian, or of its derivative of some order, last first."""
+    if radius is None and is_traced(sigma):
+        raise fail(JitadTypeError, "how far a Gaussian filter reaches depends on sigma, which is "
+                   "traced", "Give radius=.")  # fmt: skip
+    reach = int(truncate * float(sigma) + 0.5) if radius is None else int(radius)
+    x = np.arange(-reach, reach + 1)
+    square = call(np.multiply, sigma, sigma)
+    bell = call(np.exp, call(np.multiply, call(np.true_divide, -0.5, square), x**2))
+    bell = call(np.true_divide, bell, call(np.sum, bell))
+    if not order:
+        return bell
+    powers = np.arange(order + 1)
+    q: Any = np.zeros(order + 1)
+    q[0] = 1
+    rise = np.diag(powers[1:], 1)
+    fall = call(np.true_divide, np.diag(np.ones(order), -1), call(np.negative, square))
+    for _ in range(order):
+        q = call(np.matmul, call(np.add, rise, fall), q)
+    return call(np.flip, call(np.multiply, call(np.matmul, np.power.outer(x, powers), q), bell))
+
+
+@replaces(nd.gaussian_filter1d)
+def gaussian_filter1d(input: Any, sigma: Any, axis: int = -1, order: int = 0, output: Any = None,
+                      mode: str = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
+                      radius: Any = None) -> Any:  # fmt: skip
+    w = _bell(sigma, order, truncate, radius)
+    return _given(_correlated(input, w, _of_axes(input, axis), mode, cval, 0), input, output)
+
+
+@replaces(nd.gaussian_filter)
+def gaussian_filter(input: Any, sigma: Any, order: Any = 0, output: Any = None,
+                    mode: Any = "reflect", cval: Any = 0.0, truncate: float = 4.0, *,
+                    radius: Any = None, axes: Any = None) -> Any:  # fmt: skip
+    n = len(_of_axes(input, axes))
+    sigmas = list(sigma) if isinstance(sigma, (list, tuple, np.ndarray)) else [sigma] * n
+    orders, reaches = _for_all(order, n), _for_all(radius, n)
+
+    def weights(k: int) -> Any:
+        none = not is_traced(sigmas[k]) and not sigmas[k] > 1e-15
+        return None if none else _bell(sigmas[k], orders[k], truncate, reaches[k])
+
+    return _given(_in_turn(input, axes, mode, weights, cval), input, output)
+
+
+@replaces(nd.uniform_filter1d)
+def uniform_filter1d(input: Any, size: int, axis: int = -1, output: Any = None,
+                     mode: str = "reflect", cval: Any = 0.0, origin: int = 0) -> Any:  # fmt: skip
+    return correlate1d(input, np.full(size, 1.0 / size), axis, output, mode, cval, origin)
+
+
+@replaces(nd.uniform_filter)
+def uniform_filter(input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect",
+                   cval: Any = 0.0, origin: Any = 0, *, axes: Any = None) -> Any:  # fmt: skip
+    sizes = _for_all(size, len(_of_axes(input, axes)))
+    found = _in_turn(input, axes, mode, lambda k: np.full(sizes[k], 1.0 / sizes[k])
+                     if sizes[k] > 1 else None, cval, origin)  # fmt: skip
+    return _given(found, input, output)
+
+
+def _edges(original: Any, beside: list[float]) -> None:
+    @replaces(original)
+    def replacement(input: Any, axis: int = -1, output: Any = None, mode: Any = "reflect",
+                    cval: Any = 0.0) -> Any:  # fmt: skip
+        (which,) = _of_axes(input, axis)
+        modes = _for_all(mode, handle(input).ndim)
+        found = _correlated(input, [-1.0, 0.0, 1.0], [which], modes[which], cval, 0)
+        for k in range(found.ndim):
+            if k != which:
+                found = _correlated(found, beside, [k], modes[k], cval, 0)
+        return _given(found, input, output)
+
+
+_edges(nd.sobel, [1.0, 2.0, 1.0])
+_edges(nd.prewitt, [1.0, 1.0, 1.0])
+
+
+@replaces(nd.laplace)
+def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, *,
+            axes: Any = None) -> Any:  # fmt: skip
+    which = _of_axes(input, axes)
+    parts = [_correlated(input, [1.0, -2.0, 1.0], [k], m, cval, 0)
+             for k, m in zip(which, _for_all(mode, len(which)), strict=True)]  # fmt: skip
+    total = parts[0]
+    for p in parts[1:]:
+        total = total + p
+    return _given(total, input, output)
+
+
+def _extreme(original: Any, choose: Any) -> None:
+    @replaces(original)
+    def replacement(input: Any, size: Any = None, footprint: Any = None, output: Any = None,
+                    mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+                    axes: Any = None) -> Any:  # fmt: skip
+        if size is None or footprint is not None:
+            raise fail(JitadTypeError, f"{original.__name__} is supported with size=, not with "
+                       "footprint=")  # fmt: skip
+        which = _of_axes(input, axes)
+        n = len(which)
+        found, a = None, _image(input)
+        for axis, s, m, o in zip(which, _for_all(size, n), _for_all(mode, n),
+                                 _for_all(origin, n), strict=True):  # fmt: skip
+            wide = _padded(a, [axis], [s], [o], [m], cval)
+            windows = [wide[along(axis, slice(k, extents.add(k, a.shape[axis])))] for k in range(s)]
+            found = windows[0]
+            for w in windows[1:]:
+                found = call(choose, found, w)
+            a = found
+        return _given(a, input, output)
+
+
+_extreme(nd.maximum_filter, np.maximum)
+_extreme(nd.minimum_filter, np.minimum)
+
+# -- interpolation --------------------------------------------------------------------------------
+
+
+def _mapped(t: Any, n: Int, mode: str) -> Any:
+    """A coordinate as one in the array."""
+    if mode == "nearest":
+        return call(np.clip, t, 0, extents.sub(n, 1))
+    if mode == "mirror":
+        period = extents.mul(2, extents.sub(n, 1))
+        t = call(np.remainder, t, period)
+        return call(np.minimum, t, period - t)
+    return t
+
+
+def _index(i: Any, n: Int, mode: str) -> Any:
+    if mode == "reflect":
+        i = call(np.remainder, i, extents.mul(2, n))
+        return call(np.where, i >= n, extents.sub(extents.mul(2, n), 1) - i, i)
+    return call(np.clip, i, 0, extents.sub(n, 1))
+
+
+@replaces(nd.map_coordinates)
+def map_coordinates(input: Any, coordinates: Any, output: Any = None, order: int = 3,
+                    mode: str = "constant", cval: Any = 0.0,
+                    prefilter: bool = True) -> Any:  # fmt: skip
+    """The corners around each place, weighed."""
+    if order not in (0, 1):
+        raise fail(JitadTypeError, f"interpolation of order {order} is not supported here",
+                   "Use order=1, or splines of scipy.interpolate.")  # fmt: skip
+    mode = {"grid-mirror": "reflect"}.get(mode, mode)
+    if mode not in ("constant", "nearest", "mirror", "reflect"):
+        raise fail(JitadTypeError, f"mode={mode!r} of interpolation is not supported here")
+    a = _image(input)
+    places = coordinates if isinstance(coordinates, (list, tuple)) else handle(coordinates)
+    if len(places) != a.ndim:
+        raise fail(JitadValueError, "invalid shape for coordinate array")
+    inside: Any = True
+    corners: list[tuple[Any, Any]] = [((), 1.0)]
+    for d in range(a.ndim):
+        n, t = a.shape[d], handle(places[d]) * 1.0
+        if mode == "constant":
+            within = call(np.logical_and, t >= 0.0, t <= extents.sub(n, 1))
+            inside = within if inside is True else call(np.logical_and, inside, within)
+        t = _mapped(t, n, mode)
+        if order == 0:
+            near = call(np.floor, t + 0.5).astype(int)
+            corners = [((*k, _index(near, n, mode)), w) for k, w in corners]
+            continue
+        low = call(np.floor, t)
+        s, at = t - low, low.astype(int)
+        both = [(_index(at, n, mode), 1.0 - s), (_index(at + 1, n, mode), s)]
+        corners = [((*k, i), v * w) for k, w in corners for i, v in both]
+    found: Any = 0.0
+    for k, w in corners:
+        found = found + a[k] * w
+    if inside is not True:
+        found = call(np.where, inside, found, cval)
+    return _given(found, input, output)
+
+
+def _on_grid(a: Any, shape: Any, source: Any, order: int, mode: str, cval: Any) -> Any:
+    axes = [source(d, call(np.arange, n)) for d, n in enumerate(shape)]
+    coordinates = call(np.meshgrid, *axes, indexing="ij")
+    return map_coordinates(a, list(coordinates), None, order, mode, cval)
+
+
+@replaces(nd.shift)
+def shift(input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant",
+          cval: Any = 0.0, prefilter: bool = True) -> Any:  # fmt: skip
+    a = handle(input)
+    by = handle(shift)
+    each = [by[k] for k in range(a.ndim)] if by.ndim else [by[()]] * a.ndim
+    found = _on_grid(a, a.shape, lambda d, i: i - each[d], order, mode, cval)
+    return _given(found, input, output)
+
+
+@replaces(nd.zoom)
+def zoom(input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = "constant",
+         cval: Any = 0.0, prefilter: bool = True, *, grid_mode: bool = False) -> Any:  # fmt: skip
+    a = handle(input)
+    factors = _for_all(zoom, a.ndim)
+    if grid_mode or any(isinstance(f, Number) for f in factors):
+        raise fail(JitadTypeError, "zoom is supported by known factors, without grid_mode=")
+    sizes = [a._static(n, "an extent of an array that is zoomed") for n in a.shape]
+    shape = [round(n * f) for n, f in zip(sizes, factors, strict=True)]
+    steps = [(n - 1) / (m - 1) if m > 1 else 1.0 for n, m in zip(sizes, shape, strict=True)]
+    found = _on_grid(a, shape, lambda d, i: i * steps[d], order, mode, cval)
+    return _given(found, input, output)
+
+

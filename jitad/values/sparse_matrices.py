@@ -1,0 +1,343 @@
+"""What becomes of the sparse matrices of scipy.sparse?
+
+All are held as their entries: a row, a column and a number each.  A product is one pass over them,
+which gathers from the one operand and adds to the result; its adjoint is another.  Matrices are
+data from outside, or made of traced numbers at known or traced places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as ss
+import scipy.sparse.linalg as ssl
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
+from jitad.values.broadcast import as_operand, require_same, shape_of
+from jitad.values.kind import fail, require
+from jitad.values.number import Number, bind
+from jitad.values.registry import any_traced, call, call_plain, replaces
+from jitad.values.shaping import handle
+from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
+
+LARGEST_DENSE = 1000  # rows of a system that is solved as a dense one
+
+
+class SparseMatrix(StandIn):
+    """`kind` is "matrix" or "array", of which the former's `*` is the matrix product."""
+
+    _what = "sparse matrix"
+    __array_priority__ = 10000.0
+    __array_ufunc__ = None  # so that arrays leave their operators to it
+    ndim = 2
+
+    def __init__(self, rows: Any, cols: Any, data: Any, shape: Any, kind: str, form: str) -> None:
+        self._rows, self._cols, self._data = handle(rows), handle(cols), handle(data)
+        self.shape, self._kind, self.format = tuple(shape), kind, form
+
+    def _like(self, data: Any, rows: Any = None, cols: Any = None, shape: Any = None) -> Any:
+        rows, cols = self._rows if rows is None else rows, self._cols if cols is None else cols
+        return SparseMatrix(rows, cols, data, shape or self.shape, self._kind, self.format)
+
+    def __repr__(self) -> str:
+        return f"<sparse {self._kind} of {self.dtype}, shape {self.shape}>"
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._data.dtype
+
+    @property
+    def nnz(self) -> Any:
+        return self._data.shape[0]
+
+    @property
+    def T(self) -> Any:
+        return self.transpose()
+
+    def transpose(self, axes: Any = None, copy: bool = False) -> Any:
+        turned = self._like(self._data, self._cols, self._rows, self.shape[::-1])
+        turned.format = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
+        return turned
+
+    def copy(self) -> Any:
+        return self._like(call(np.copy, self._data))
+
+    # -- products ---------------------------------------------------------------------------------
+
+    def __matmul__(self, other: Any) -> Any:
+        other = adopt(other)
+        if isinstance(other, SparseMatrix):
+            if self._original is not None and other._original is not None:
+                return adopt(self._original @ other._original)
+            raise fail(JitadTypeError, "a product of two sparse matrices is not supported here",
+                       "Make it outside, or multiply vectors: A @ (B @ x).")  # fmt: skip
+        x = handle(other)
+        if x.ndim not in (1, 2):
+            raise fail(JitadValueError, "a sparse matrix can be multiplied with a vector or matrix")
+        require_same(x.shape[0], self.shape[1], lambda: "matmul: dimension mismatch")
+        kind = np.result_type(self.dtype, x.dtype)
+        out = call(np.zeros, (self.shape[0], *x.shape[1:]), dtype=kind)
+        data = self._data if x.ndim == 1 else self._data.with_axes((1,))
+        call(np.add.at, out, self._rows, call(np.multiply, data, x[self._cols]))
+        return out
+
+    def __rmatmul__(self, other: Any) -> Any:
+        x = handle(other)
+        turned = self.transpose()
+        return turned @ x if x.ndim == 1 else (turned @ x.T).T
+
+    def dot(self, other: Any) -> Any:
+        return self._scaled(other) if _is_scalar(other) else self @ other
+
+    def __mul__(self, other: Any) -> Any:
+        if _is_scalar(other):
+            return self._scaled(other)
+        return self @ other if self._kind == "matrix" else self.multiply(other)
+
+    def __rmul__(self, other: Any) -> Any:
+        if _is_scalar(other):
+            return self._scaled(other)
+        return other @ self if self._kind == "matrix" else self.multiply(other)
+
+    def _scaled(self, factor: Any) -> Any:
+        return self._like(call(np.multiply, self._data, factor))
+
+    def __truediv__(self, other: Any) -> Any:
+        if not _is_scalar(other):
+            raise fail(JitadTypeError, "a sparse matrix can be divided by a number here")
+        return self._like(call(np.true_divide, self._data, other))
+
+    def __neg__(self) -> Any:
+        return self._like(call(np.negative, self._data))
+
+    def multiply(self, other: Any) -> Any:
+        """Element by element with a number, a row, a column or a matrix."""
+        if _is_scalar(other):
+            return self._scaled(other)
+        if _is_sparse(other):
+            raise fail(JitadTypeError, "multiply() of two sparse matrices is not supported here")
+        x = handle(other)
+        if x.ndim == 1:
+            x = x.with_axes((0,))
+        at = []
+        for k, places in enumerate((self._rows, self._cols)):
+            one = not isinstance(x.shape[k], Number) and x.shape[k] == 1
+            if not one:
+                require_same(x.shape[k], self.shape[k], lambda: "inconsistent shapes")
+            at.append(0 if one else places)
+        return self._like(call(np.multiply, self._data, x[tuple(at)]))
+
+    # -- sums -------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        other = adopt(other)
+        if _is_scalar(other) or not isinstance(other, SparseMatrix):
+            return self._dense("the sum with an array") + other
+        for n, m in zip(self.shape, other.shape, strict=True):
+            require_same(n, m, lambda: "inconsistent shapes")
+        names = ("_data", "_rows", "_cols")
+        pairs = ([getattr(self, name), getattr(other, name)] for name in names)
+        return self._like(*(call(np.concatenate, pair) for pair in pairs))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        other = adopt(other)
+        return self + (-other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        if axis is None:
+            return call(np.sum, self._data)
+        if self._kind == "matrix":
+            raise fail(JitadTypeError, "axis= of sum() gives an np.matrix, which is not supported",
+                       "Use a sparse array, or A @ np.ones(n).")  # fmt: skip
+        kept = 0 if axis in (1, -1) else 1
+        total = call(np.zeros, self.shape[kept], dtype=self.dtype)
+        call(np.add.at, total, self._rows if kept == 0 else self._cols, self._data)
+        return total
+
+    def diagonal(self, k: int = 0) -> Any:
+        if k:
+            raise fail(JitadTypeError, "diagonal(k) is supported for k = 0")
+        found = call(np.zeros, extents.smallest(*self.shape), dtype=self.dtype)
+        here = call(np.equal, self._rows, self._cols)
+        call(np.add.at, found, call(np.where, here, self._rows, 0),
+             call(np.where, here, self._data, self.dtype.type(0)))  # fmt: skip
+        return found
+
+    def toarray(self, order: Any = None, out: Any = None) -> Any:
+        found = call(np.zeros, self.shape, dtype=self.dtype)
+        call(np.add.at, found, (self._rows, self._cols), self._data)
+        return found
+
+    def todense(self, order: Any = None, out: Any = None) -> Any:
+        return self._dense("todense()")
+
+    def _dense(self, what: str) -> Any:
+        if self._kind == "matrix":
+            raise fail(JitadTypeError, f"{what} gives an np.matrix, which is not supported",
+                       "Use A.toarray().")  # fmt: skip
+        return self.toarray()
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
+        return self._like(self._data.astype(dtype))
+
+
+def _converted(form: str) -> Any:
+    def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
+        out = self._like(self._data)
+        out.format = form
+        return out
+
+    return convert
+
+
+for _form in ("csr", "csc", "coo"):
+    setattr(SparseMatrix, f"to{_form}", _converted(_form))
+
+
+def _is_sparse(value: Any) -> bool:
+    return isinstance(value, SparseMatrix) or ss.issparse(value)
+
+
+def _is_scalar(value: Any) -> bool:
+    return not isinstance(value, StandIn) and not ss.issparse(value) and not shape_of(
+        as_operand(value))  # fmt: skip
+
+
+# -- from outside ---------------------------------------------------------------------------------
+
+_FORMS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
+
+
+def _spread(indptr: Any, count: Any) -> Any:
+    """The row of each entry, of compressed rows: how many rows have begun before it."""
+    begun = call(np.zeros, extents.add(count, 1), dtype=int)
+    call(np.add.at, begun, indptr[1:-1], 1)
+    return call(np.cumsum, begun)[:-1]
+
+
+@stands_for(*(getattr(ss, f"{f}_{kind}") for f in _FORMS for kind in ("matrix", "array")))
+def made(value: Any, read: Read) -> StandIn:
+    kind = "matrix" if isinstance(value, ss.spmatrix) else "array"
+    if value.ndim != 2:
+        return StandIn()  # which is refused where it is used
+    shape, form = read("shape"), value.format
+    if form in ("csr", "csc"):
+        inner, data = read("indices"), read("data")
+        outer = _spread(read("indptr"), data.shape[0])
+        rows, cols = (outer, inner) if form == "csr" else (inner, outer)
+    elif form == "coo":
+        rows, cols, data = read("row"), read("col"), read("data")
+    else:
+        rows, cols, data = (read(name, "tocoo") for name in ("row", "col", "data"))
+    out = SparseMatrix(rows, cols, data, shape, kind, form)
+    if form in ("csr", "csc"):
+        out._given = {"data": data, "indices": inner, "indptr": read("indptr")}
+    elif form == "coo":
+        out._given = {"data": data, "row": rows, "col": cols}
+    return out
+
+
+# -- made in the function -------------------------------------------------------------------------
+
+
+def _enter(form: str, kind: str) -> None:
+    original = getattr(ss, f"{form}_{kind}")
+
+    @replaces(original, plain=False)
+    def replacement(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
+        given = arg1
+        if isinstance(given, SparseMatrix):
+            out = SparseMatrix(given._rows, given._cols, given._data, given.shape, kind, form)
+            return out if dtype is None else out.astype(dtype)
+        inside = [p for x in given for p in (x if isinstance(x, tuple) else (x,))] if isinstance(
+            given, tuple) else [given]  # fmt: skip
+        if not any_traced(inside):
+            return adopt(call_plain(original, (given,), {"shape": shape, "dtype": dtype}))
+        if not isinstance(given, tuple) or len(given) not in (2, 3):
+            raise fail(JitadTypeError, f"{form}_{kind} of a traced array is not supported",
+                       "Give (data, (rows, columns)) and the shape.")  # fmt: skip
+        if len(given) == 3:
+            if form == "coo":
+                raise fail(JitadTypeError, "unrecognized form of coo_matrix")
+            data, inner, indptr = map(handle, given)
+            outer = _spread(indptr, data.shape[0])
+            if shape is None and form == "csr":
+                shape = (extents.sub(indptr.shape[0], 1), _extent(inner))
+            rows, cols = (outer, inner) if form == "csr" else (inner, outer)
+        else:
+            data, (rows, cols) = handle(given[0]), map(handle, given[1])
+        if shape is None:
+            shape = tuple(_extent(places) for places in (rows, cols))
+        found = SparseMatrix(rows, cols, data, shape, kind, form)
+        return found if dtype is None else found.astype(dtype)
+
+
+def _extent(places: Any) -> int:
+    if not places.concrete:
+        raise fail(JitadTypeError, "the shape of this sparse matrix is not known", "Give shape=.")
+    return int(np.max(places.peek(), initial=-1)) + 1
+
+
+for _form in ("csr", "csc", "coo"):
+    for _kind in ("matrix", "array"):
+        _enter(_form, _kind)
+
+
+@replaces(ss.issparse, plain=False)
+def issparse(x: Any) -> bool:
+    return _is_sparse(x)
+
+
+def _diagonals(original: Any, kind: str) -> None:
+    @replaces(original)
+    def replacement(diagonals: Any, offsets: Any = 0, *, shape: Any = None, format: Any = None,
+                    dtype: Any = None) -> Any:  # fmt: skip
+        lone = not isinstance(offsets, (list, tuple, np.ndarray))
+        parts = [handle(diagonals)] if lone and not isinstance(diagonals, (list, tuple)) else [
+            *map(handle, diagonals)]  # fmt: skip
+        places = [offsets] if lone else list(offsets)
+        if len(parts) == 1 and parts[0].ndim == 2:
+            parts = [parts[0][k] for k in range(len(places))]
+        if shape is None:
+            n = extents.add(parts[0].shape[0], abs(int(places[0])))
+            shape = (n, n)
+        rows, cols, data = [], [], []
+        for d, offset in zip(parts, places, strict=True):
+            k = int(offset)
+            above, before = max(-k, 0), max(k, 0)
+            count = extents.smallest(extents.sub(shape[0], above), extents.sub(shape[1], before))
+            at = call(np.arange, count)
+            d = call(np.broadcast_to, d, (count,))
+            rows.append(call(np.add, at, above))
+            cols.append(call(np.add, at, before))
+            data.append(d)
+        at, across, numbers = (call(np.concatenate, x) for x in (rows, cols, data))
+        found = SparseMatrix(at, across, numbers, shape, kind, format or "dia")
+        return found if dtype is None else found.astype(dtype)
+
+
+_diagonals(ss.diags, "matrix")
+_diagonals(ss.diags_array, "array")
+
+# -- systems of equations -------------------------------------------------------------------------
+
+
+@replaces(ssl.spsolve, plain=False)
+def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
+    """As a dense system, so of some hundreds of unknowns at most."""
+    A = adopt(A)
+    if not isinstance(A, SparseMatrix):
+        raise fail(JitadTypeError, "spsolve needs a sparse matrix", "Use np.linalg.solve.")
+    n = A.shape[0]
+    few = bind("le", n, LARGEST_DENSE) if isinstance(n, Number) else n <= LARGEST_DENSE
+    require(few, JitadTypeError, f"spsolve is supported for {LARGEST_DENSE} unknowns at most: the "
+            "system is solved as a dense one", "Write it as a function with rules: primitive(), "
+            "with spsolve(A.T, ...) in the reverse rule.")  # fmt: skip
+    return call(np.linalg.solve, A.toarray(), b)

@@ -1,0 +1,187 @@
+"""Are objects of libraries looked into safely: nothing stale, nothing baked in, clear refusals?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.integrate as si
+import scipy.interpolate as ip
+import scipy.optimize as so
+import scipy.sparse as ss
+import scipy.stats as st
+
+from jitad import JitadError, grad, jit, jit_grad, jvp
+
+X = np.array([0.3, -0.7, 1.1])
+
+
+def test_numbers_of_a_sparse_matrix_are_inputs() -> None:
+    """Written to, exchanged, of other entries, of another format: each time what is there now."""
+    a = ss.csr_array(np.array([[1.0, 0.0, 2.0], [0.0, 0.0, 0.0], [0.5, 3.0, 0.0]]))
+    holder = {"a": a}
+    g = jit_grad(lambda x: np.sum((holder["a"] @ x) ** 2))
+
+    def check() -> None:
+        dense = holder["a"].toarray()
+        np.testing.assert_allclose(g(X), 2.0 * dense.T @ (dense @ X), rtol=1e-12)
+
+    check()
+    a.data[:] = [4.0, -1.0, 2.0, 0.3]
+    check()
+    assert len(g.specialisations) == 1
+    holder["a"] = ss.csr_array(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 5.0], [0.0, 0.0, 0.0]]))
+    check()
+    assert len(g.specialisations) == 1
+    for other in (holder["a"].tocoo(), holder["a"].tolil(), ss.csr_array(np.ones((2, 3)))):
+        holder["a"] = other
+        check()
+
+
+def test_in_a_loop_under_a_condition_as_an_argument() -> None:
+    a = ss.csc_matrix(np.array([[1.0, 0.2, 0.0], [0.0, 0.9, 0.0], [0.1, 0.0, 0.8]]))
+
+    def f(x, a, n):
+        for _ in range(n):
+            x = a @ x if x[0] > 0.0 else a.T @ x
+        return np.sum(x**2)
+
+    for x in (X, -X):
+        h = 1e-6
+        steps = [(f(x + h * e, a, 7) - f(x - h * e, a, 7)) / (2 * h) for e in np.eye(3)]
+        np.testing.assert_allclose(jit_grad(f)(x, a, 7), steps, rtol=1e-7)
+        np.testing.assert_allclose(grad(f)(x, a, 7), steps, rtol=1e-7)
+
+
+def test_a_derivative_leaves_the_matrix_alone() -> None:
+    a = ss.csr_matrix(np.eye(3))
+    before = a.copy()
+    jit_grad(lambda x: np.sum((2.0 * a @ x) ** 2))(X)
+    grad(lambda x: np.sum((2.0 * a @ x) ** 2))(X)
+    assert (a != before).nnz == 0
+
+
+def test_a_spline_that_is_exchanged() -> None:
+    holder = [ip.CubicSpline([0.0, 1.0, 2.0, 3.0], [1.0, 0.0, 2.0, 1.0])]
+    g = jit_grad(lambda x: holder[0](x) * 2.0)
+    for y in ([1.0, 0.0, 2.0, 1.0], [0.0, 1.0, -2.0, 5.0, 3.0]):
+        holder[0] = ip.CubicSpline(np.arange(len(y)), y)
+        assert g(1.3) == pytest.approx(2.0 * holder[0](1.3, 1), rel=1e-12)
+    assert len(g.specialisations) <= 2
+
+
+def test_a_frozen_distribution_that_is_exchanged() -> None:
+    holder = [st.norm(0.5, scale=2.0)]
+    g = jit_grad(lambda x: holder[0].logpdf(x))
+    assert g(1.0) == pytest.approx(-0.5 / 4.0, rel=1e-12)
+    holder[0] = st.norm(0.0, scale=1.0)
+    assert g(1.0) == pytest.approx(-1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: so.brentq(lambda t: t**3 - x[0], 0.0, 2.0),
+    lambda x: so.newton(lambda t: t**3 - x[0], 1.0),
+    lambda x: so.root(lambda t: t**3 - x, np.ones(3)).x[0],
+    lambda x: so.fsolve(lambda t: t**3 - x, np.ones(3))[0],
+    lambda x: so.minimize(lambda t: np.sum((t - x) ** 2), np.zeros(3)).x[0],
+    lambda x: so.least_squares(lambda t: t - x, np.zeros(3)).x[0],
+    lambda x: so.minimize(lambda t: np.sum(t**2), x).x[0],
+    lambda x: si.quad(lambda t: np.exp(-t * x[0]), 0.0, 1.0)[0],
+    lambda x: si.quad(np.exp, 0.0, x[0])[0],
+    lambda x: si.solve_ivp(lambda t, y: -y * x[0], (0.0, 1.0), [1.0]).y[0, -1],
+    lambda x: si.odeint(lambda y, t: -y * x[0], [1.0], [0.0, 1.0])[-1, 0],
+])  # fmt: skip
+@pytest.mark.parametrize("derive", [grad, jit_grad])
+def test_functions_that_call_the_users_say_what_to_write(derive, f) -> None:
+    with pytest.raises(JitadError, match="is not supported on traced") as raised:
+        derive(f)(X)
+    text = str(raised.value)
+    assert any(word in text for word in ("jitad.root", "jitad.argmin", "fixed_quad", "as a loop"))
+    assert "test_library_objects.py" in text
+
+
+def test_they_run_where_nothing_is_traced() -> None:
+    def f(x):
+        root = so.brentq(lambda t: t * t - 2.0, 0.0, 2.0)
+        area, _ = si.quad(lambda t: t * t, 0.0, 1.0)
+        return root * area * x * x
+
+    want = 2.0 * 3.0 * np.sqrt(2.0) / 3.0
+    assert grad(f)(3.0) == pytest.approx(want, rel=1e-9)
+    assert jit_grad(f)(3.0) == pytest.approx(want, rel=1e-9)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x, a: np.sum((a @ a) @ x), lambda x, a: np.sum(a.power(2) @ x),
+    lambda x, a: np.sum(a.sum(axis=0) @ x), lambda x, a: np.sum(ss.kron(a, a) @ np.tile(x, 3)),
+    lambda x, a: np.sum(a.tocsr()[0] @ x), lambda x, a: np.sum(np.asarray(a) @ x),
+])  # fmt: skip
+def test_what_a_sparse_matrix_can_not_do_here_is_refused(f) -> None:
+    with pytest.raises((JitadError, TypeError)):
+        jit_grad(f)(X, ss.csr_matrix(np.eye(3)))
+
+
+def test_a_system_too_large_for_a_dense_one() -> None:
+    from scipy.sparse.linalg import spsolve
+
+    a = ss.eye(1001, format="csc")
+    with pytest.raises(JitadError, match="1000 unknowns at most"):
+        jit(lambda x: spsolve(a, x))(np.ones(1001))
+
+
+def test_a_coefficient_that_would_be_cut_off() -> None:
+    from numpy.polynomial import polynomial
+
+    f = jit(lambda c: polynomial.polymul(c, c))
+    np.testing.assert_allclose(f(X), polynomial.polymul(X, X))
+    with pytest.raises(JitadError, match="the highest power is zero"):
+        f(np.array([1.0, 2.0, 0.0]))
+
+
+def test_arrays_of_one_element_become_numbers() -> None:
+    """`reshape(a, ())` and `broadcast_to(x, ())` are arrays without axes."""
+    def f(x):
+        v = np.ravel(x[0]) * x[1]
+        return np.reshape(v, ()) + np.broadcast_to(x[2] * x[0], ()) + v.reshape(())
+
+    want = [2.0 * X[1] + X[2], 2.0 * X[0], X[0]]
+    np.testing.assert_allclose(jit_grad(f)(X), want, rtol=1e-12)
+    np.testing.assert_allclose(grad(f)(X), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("derive", [grad, jit_grad])
+@pytest.mark.parametrize("make", [
+    lambda a: np.ma.array(a, mask=[True, False, False]), lambda a: np.diag(a).view(np.matrix),
+])  # fmt: skip
+def test_arrays_with_arithmetic_of_their_own_are_refused(derive, make) -> None:
+    """Also where they meet a traced array only: a mask would be lost, a product be another."""
+    with pytest.raises(JitadError, match="arithmetic"):
+        derive(lambda a: np.sum(np.abs(a)))(make(X))
+    for f in (lambda x, a: np.sum(x * a), lambda x, a: np.sum(a + x)):
+        with pytest.raises(JitadError, match=r"arithmetic|can't become a NumPy array"):
+            derive(f)(X, make(X))
+
+
+def test_what_is_too_wide_for_a_kernel_is_refused() -> None:
+    wide = np.ones(3, np.longdouble)
+    if wide.itemsize > 8:
+        with pytest.raises(JitadError, match="64 bits at most"):
+            jit_grad(lambda x: np.sum(x * np.asarray(wide, dtype=float)) + np.sum(wide))(X)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.any(x, axis=()), lambda x: np.all(x, axis=(), keepdims=True),
+    lambda x: np.sum(x > 0.0, axis=()), lambda x: np.mean((4.0 * x).astype(int), axis=()),
+    lambda x: np.max(x, axis=()), lambda x: np.gradient(x.astype("f4"), np.array([0.0, 1, 3])),
+])  # fmt: skip
+def test_dtypes_where_nothing_is_folded(f) -> None:
+    want = f(X)
+    for found in (jvp(f, (X,), (X,))[0], jit(f)(X)):
+        assert found.dtype == want.dtype and found.shape == want.shape
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+
+
+def test_distributions_compute_in_double_precision() -> None:
+    x = X.astype(np.float32)
+    for found in (jvp(st.norm.logpdf, (x,), (x,))[0], jit(st.norm.logpdf)(x)):
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, st.norm.logpdf(x), rtol=1e-12)
