@@ -134,10 +134,8 @@ class Reverse:
 
     def added(self, whole: Atom | None, parts: list[Atom | Into]) -> Atom | None:
         for part in parts:
-            if whole is None or not isinstance(part, Into):
-                whole = part if whole is None else self.reached.plus(whole, part)  # type: ignore[assignment]
-            else:
-                whole = self.reached.into(whole, part)
+            join = self.reached.into if isinstance(part, Into) else self.reached.plus
+            whole = part if whole is None else join(whole, part)  # type: ignore[assignment, arg-type]
         return whole
 
     def gather(self, v: Var, scope: Scope) -> None:
