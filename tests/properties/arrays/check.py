@@ -41,6 +41,7 @@ REFUSED: tuple[str, ...] = (
     "out= must be an array that the function made",  # of what NumPy gives as 0-d arrays
     "assignment destination is read-only",  # of np.einsum("ii->i", a)
     "input operand has more dimensions than allowed by the shape",
+    "a condition on traced values chose what kind of thing is differentiated here",
     "np.polyval is supported for coefficients along one axis",
 )
 
