@@ -262,7 +262,7 @@ def _not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
     """An array of a list of arrays; of an empty one, NumPy knows no further axes."""
     if extents.assume_at_least(count, 1):
         return rows
-    if (not isinstance(count, Number) and count == 0) or extents.rely_on(count, 0):
+    if isinstance(count, int) and count == 0:
         return ArrayHandle(np.zeros(0), owned=True)
     require(bind("ge", count, 1), JitadValueError, "an empty list of arrays is an array of one "
             "axis, where its arrays have more", "Start from np.zeros of the shape.")  # fmt: skip
