@@ -255,6 +255,7 @@ register(Primitive(  # a vector of scalars
     "pack", lambda *v: np.array(v, np.result_type(*v)), _pack_infer,
     jvp=lambda o, ins, dins, y: o.pack(*(0.0 if d is None else d for d in dins)),
     vjp=lambda o, ct, *ins: tuple(o.load(ct, k) for k in range(len(ins) - 1)), fresh=True,
+    tame=True,
 ))  # fmt: skip
 
 
@@ -344,7 +345,7 @@ def _concatenate_vjp(o: Any, ct: Any, *rest: Any, axis: int) -> tuple[Any, ...]:
 
 register(Primitive(  # (*arrays, extent of the result along axis)
     "concatenate", lambda *ins, axis: np.concatenate(ins[:-1], axis=axis), _concatenate_infer,
-    jvp=_concatenate_jvp, vjp=_concatenate_vjp, fresh=True,
+    jvp=_concatenate_jvp, vjp=_concatenate_vjp, fresh=True, tame=True,
 ))  # fmt: skip
 
 # -- reductions -----------------------------------------------------------------------------------
@@ -393,7 +394,7 @@ register(Primitive(
 for _name, _function in (("amax", np.max), ("amin", np.min)):
     register(Primitive(  # ties share the derivative equally
         _name, lambda a, *, axes, f=_function: f(a, axis=axes), _reduced,
-        jvp=_extreme_jvp, vjp=_extreme_vjp,
+        jvp=_extreme_jvp, vjp=_extreme_vjp, tame=True,
     ))  # fmt: skip
 
 # -- products of matrices -------------------------------------------------------------------------
@@ -437,6 +438,6 @@ def _matmul_jvp(o: Any, ins: Any, dins: Any, y: Any) -> Any:
 
 register(Primitive(  # operands of one or two axes
     "matmul", lambda a, b: a @ b, _matmul_infer, jvp=_matmul_jvp, vjp=_matmul_vjp, dear=True,
-    numpy=np.matmul,
+    numpy=np.matmul, tame=True,
 ))  # fmt: skip
 

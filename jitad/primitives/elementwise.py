@@ -55,9 +55,12 @@ def _binary(name: str, evaluate: Any, emit: str, partials: Any = None, **more: A
 
 # -- arithmetic -----------------------------------------------------------------------------------
 
-_binary("add", lambda a, b: a + b, "{0} + {1}", lambda o, a, b, y: (1.0, 1.0), numpy=np.add)
-_binary("sub", lambda a, b: a - b, "{0} - {1}", lambda o, a, b, y: (1.0, -1.0), numpy=np.subtract)
-_binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), numpy=np.multiply)
+_binary("add", lambda a, b: a + b, "{0} + {1}", lambda o, a, b, y: (1.0, 1.0), tame=True,
+        numpy=np.add)  # fmt: skip
+_binary("sub", lambda a, b: a - b, "{0} - {1}", lambda o, a, b, y: (1.0, -1.0), tame=True,
+        numpy=np.subtract)  # fmt: skip
+_binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), tame=True,
+        numpy=np.multiply)  # fmt: skip
 
 
 def _div_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
@@ -93,10 +96,12 @@ _binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floo
         domain=(ANY, POSITIVE), numpy=np.remainder)  # fmt: skip
 _binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a / b)),
         domain=(ANY, POSITIVE))  # fmt: skip
-_row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=arithmetic, numpy=np.negative)
-_row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, numpy=np.absolute)
+_row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=arithmetic, tame=True,
+     numpy=np.negative)  # fmt: skip
+_row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, tame=True,
+     numpy=np.absolute)  # fmt: skip
 _row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a), "sign({0})",
-     lambda o, a, y: (None,), infer=arithmetic, numpy=np.sign)  # fmt: skip
+     lambda o, a, y: (None,), infer=arithmetic, tame=True, numpy=np.sign)  # fmt: skip
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:
@@ -127,7 +132,7 @@ _binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
         domain=(POSITIVE, ANY), dear=True, numpy=np.power)  # fmt: skip
 _binary("hypot", np.hypot, "hypot({0}, {1})",
         lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)),
-        infer=floating, dear=True)  # fmt: skip
+        infer=floating, tame=True, dear=True)  # fmt: skip
 
 
 def _atan2_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
@@ -138,7 +143,8 @@ def _atan2_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
 _binary("atan2", np.arctan2, "atan2({0}, {1})",
         lambda o, a, b, y: _atan2_partials(o, a, b), infer=floating, dear=True)  # fmt: skip
 _binary("copysign", np.copysign, "copysign({0}, {1})",
-        lambda o, a, b, y: (o.sign(a) * o.copysign(1.0, b), None), infer=floating)  # fmt: skip
+        lambda o, a, b, y: (o.sign(a) * o.copysign(1.0, b), None), infer=floating,
+        tame=True)  # fmt: skip
 
 
 def _logaddexp_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
@@ -148,7 +154,7 @@ def _logaddexp_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 
 
 _binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})", _logaddexp_partials, infer=floating,
-        dear=True)  # fmt: skip
+        tame=True, dear=True)  # fmt: skip
 
 
 def _over_norm(o: Any, a: Any, y: Any) -> Any:
@@ -160,18 +166,22 @@ def _over_norm(o: Any, a: Any, y: Any) -> Any:
 
 def _tie(o: Any, y: Any, first: Any, other: Any) -> Any:
     """1 where `first` wins, 1/2 at a tie, 0 otherwise; a float of y's width."""
-    factor = o.where(first, o.where(other, 0.5, 1.0), 0.0)
-    return o.cast(factor, dtype="f4") if dtype_of(y) == "f4" else factor
+    share = o.where(other, 0.5, 1.0)
+    return o.where(first, o.cast(share, dtype="f4") if dtype_of(y) == "f4" else share, 0.0)
 
 
 _binary("maximum", np.maximum, "maximum({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.ge(a, b), o.eq(a, b)), _tie(o, y, o.ge(b, a), o.eq(a, b))))  # fmt: skip
+    _tie(o, y, o.ge(a, b), o.eq(a, b)), _tie(o, y, o.ge(b, a), o.eq(a, b))),
+        tame=True, chooses=True)  # fmt: skip
 _binary("minimum", np.minimum, "minimum({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.le(a, b), o.eq(a, b)), _tie(o, y, o.le(b, a), o.eq(a, b))))  # fmt: skip
+    _tie(o, y, o.le(a, b), o.eq(a, b)), _tie(o, y, o.le(b, a), o.eq(a, b))),
+        tame=True, chooses=True)  # fmt: skip
 _binary("fmax", np.fmax, "fmax({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))))  # fmt: skip
+    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))),
+        tame=True, chooses=True)  # fmt: skip
 _binary("fmin", np.fmin, "fmin({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))))  # fmt: skip
+    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))),
+        tame=True, chooses=True)  # fmt: skip
 
 
 def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
@@ -195,9 +205,11 @@ register(Primitive(
 _TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 
 
-def _unary(name: str, evaluate: Any, partial: Any, domain: Any = ANY, dear: bool = True) -> None:
+def _unary(
+    name: str, evaluate: Any, partial: Any, domain: Any = ANY, dear: bool = True, tame: bool = False
+) -> None:  # fmt: skip
     _row(name, evaluate, name + "({0})", lambda o, x, y: (partial(o, x, y),),
-         domain=(domain,), dear=dear)  # fmt: skip
+         domain=(domain,), dear=dear, tame=tame)  # fmt: skip
 
 
 def _sech2(x: Any) -> Any:
@@ -220,26 +232,26 @@ _unary("log", np.log, lambda o, x, y: 1.0 / x, POSITIVE)
 _unary("log2", np.log2, lambda o, x, y: 1.0 / (x * math.log(2.0)), POSITIVE)
 _unary("log10", np.log10, lambda o, x, y: 1.0 / (x * math.log(10.0)), POSITIVE)
 _unary("log1p", np.log1p, lambda o, x, y: 1.0 / (1.0 + x), UNIT)
-_unary("sin", np.sin, lambda o, x, y: o.cos(x))
-_unary("cos", np.cos, lambda o, x, y: -o.sin(x))
+_unary("sin", np.sin, lambda o, x, y: o.cos(x), tame=True)
+_unary("cos", np.cos, lambda o, x, y: -o.sin(x), tame=True)
 _unary("tan", np.tan, lambda o, x, y: 1.0 + y * y, UNIT)
 _unary("asin", np.arcsin, lambda o, x, y: 1.0 / o.sqrt(_rest_of_one(o, x)), UNIT)
 _unary("acos", np.arccos, lambda o, x, y: -1.0 / o.sqrt(_rest_of_one(o, x)), UNIT)
-_unary("atan", np.arctan, lambda o, x, y: 1.0 / (1.0 + x * x))
+_unary("atan", np.arctan, lambda o, x, y: 1.0 / (1.0 + x * x), tame=True)
 _unary("sinh", np.sinh, lambda o, x, y: o.cosh(x))
 _unary("cosh", np.cosh, lambda o, x, y: o.sinh(x))
-_unary("tanh", np.tanh, lambda o, x, y: o.sech2(x))
-_unary("sech2", _sech2, lambda o, x, y: -2.0 * o.tanh(x) * y)
-_unary("asinh", np.arcsinh, lambda o, x, y: 1.0 / o.hypot(1.0, x))
+_unary("tanh", np.tanh, lambda o, x, y: o.sech2(x), tame=True)
+_unary("sech2", _sech2, lambda o, x, y: -2.0 * o.tanh(x) * y, tame=True)
+_unary("asinh", np.arcsinh, lambda o, x, y: 1.0 / o.hypot(1.0, x), tame=True)
 _unary("acosh", np.arccosh, lambda o, x, y: 1.0 / o.sqrt((x - 1.0) * (x + 1.0)), (1.1, 4.0))
 _unary("atanh", np.arctanh, lambda o, x, y: 1.0 / _rest_of_one(o, x), UNIT)
-_unary("erf", _special("erf"), lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)))
-_unary("erfc", _special("erfc"), lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)))
+_unary("erf", _special("erf"), lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)), tame=True)
+_unary("erfc", _special("erfc"), lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)), tame=True)
 _unary("gamma", _special("gamma"), lambda o, x, y: y * o.digamma(x), POSITIVE)
 _unary("lgamma", _special("gammaln"), lambda o, x, y: o.digamma(x), POSITIVE)
 _unary("digamma", _special("digamma"), lambda o, x, y: o.polygamma(1, x), POSITIVE)
-_unary("expit", _special("expit"), lambda o, x, y: 0.25 * o.sech2(0.5 * x))
-_unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False)
+_unary("expit", _special("expit"), lambda o, x, y: 0.25 * o.sech2(0.5 * x), tame=True)
+_unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False, tame=True)
 _unary("reciprocal", np.reciprocal, lambda o, x, y: -(y * y), POSITIVE, dear=False)
 
 
@@ -260,7 +272,7 @@ for _name, _function in {
     "trunc": np.trunc,
     "rint": np.rint,
 }.items():
-    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,))
+    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,), tame=True)
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
 
@@ -310,6 +322,6 @@ def _cast_infer(a: Atom, *, dtype: str, py: bool = False) -> Inferred:
 
 
 register(Primitive(
-    "cast", _cast, _cast_infer, elementwise=True, emit="cast",
+    "cast", _cast, _cast_infer, elementwise=True, emit="cast", tame=True,
     partials=lambda o, a, y, *, dtype, **_: (1.0 if dtype[0] in "fc" else None,),
 ))  # fmt: skip

@@ -26,8 +26,10 @@ def _pop_infer(s: Atom, *dims: Atom) -> Inferred:
 register(Primitive(
     "stack", lambda *, element: None, lambda *, element: ((Stack(element), ()),), fresh=True,
 ))  # fmt: skip
-register(Primitive("push", lambda s, v: (s, v), same_as_first, fresh=True))
-register(Primitive("pop", lambda s, *dims: s, _pop_infer, fresh=True))  # operands: extents of v
+register(Primitive("push", lambda s, v: (s, v), same_as_first, fresh=True, tame=True))
+register(Primitive(  # operands: extents of v
+    "pop", lambda s, *dims: s, _pop_infer, fresh=True, tame=True,
+))  # fmt: skip
 
 
 def _pops(s: Any, n: Any, *, dtype: str) -> tuple[Any, Any]:
@@ -48,9 +50,9 @@ register(Primitive("ident", lambda v: v, same_as_first, linear=(0,),
 
 # of loops that are differentiated forwards inside a reverse sweep: see `sweeps.preaccumulate`
 # v, with derivative zero
-register(Primitive("frozen", lambda v: v, same_as_first, elementwise=True))
+register(Primitive("frozen", lambda v: v, same_as_first, elementwise=True, tame=True))
 register(Primitive(  # y, with derivative `slope` with respect to s
     "attach", lambda y, s, slope: y, same_as_first,
     jvp=lambda o, ins, dins, y: ins[2] * dins[1],
-    vjp=lambda o, ct, y, s, slope, out: (None, slope * ct, None),
+    vjp=lambda o, ct, y, s, slope, out: (None, slope * ct, None), tame=True,
 ))  # fmt: skip

@@ -21,7 +21,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Atom, Equation, Lit
-from jitad.tape.types import Array, Scalar, Type, element, promote
+from jitad.tape.types import Array, Scalar, Type, element, is_float, promote
 
 Inferred = tuple[tuple[Type, tuple[Atom, ...]], ...]
 
@@ -66,6 +66,8 @@ class Primitive:
     vjp: Callable[..., tuple[Any, ...]] | None = None
     emit: str = ""  # code, "{0} + {1}", of whole arrays "cholesky({0})"; names: emit/preamble
     elementwise: bool = False
+    tame: bool = False  # finite operands give finite values and derivatives (as `linear` ones do)
+    chooses: bool = False  # among its operands: a factor of zero is of one that was not taken
     dear: bool = False  # costs more than storing and loading its result
     constant: bool = False  # the equations that use it know how it varies: no tangent of its own
     effect: bool = False  # keeps its order, is never dropped or repeated
@@ -106,6 +108,17 @@ def costly(e: Equation) -> bool:
         whole = power is not None and power.is_integer()
         return not (whole or isinstance(e.outs[0].type, Array))
     return TABLE[e.op].dear
+
+
+def tame(e: Equation) -> bool:
+    """Are value and derivative finite where the operands are?  Sums and products are said to be."""
+    row = TABLE[e.op]
+    if row.tame or row.linear:
+        return True
+    if e.op in ("div", "pow") and isinstance(e.ins[1], Lit):
+        by = float(e.ins[1].value)
+        return by != 0 if e.op == "div" else by >= 1 and by.is_integer()
+    return not any(is_float(a.type) for a in e.ins) and not row.effect
 
 
 # -- type rules shared by many rows ---------------------------------------------------------------

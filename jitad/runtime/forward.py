@@ -11,10 +11,11 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.primitives import Primitive
+from jitad.runtime.masks import among, either, taken
 from jitad.runtime.rules import factors_of, without_rule
 from jitad.runtime.tagged import Tagged, fit, inside, is_floating, shape_of, zeros_like
 from jitad.runtime.tags import LIVE, alive
-from jitad.values.number import apply, in_rules, o, update
+from jitad.values.number import apply, bind, in_rules, o, update
 from jitad.where import caller
 
 Params = dict[str, Any]
@@ -23,12 +24,15 @@ Params = dict[str, Any]
 class Bundle(Tagged):
     """A primal with its tangent."""
 
-    __slots__ = ("primal", "tag", "tangent")
+    __slots__ = ("mask", "primal", "tag", "tangent")
 
-    def __init__(self, tag: int, primal: Any, tangent: Any) -> None:
+    def __init__(self, tag: int, primal: Any, tangent: Any, mask: Any = None) -> None:
         self.tag = tag
         self.primal = primal
         self.tangent = tangent
+        # where a tangent is not known to be zero because another operand was chosen: elsewhere the
+        # factors of rules may be infinite or nan
+        self.mask = mask
 
     def inside(self) -> str:
         primal, tangent = map(inside, (self.primal, self.tangent))
@@ -38,24 +42,31 @@ class Bundle(Tagged):
         tag = self.tag
         if tag not in LIVE:
             return apply(row, tuple(map(alive, args)), params)
-        primals, tangents = [], []
+        primals, tangents, masks = [], [], []
         for a in args:
             if type(a) is Bundle and a.tag == tag:
                 primals.append(a.primal)
                 tangents.append(a.tangent)
+                masks.append(a.mask)
             else:
                 primals.append(a)
                 tangents.append(None)
+                masks.append(False)
         y = apply(row, tuple(primals), params)
+        mask = None
         if row.partials is not None and type(y) is float:
-            d = _sum_of_parts(row, primals, tangents, y, params)
+            d, mask = _sum_of_parts(row, primals, tangents, masks, y, params)
         elif row.differentiable:
-            how = _tangent if row.partials is None else _sum_of_parts
             with in_rules:
-                d = how(row, primals, tangents, y, params)
+                if row.partials is not None:
+                    d, mask = _sum_of_parts(row, primals, tangents, masks, y, params)
+                elif row.name == "where":
+                    d, mask = _of_choice(row, primals, tangents, masks, y, params)
+                else:
+                    d = _tangent(row, primals, tangents, y, params)
         else:
             return without_rule(row, y)
-        return y if d is None else Bundle(tag, y, d if type(y) is float else fit(d, y))
+        return y if d is None else Bundle(tag, y, d if type(y) is float else fit(d, y), mask)
 
     def _store_in_place(self, row: Primitive, args: tuple[Any, ...], params: Params) -> Any:
         tag = self.tag
@@ -75,17 +86,38 @@ class Bundle(Tagged):
 
 
 def _sum_of_parts(
-    row: Primitive, primals: list[Any], tangents: list[Any], y: Any, params: Params
-) -> Any:
-    """The tangent of an elementwise primitive: partial derivatives times tangents."""
-    d = None
+    row: Primitive, primals: list[Any], tangents: list[Any], masks: list[Any], y: Any,
+    params: Params,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The tangent of an elementwise primitive, and its mask: partial derivatives times tangents."""
+    d, mask = None, False
     active = [t is not None for t in tangents] if len(tangents) > 1 else ()
-    for factor, t in zip(factors_of(row, primals, y, params, active), tangents, strict=True):
+    factors = factors_of(row, primals, y, params, active)
+    for factor, t, within in zip(factors, tangents, masks, strict=True):
         if t is None or factor is None:
             continue
+        if row.chooses:
+            within = among(taken(factor), within)
+        if within is False:
+            continue
         part = t if type(factor) is float and factor == 1.0 else factor * t
+        if within is not None:
+            part = bind("where", within, part, 0.0)
         d = part if d is None else d + part
-    return d
+        mask = either(mask, within)
+    return d, mask
+
+
+def _of_choice(
+    row: Primitive, primals: list[Any], tangents: list[Any], masks: list[Any], y: Any,
+    params: Params,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The tangent of `where`, and its mask: it has none where what has none was chosen."""
+    mask: Any = False
+    for k, truth in ((1, True), (2, False)):
+        if tangents[k] is not None:
+            mask = either(mask, among(taken(primals[0], truth), masks[k]))
+    return (None, None) if mask is False else (_tangent(row, primals, tangents, y, params), mask)
 
 
 def _tangent(

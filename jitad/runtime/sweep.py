@@ -17,6 +17,7 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into
+from jitad.runtime.masks import among, taken
 from jitad.runtime.reverse import Cell
 from jitad.runtime.rules import factors_of, operations
 from jitad.runtime.tagged import fit, zeros_like
@@ -113,12 +114,15 @@ class Adjoints:
             for a, factor, wanted in zip(args, factors, active, strict=True):
                 if factor is None or not wanted:
                     continue
+                within = among(taken(factor), mask) if row.chooses else mask
+                if within is False:
+                    continue
                 part = ct if type(factor) is float and factor == 1.0 else factor * ct
                 j = a.id
-                if mask is not None:
-                    part = bind("where", mask, part, 0.0)
-                if mask is not None or self.masks:
-                    self._mask(a, mask)
+                if within is not None:
+                    part = bind("where", within, part, 0.0)
+                if within is not None or self.masks:
+                    self._mask(a, within)
                 if type(part) is float:
                     old = values[j]
                     values[j] = part if old is None else old + part

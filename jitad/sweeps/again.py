@@ -69,15 +69,15 @@ def in_any_order(e: Equation, carried: list[int]) -> bool:
     """True if iterations commute as far as the carried values with these numbers go."""
     body = e.blocks[-1]
     if e.op == "while":
-        return all(_adds_up(body, body.params[k], body.results[k]) for k in carried)
+        return all(adds_up(body, body.params[k], body.results[k]) for k in carried)
     return all(
-        _adds_up(body, body.params[1 + k], body.results[k])
+        adds_up(body, body.params[1 + k], body.results[k])
         or _stores_apart(body, body.params[1 + k], body.results[k])
         for k in carried
     )
 
 
-def _adds_up(block: Block, start: Var, end: Atom) -> bool:
+def adds_up(block: Block, start: Var, end: Atom) -> bool:
     """Is `end` the value of `start` plus things that don't depend on it, and used nowhere else?"""
     uses: dict[Var, list[Equation]] = {}
     for x in block.equations:
@@ -99,13 +99,13 @@ def _adds_up(block: Block, start: Var, end: Atom) -> bool:
                 body = x.blocks[0]
                 if len(at) != 1 or now in x.ins[:3] or now in free_vars(body):
                     return False
-                if not _adds_up(body, body.params[1 + at[0]], body.results[at[0]]):
+                if not adds_up(body, body.params[1 + at[0]], body.results[at[0]]):
                     return False
                 now = x.outs[at[0]]
             case "if":
                 ends = [
                     k for k in range(len(x.outs))
-                    if all(_adds_up(b, now, b.results[k]) for b in x.blocks)
+                    if all(adds_up(b, now, b.results[k]) for b in x.blocks)
                 ]  # fmt: skip
                 if len(ends) != 1 or now is x.ins[0]:
                     return False

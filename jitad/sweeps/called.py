@@ -74,6 +74,7 @@ def _handed_on(
         assert isinstance(v, Var)
         sweep.gather(v, scope)
         now = scope.adjoint(v)
+        now = None if now is None else sweep.reached.sure(now)
         parts: list[Atom | Into] = []
         if twin and now is not None and v not in whole.values():
             now, parts = apart(sweep.b, now, e)

@@ -17,6 +17,7 @@ from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import push, refuse
 from jitad.sweeps.implicit import inlined, opened, solved, zeros
+from jitad.sweeps.reached import NEVER, Reached, Steep, steep
 from jitad.sweeps.rules import tangent
 from jitad.sweeps.vacant import moved_rows, rows_of, used_arrays
 from jitad.tape.build import Builder
@@ -53,12 +54,11 @@ def jvp_block(
     tangents: Tangents = {p: tuple(its) for p, its in twins.items()}
     varied = _varied(block, list(twins))
     refuse(block, varied)
-    sweep = Forward(b, varied, library or Library(), len(directions))
+    sweep = Forward(b, varied, library or Library(), len(directions), Steep.of(block))
     sweep.run(block, env, tangents)
     floats = [a for a in block.results if is_float(a.type)]
     new.results = [read(a, env) for a in block.results] + [
-        sweep.read(a, tangents)[d] or zero(b, read(a, env))
-        for d in range(len(directions)) for a in floats
+        sweep.made(a, read(a, env), tangents)[d] for d in range(len(directions)) for a in floats
     ]  # fmt: skip
     return new
 
@@ -86,10 +86,13 @@ def _varied(block: Block, inputs: list[Var]) -> set[Var]:
 
 class Forward:
     def __init__(
-        self, b: Builder, varied: set[Var], library: Library, directions: int = 1
-    ) -> None:
+        self, b: Builder, varied: set[Var], library: Library, directions: int = 1,
+        steep: Steep | None = None,
+    ) -> None:  # fmt: skip
         self.b, self.varied, self.library = b, varied, library
         self.none: Tangent = (None,) * directions
+        self.steep = steep or Steep()
+        self.reached = Reached(b, self.steep.before)
 
     def read(self, a: Atom, tangents: Tangents) -> Tangent:
         return tangents.get(a, self.none) if isinstance(a, Var) else self.none
@@ -107,6 +110,8 @@ class Forward:
         ins = [read(a, env) for a in e.ins]
         along = list(zip(*(self.read(a, tangents) for a in e.ins), strict=True))
         along = along or [()] * len(self.none)
+        if e.op in (*CALLS, "custom", "push"):
+            along = [self.sure(ts) for ts in along]
         if e.op in (*CALLS, "custom") and any(t is not None for ts in along for t in ts):
             self.called(e, ins, along, env, tangents)
             return
@@ -123,11 +128,26 @@ class Forward:
             return
         outs = tuple(env[v] for v in e.outs)
         moved = tuple(
-            None if all(t is None for t in ts) else tangent(b, e, ins, list(ts), outs)
+            None if all(t is None for t in ts) else self.primitive(e, ins, ts, outs)
             for ts in along
         )
         if moved != self.none:
             tangents[e.outs[0]] = moved
+
+    def primitive(
+        self, e: Equation, ins: list[Atom], ts: tuple[Atom | None, ...], outs: tuple[Atom, ...]
+    ) -> Atom | None:
+        """The tangent of a result, which is reached where that of an operand is."""
+        reached = self.reached
+        known, condition, doubtful = reached.to_add(*(t for t in ts if t is not None))
+        rest = iter(known)
+        ts = tuple(None if t is None else next(rest) for t in ts)
+        made = tangent(self.b, e, ins, list(ts), outs)
+        wild = self.steep.infinite
+        doubtful = doubtful or any(t is not None and steep(e, k, wild) for k, t in enumerate(ts))
+        if doubtful or e.outs[0] in reached.near:
+            reached.made(made, condition, doubtful)
+        return made
 
     def called(
         self, e: Equation, ins: list[Atom], along: list[tuple[Atom | None, ...]], env: Env,
@@ -166,6 +186,9 @@ class Forward:
         for v, its in zip(e.outs, zip(*made, strict=True), strict=False):
             out[v] = its
 
+    def sure(self, ts: Tangent) -> Tangent:
+        return tuple(None if t is None else self.reached.sure(t) for t in ts)
+
     def zero(self, a: Atom) -> Atom:
         if isinstance(a.type, Stack):
             return self.b.emit("stack", element=a.type.element)
@@ -173,10 +196,13 @@ class Forward:
 
     def made(self, a: Atom, value: Atom, tangents: Tangents) -> list[Atom]:
         """The tangents of an atom, zeros written out."""
-        return [self.zero(value) if t is None else t for t in self.read(a, tangents)]
+        return [self.zero(value) if t is None else self.reached.sure(t)
+                for t in self.read(a, tangents)]  # fmt: skip
 
     def structured(self, e: Equation, env: Env, tangents: Tangents) -> None:
         uses = [v for v in free_vars(*e.blocks) if v in tangents]
+        for v in uses if e.op != "if" else ():
+            tangents[v] = self.sure(tangents[v])
         touched = [v for v in e.outs if v in self.varied]
         stacks = any(isinstance(v.type, Stack) for v in touched)
         if not stacks and (not touched or not (uses or any(a in tangents for a in e.ins))):
@@ -201,6 +227,12 @@ class Forward:
         types = [v.type for v in e.outs] + self.types(e, which)
         outs = structured(b, "if", (read(e.ins[0], env),), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+        first = len(e.outs)
+        ends = [new.results[first:] for new in blocks]
+        near = [e.outs[k] in self.reached.near for k in which for _ in self.none]
+        for out, one, other, follow in zip(outs[first:], *ends, near, strict=False):
+            if follow and isinstance(out, Var):
+                self.reached.branches(b.sources[out], out, one, other)
 
     def loop(self, e: Equation, env: Env, tangents: Tangents) -> None:
         b = self.b
@@ -209,8 +241,8 @@ class Forward:
         head = 3 if e.op == "for" else 0
         which = [k for k, v in enumerate(e.outs) if v in self.varied]
         ins = [read(a, env) for a in e.ins]
-        for k in which:
-            ins += self.made(e.ins[head + k], ins[head + k], tangents)
+        starts = [t for k in which for t in self.made(e.ins[head + k], ins[head + k], tangents)]
+        ins += starts
         start = [None, *ins[3:]] if e.op == "for" else list(ins)
         count = len(e.outs)
         blocks = []
@@ -224,14 +256,31 @@ class Forward:
                 twins = [Var(p.type, shape, "") for _ in self.none]
                 params += twins
                 tangents[p] = tuple(twins)
+            if block is e.blocks[-1]:
+                began = zip(params[len(params) - len(starts) :], starts, strict=True)
+                near = [e.outs[k] in self.reached.near for k in which for _ in self.none]
+                self.reached.open(block, (
+                    (t, self.reached.when(s) != NEVER)
+                    for (t, s), is_near in zip(began, near, strict=True) if is_near
+                ))  # fmt: skip
             with b.block(*params) as new:
                 self.run(block, env, tangents)
                 is_body = block is e.blocks[-1]
                 new.results = self.results(block, which if is_body else [], env, tangents)
             blocks.append(new)
-        types = [v.type for v in e.outs] + self.types(e, which)
-        outs = structured(b, e.op, tuple(ins), tuple(blocks), types, e.params)
+        body = blocks[-1]
+        moved, ends = body.params[len(body.params) - len(starts) :], body.results[count:]
+        ways = self.reached.close(body, moved, ends, starts)
+        for block in blocks:
+            block.params += ways.params if block is body else [Var(p.type) for p in ways.params]
+        body.results += ways.results
+        types = [v.type for v in (*e.outs, *(e.outs[k] for k in which for _ in self.none))]
+        types += [p.type for p in ways.params]
+        outs = structured(b, e.op, (*ins, *ways.starts), tuple(blocks), types, e.params)
         self.enter(e, which, outs, env, tangents)
+        n = ins[2] if e.op == "for" else None
+        flags = outs[len(outs) - len(ways.params) :]
+        self.reached.leave(ways, outs[count:], flags, n)
 
     def over_rows(self, e: Equation, env: Env, tangents: Tangents) -> bool:
         """A sum over rows of arrays of which most have no tangent: the values first, as they are,

@@ -21,6 +21,7 @@ import numpy as np
 from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
 from jitad.sweeps.forward import Forward, Tangents
+from jitad.sweeps.reached import Steep
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env
 from jitad.tape.flow import closure, differentiable_edge, predecessors, successors
@@ -37,23 +38,23 @@ def preaccumulate(
     if any(e.op == "while" for e in walk(block)):
         inputs = [block.params[k] for k in active]
         varied = closure(inputs, successors(predecessors(block, differentiable_edge)))
-        _visit(block, varied, library or Library())
+        _visit(block, varied, library or Library(), Steep.of(block))
     return block
 
 
-def _visit(block: Block, varied: set[Var], library: Library) -> None:
+def _visit(block: Block, varied: set[Var], library: Library, steep: Steep) -> None:
     out: list[Equation] = []
     for e in block.equations:
-        new = _changed(e, out, varied, library) if e.op == "while" else None
+        new = _changed(e, out, varied, library, steep) if e.op == "while" else None
         if new is None:
             for inner in e.blocks:
-                _visit(inner, varied, library)
+                _visit(inner, varied, library, steep)
         out += [e] if new is None else new
     block.equations = out
 
 
 def _changed(
-    e: Equation, before: list[Equation], varied: set[Var], library: Library
+    e: Equation, before: list[Equation], varied: set[Var], library: Library, steep: Steep
 ) -> list[Equation] | None:
     """What takes the place of the loop, `before` being what comes before it in its block."""
     if any(x.op == "custom" for x in walk(e.blocks[1])):  # it may have a rule for reverse mode
@@ -71,7 +72,7 @@ def _changed(
     env: Env = {s: frozen}
     one = np.dtype(s.type.dtype).type(1)  # type: ignore[union-attr]
     slopes: Tangents = {s: (lit(one),)}
-    forward = Forward(b, varied, library)
+    forward = Forward(b, varied, library, 1, steep)
     for x in (*way, e):
         forward.step(x, env, slopes)
     out = b.blocks[0].equations

@@ -29,16 +29,17 @@ _CHEAP_ON_ARRAYS = {"slice", "broadcast", "reshape", "transpose", "full", "iota"
 def settle(b: Builder, scope: Scope) -> list[Thread]:
     """Define all placeholders of a scope; gives the stacks its loop has to carry."""
     reverse = scope.reverse
+    asked = scope.reached.needed if scope.reached is not None else ()
     if scope.visible:
         finish(scope)
-        remove_dead(reverse)
+        remove_dead(reverse, asked)
         return []
     _insert_logs(scope)
     _share_costly(scope)
     extra = [t.t_out for t in scope.threads] + [t for t, _, _ in scope.passing]
     count = len(reverse.results)
     reverse.results += extra
-    remove_dead(reverse)
+    remove_dead(reverse, asked)
     del reverse.results[count:]
     used = set(free_vars(reverse))
     needed = [v for v, wish in scope.requests.items() if wish in used]

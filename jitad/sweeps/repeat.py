@@ -70,7 +70,6 @@ def _outside(block: Block, scope: Scope) -> Env:
 def _copied(sweep: Reverse, block: Block, env: Env, effects: bool) -> list[Atom]:
     with sweep.b.unshared(sweep.passed):
         results = copy_block(sweep.b, block, env, effects)
-    sweep.active.update(
-        now for old, now in env.items() if old in sweep.active and isinstance(now, Var)
-    )
+    for known in (sweep.active, sweep.reached.near):
+        known.update(now for old, now in env.items() if old in known and isinstance(now, Var))
     return results

@@ -19,17 +19,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jitad.primitives import TABLE, Into
-from jitad.sweeps.again import in_any_order, needs_no_past
+from jitad.sweeps.again import adds_up, in_any_order, needs_no_past
 from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.fuse import apart, finish, independent
 from jitad.sweeps.implicit import pulled
 from jitad.sweeps.only import condition, under
+from jitad.sweeps.reached import Reached, infinite, steep
 from jitad.sweeps.records import settle
 from jitad.sweeps.repeat import again, branch_again, condition_again
 from jitad.sweeps.restore import Unwinding, before, lasting, plan, trail
-from jitad.sweeps.rules import conform, contributions, plus
+from jitad.sweeps.rules import conform, contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, lit_zero, zero
@@ -65,6 +66,8 @@ def vjp_block(
     root.sources = b.sources
     root.own(new.params, new.equations)
     sweep = Reverse(b, active_vars(new, inputs, results), library or Library(), function)
+    sweep.reached.near |= infinite(new)
+    root.reached = sweep.reached
     forward = list(new.equations)
     for k, (r, old) in enumerate(zip(results, block.results, strict=True)):
         if is_float(old.type) and (seeded is None or k in seeded):
@@ -94,6 +97,7 @@ class Reverse:
         # that came later: contributions would come too late.
         self.passed: set[Var] = set()
         self.function = function
+        self.reached = Reached(b, set())
 
     # -- adjoints -------------------------------------------------------------------------------
 
@@ -104,7 +108,8 @@ class Reverse:
         if isinstance(v.type, Array):
             dims = [scope.value(a) for a in v.shape]
             dtype = v.type.dtype
-            return self.b.emit("full", lit_zero(dtype), *dims, dtype=dtype, adjoint=True)
+            whole = self.b.emit("full", lit_zero(dtype), *dims, dtype=dtype, adjoint=True)
+            return self.reached.nothing(whole)
         return zero(self.b, v)
 
     def contribute(self, scope: Scope, v: Atom, part: Atom | Into | None) -> None:
@@ -120,24 +125,18 @@ class Reverse:
                 # a whole one may still come (the array's next version): then no zeros are needed
                 scope.pending.setdefault(v, []).append(part)
             else:
-                scope.adjoints[v] = self.into(now, part)
+                scope.adjoints[v] = self.reached.into(now, part)
             return
-        now = part if now is None else plus(self.b, now, part)
+        now = part if now is None else self.reached.plus(now, part)
         for waiting in scope.pending.pop(v, ()):
-            now = self.into(now, waiting)
+            now = self.reached.into(now, waiting)
         scope.adjoints[v] = now
 
     def added(self, whole: Atom | None, parts: list[Atom | Into]) -> Atom | None:
         for part in parts:
-            if isinstance(part, Into):
-                assert whole is not None
-                whole = self.into(whole, part)
-            else:
-                whole = part if whole is None else plus(self.b, whole, part)
+            join = self.reached.into if isinstance(part, Into) else self.reached.plus
+            whole = part if whole is None else join(whole, part)  # type: ignore[assignment, arg-type]
         return whole
-
-    def into(self, whole: Atom, part: Into) -> Atom:
-        return self.b.emit(part.op, whole, *part.args, **part.params)
 
     def gather(self, v: Var, scope: Scope) -> None:
         """Apply what is pending for one variable."""
@@ -145,11 +144,16 @@ class Reverse:
         if waiting:
             now: Atom = self.zero(v, scope)
             for part in waiting:
-                now = self.into(now, part)
+                now = self.reached.into(now, part)
             scope.adjoints[v] = now
 
     def take(self, v: Atom, scope: Scope) -> Atom | None:
         """The complete adjoint of a variable of this scope, which is then done with."""
+        out = self.taken(v, scope)
+        return None if out is None else self.reached.sure(out)
+
+    def taken(self, v: Atom, scope: Scope) -> Atom | None:
+        """The same; it may be doubtful."""
         if not isinstance(v, Var):
             return None
         self.gather(v, scope)
@@ -193,14 +197,19 @@ class Reverse:
                     self.primitive(e, scope)
 
     def primitive(self, e: Equation, scope: Scope) -> None:
-        ct = self.take(e.outs[0], scope)
+        wanted = [isinstance(a, Var) and a in self.active for a in e.ins]
+        many = len({a for a, want in zip(e.ins, wanted, strict=True) if want}) > 1
+        ct = (self.take if many else self.taken)(e.outs[0], scope)
         if ct is None or not TABLE[e.op].differentiable:
             return
         ins = [scope.value(a) for a in e.ins]
-        wanted = [isinstance(a, Var) and a in self.active for a in e.ins]
-        for a, part in zip(
-            e.ins, contributions(self.b, e, ins, scope.value(e.outs[0]), ct, wanted), strict=True
-        ):
+        out, reached = scope.value(e.outs[0]), self.reached
+        parts = contributions(self.b, e, ins, out, ct, wanted)
+        for k, (a, part) in enumerate(zip(e.ins, parts, strict=True)):
+            doubtful = reached.doubtful(ct) or steep(e, k, reached.near)
+            if a in reached.near or doubtful:
+                made = part.args[0] if isinstance(part, Into) else part
+                reached.made(made, reached.when(ct), doubtful)
             self.contribute(scope, a, part)
 
     def by_rule(self, e: Equation, scope: Scope) -> None:
@@ -242,7 +251,7 @@ class Reverse:
 
     def branch(self, e: Equation, scope: Scope) -> None:
         b = self.b
-        seeds = [self.take(v, scope) for v in e.outs]
+        seeds = [self.taken(v, scope) for v in e.outs]
         versions = scope.versions
         changed = versions.undone_of(e.outs)
         if all(s is None for s in seeds) and not changed:
@@ -301,6 +310,7 @@ class Reverse:
         for v, root, q in steps:
             versions.step(v, root, q, versions.region + 1)
         merged = dict(zip(touched, outs, strict=False))
+        within = [new.results[: len(merged)] for new in blocks]
         if twin:
             primal = [Var(v.type) for v in e.outs]
             outs += primal
@@ -314,10 +324,13 @@ class Reverse:
             assert len(block.results) == len(outs)
         if outs:
             b.structured("if", (predicate,), tuple(outs), tuple(blocks))
+        for (v, out), one, other in zip(merged.items(), *within, strict=True):
+            if v in self.reached.near or self.reached.doubtful(one) or self.reached.doubtful(other):
+                self.reached.branches(b.sources[out], out, one, other)
         for v, whole in merged.items():
             now: Atom = whole
             for waiting in scope.pending.pop(v, ()):  # neither branch has seen these
-                now = self.into(now, waiting)
+                now = self.reached.into(now, waiting)
             scope.adjoints[v] = now
         for v, parts in later.items():
             scope.adjoints[v] = self.added(scope.adjoints.get(v), parts)  # type: ignore[assignment]
@@ -398,6 +411,12 @@ class Reverse:
                 shape = tuple(scope.value(a) for a in init[k].shape)
                 bar = Var(p.type, shape, f"{p.name}_bar" if p.name else "")
                 bars.append(bar)
+            self.reached.open(body, (
+                (bar, seeds[k] is not None) for k, bar in zip(carried, bars, strict=True)
+                if params[k] in self.reached.near
+                and (seeds[k] is None or not adds_up(body, params[k], body.results[k]))
+            ))  # fmt: skip
+            for k, bar in zip(carried, bars, strict=True):
                 self.contribute(inner, results[k], bar)
             self.backward(forward, inner)
             for k in carried:
@@ -405,7 +424,7 @@ class Reverse:
                 new.results.append(self.adjoint(p_now, inner))
             gathered = list(inner.gathered)
             for v in gathered:
-                new.results.append(inner.adjoints[v])
+                new.results.append(self.reached.sure(inner.adjoints[v]))
             new.results += [inner.versions.current[params[k]] for k in restored]
         new.params += bars + [inner.gathered[v] for v in gathered] + last
         if twin:
@@ -422,12 +441,19 @@ class Reverse:
             if a is not None and twin and not independent(b, [a], e):
                 later.append((v, a))
                 a = None
-            starts.append(a if a is not None else self.zero(v, scope))
+            starts.append(self.reached.sure(a) if a is not None else self.zero(v, scope))
+        adjoints = [*bars, *(inner.gathered[v] for v in gathered)]
+        ends = new.results[: len(adjoints)]
+        ways = self.reached.close(new, adjoints, ends, starts)
         starts += [scope.value(e.outs[k]) for k in restored]
         if twin:
             starts += [scope.value(a) for a in init]
+        starts += ways.starts
+        new.params += ways.params
+        new.results += ways.results
         threads = settle(b, inner)
         outs = [Var(p.type, s.shape, "") for p, s in zip(new.params[index:], starts, strict=False)]
+        self.reached.leave(ways, outs, outs[len(outs) - len(ways.params) :], count)
         for t in threads:
             fo, ro = Var(t.s_in.type), Var(t.s_in.type)
             s_start, t_start = scope.lift(e, fo, ro)
@@ -463,7 +489,7 @@ class Reverse:
             if e.outs[k] in scope.versions.current:
                 scope.versions.step(e.outs[k], init[k], out, scope.versions.region + 1)  # type: ignore[arg-type]
         for v, a in later:
-            scope.adjoints[v] = plus(b, a, scope.adjoints[v])
+            scope.adjoints[v] = self.reached.plus(a, scope.adjoints[v])
         for k, out in zip(carried, outs, strict=False):
             self.contribute(scope, init[k], out)
 

@@ -67,16 +67,22 @@ def _chosen(b: Builder, ct: Any) -> tuple[Any, Any, bool] | None:
     return None
 
 
-def times(b: Builder, factor: Any, ct: Any) -> Any:
+def times(b: Builder, factor: Any, ct: Any, chooses: bool = False) -> Any:
     """factor * ct, where a zero that stands for a branch not taken stays one.
 
-    The factor may be infinite or nan there: np.where(x > 0, np.sqrt(x), 0.0) at negative x.
+    The factor may be infinite or nan there: np.where(x > 0, np.sqrt(x), 0.0) at negative x.  Of
+    what `chooses` among its operands, zero is the factor of one not taken: there ct may be.
     """
     chosen = _chosen(b, ct)
-    if chosen is None:
-        return scaled(factor, ct)
-    c, v, then = chosen
-    part = times(b, factor, v)
+    if chosen is not None:
+        c, v, then = chosen
+        part = times(b, factor, v, chooses)
+    else:
+        chosen = _chosen(b, factor) if chooses else None
+        if chosen is None:
+            return scaled(factor, ct)
+        c, v, then = chosen
+        part = scaled(v, ct)
     return o.where(c, part, 0.0) if then else o.where(c, 0.0, part)
 
 
@@ -101,8 +107,8 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
         partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
         for p, t in zip(partials, ts, strict=True):
             if t is not None and p is not None:
-                part = scaled(p, t)
-                total = part if total is None else total + part
+                part = times(b, p, t, row.chooses)
+                total = part if total is None else b.leaf(plus(b, b.atom(total), b.atom(part)))
         return None if total is None else conform(b, b.atom(total), outs[0])
     if row.linear:
         operands = [
@@ -166,7 +172,7 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     elif row.partials is not None:
         partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
         given = [
-            times(b, p, ct) if p is not None and want else None
+            times(b, p, ct, row.chooses) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)
         ]
     else:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from jitad.primitives import TABLE, Into
+from jitad.sweeps.reached import Reached
 from jitad.sweeps.versions import Versions
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var, lit
@@ -71,6 +72,7 @@ class Scope:
         # of arrays that are read as loops have left them, see `settled`
         self.lost: set[Var] = parent.lost if parent is not None else set()
         self.kept: dict[Var, Equation] = parent.kept if parent is not None else {}
+        self.reached: Reached | None = parent.reached if parent is not None else None
 
     def root(self) -> Scope:
         return self if self.parent is None else self.parent.root()
@@ -235,6 +237,8 @@ class Scope:
         carry = Var(v.type, shape, f"{v.name}_bar" if v.name else "")
         self.gathered[v] = carry
         self.adjoints[v] = carry
+        if self.reached is not None and v in self.reached.near:
+            self.reached.open(self.forward, [(carry, False)])
         return carry
 
     # -- stacks ---------------------------------------------------------------------------------

@@ -64,15 +64,18 @@ class Builder:
             assert popped is inner
 
     @contextmanager
-    def reopen(self, block: Block) -> Iterator[None]:
-        """Append to a block that was closed already."""
+    def reopen(self, block: Block, isolated: bool = False) -> Iterator[None]:
+        """Append to a block that was closed already.
+
+        An isolated one shares no equation: what owns it may stand before what is there by now.
+        """
         self.blocks.append(block)
-        self._known.append({})
+        known, self._known = self._known, [{}] if isolated else [*self._known, {}]
         try:
             yield
         finally:
             self.blocks.pop()
-            self._known.pop()
+            self._known = known
 
     @contextmanager
     def unshared(self, variables: set[Var]) -> Iterator[None]:

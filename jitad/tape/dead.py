@@ -6,18 +6,20 @@ feeds itself is dead."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from jitad.primitives import TABLE
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Var
 
 
-def remove_dead(block: Block) -> Block:
-    """The same block without what its results don't need (changed in place)."""
-    live = _mark(block)
+def remove_dead(block: Block, needed: Iterable[Var] = ()) -> Block:
+    """The same block without what its results, and these, don't need (changed in place)."""
+    live = _mark(block, needed)
     _sweep(block, live)
     return block
 
 
-def _mark(block: Block) -> set[Var]:
+def _mark(block: Block, needed: Iterable[Var]) -> set[Var]:
     live: set[Var] = set()
     todo: list[Var] = []
     needs: dict[Var, tuple[Equation | None, tuple[Atom, ...]]] = {}
@@ -63,7 +65,7 @@ def _mark(block: Block) -> set[Var]:
         keep(e)
         for a in e.ins:
             want(a)
-    for a in block.results:
+    for a in (*block.results, *needed):
         want(a)
     while todo:
         v = todo.pop()

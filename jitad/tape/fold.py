@@ -68,6 +68,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
             return chosen if _same_result(row, ins, chosen) else None
         case "where" if ins[1] == ins[2] and _same_result(row, ins, ins[1]):
             return ins[1]
+        case "logical_and" | "logical_or" if ins[0] is ins[1] and ins[0].type.dtype == "b1":  # type: ignore[union-attr]
+            return ins[0]
         case "logical_and" | "logical_or" if all(isinstance(a.type, Scalar) for a in ins):
             absorbing = row.name == "logical_or"
             for x, y in (ins, ins[::-1]):

@@ -26,7 +26,9 @@ def interpret(
 ) -> list[Any]:
     """The block's results for these arguments; `env` has the variables around it."""
     with np.errstate(all="ignore"):
-        return _Run(functions or {}).block(block, args, env if env is not None else {})
+        found = _Run(functions or {}).block(block, args, env if env is not None else {})
+    # None is a view of an argument, which the caller may write to next.
+    return [np.array(r) if isinstance(r, np.ndarray) else r for r in found]
 
 
 def _read(atom: Atom, env: Env) -> Any:

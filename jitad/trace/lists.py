@@ -284,11 +284,21 @@ def as_array(target: list[Any]) -> ArrayHandle:
             raise refused("made an array: its elements are not all numbers")
         stack = implementation(np.stack)
         assert stack is not None
-        out: ArrayHandle = stack(rows, axis=1)
-        return out
+        return _not_empty(stack(rows, axis=1), stretch.count)
     if len(rows) != 1 or isinstance(form, Record):
         raise refused("made an array: its elements are neither numbers nor arrays")
-    return rows[0]
+    return rows[0] if rows[0].ndim == 1 else _not_empty(rows[0], stretch.count)
+
+
+def _not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
+    """An array of a list of arrays; of an empty one, NumPy knows no further axes."""
+    if extents.assume_at_least(count, 1):
+        return rows
+    if isinstance(count, int) and count == 0:
+        return ArrayHandle(np.zeros(0), owned=True)
+    require(bind("ge", count, 1), JitadValueError, "an empty list of arrays is an array of one "
+            "axis, where its arrays have more", "Start from np.zeros of the shape.")  # fmt: skip
+    return rows
 
 
 def _rows(store: ArrayHandle, count: Any) -> ArrayHandle:

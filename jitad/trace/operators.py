@@ -9,7 +9,7 @@ it writes to arrays ends with it: a derivative changes no array of its caller.  
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -43,7 +43,7 @@ from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import result_form
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import Stretch
-from jitad.trace.unset import is_optional
+from jitad.trace.unset import Among, Perhaps, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write
@@ -361,6 +361,12 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
     template = flatten(value)[0]  # whose extents are known out here
 
     def pullback(sensitivity: Any) -> tuple[Any, ...]:
+        if any(choosing(run.structure)):
+            raise JitadTypeError(
+                "a condition on traced values chose what kind of thing is differentiated here: "
+                "None, or an array of other axes", b.pos,
+                "Pull back under the condition, or return one kind of thing.",
+            )  # fmt: skip
         structure = sensitivities(run.structure)
         seeds = conform(sensitivity, structure, "the sensitivity", "the output")
         of: dict[int, Atom] = {}
@@ -374,6 +380,14 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
         return _adjoints(run, again)
 
     return value, pullback
+
+
+def choosing(structure: Structure, flag: bool = False) -> Iterator[bool]:
+    """Of each leaf, whether it says which of several things there is."""
+    if structure.kind is None:
+        yield flag
+    for k, child in enumerate(structure.children):
+        yield from choosing(child, flag or (k == 0 and structure.kind in (Among, Perhaps)))
 
 
 def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
@@ -420,8 +434,11 @@ def pushed(
     for d, tangents in enumerate(directions):
         of = dict(zip(floats, outs[count + d * len(floats) :], strict=False))
         flat: list[Any] = []
-        for leaf, at in zip(run.results, run.places, strict=True):
-            if at is not None and at in of:
+        says = choosing(run.structure)
+        for leaf, at, chooses in zip(run.results, run.places, says, strict=True):
+            if chooses:  # a tangent is of the thing that the value is
+                flat.append(leaf if at is None else dress(run.trace.builder, outs[at], leaf))
+            elif at is not None and at in of:
                 flat.append(dress(run.trace.builder, of[at], leaf))
             elif is_function(leaf):
                 flat.append(Pointwise(f, len(flat), primals, tangents))

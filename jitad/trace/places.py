@@ -18,6 +18,7 @@ from jitad.errors import (
     JitadAttributeError,
     JitadError,
     JitadIndexError,
+    JitadTypeError,
     JitadUnboundLocalError,
 )
 from jitad.tape.build import Leaf
@@ -39,7 +40,7 @@ from jitad.values.extents import as_int
 from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
-from jitad.values.kind import is_python, require, type_of
+from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.stand_ins import adopt
 
@@ -445,6 +446,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             return
         if isinstance(owner, MUTABLE):
             note(owner)
+        elif isinstance(owner, Number):
+            raise fail(JitadTypeError, "a number can't be written to; nor can what is one here, "
+                       "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
         elif trace is None:
             outside.check_writable(owner)
     owner[index] = value

@@ -27,7 +27,7 @@ from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
-from jitad.values.broadcast import fit
+from jitad.values.broadcast import fit, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
@@ -354,6 +354,8 @@ class ArrayHandle(Surface):
             return
         if len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries):
             at = tuple(e.index for e in entries)  # type: ignore[union-attr]
+            if isinstance(value, (list, tuple)) or shape_of(value):
+                raise fail(JitadValueError, "setting an array element with a sequence")
             self._store_element(at, fit(value, self.dtype, (), self._traces(value, at)))
             return
         target = self._window(tuple(entries))  # type: ignore[arg-type]

@@ -124,8 +124,14 @@ def combined(re: Any, im: Any) -> Any:
     return pair(re, im)
 
 
+_ORDERING = {"maximum", "minimum", "median"}  # modes of np.pad
+
+
 def _linear(original: Any, places: Places) -> Callable[..., Any]:
     def replacement(*args: Any, **kwargs: Any) -> Any:
+        if original is np.pad and _ORDERING.intersection(map(str, (*args[2:], *kwargs.values()))):
+            raise fail(JitadTypeError, "np.pad in a mode that puts elements into order is not "
+                       "supported on complex numbers here", "Pad the parts.")  # fmt: skip
         out = _take_out(kwargs)
         keys = list(_data(places, args, kwargs))
         given = {k: args[k] if isinstance(k, int) else kwargs[k] for k in keys}

@@ -71,6 +71,8 @@ def mul(a: Part, b: Part) -> Part:
 
 
 def neg(a: Part) -> Part:
+    if a is not None and type_of(a).dtype == "b1":
+        return elementwise("sub", 0.0, a)  # of truth, NumPy has no negative
     return None if a is None else elementwise("neg", a)
 
 

@@ -59,6 +59,8 @@ def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = float) -> Any:
 @replaces(np.vander)
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = handle(x)
+    if x.ndim != 1:
+        raise fail(JitadValueError, "x must be a one-dimensional array or sequence.")
     n = x.shape[0] if N is None else extents.as_int(N, "the number of columns")
     exponents = call(np.arange, n).with_axes((0,))
     if not increasing:

@@ -161,6 +161,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         one = call(np.ones, x.shape, dtype=int)
     else:
         one = handle(weights)
+        if one.ndim != 1:
+            raise fail(JitadValueError, "np.bincount takes weights along one axis")
         one = one if one.dtype == float else one.astype(float)
     n = x.shape[0]
     top = 0 if not isinstance(n, Number) and not n else extents.add(_python_int(call(np.max, x)), 1)

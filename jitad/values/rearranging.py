@@ -435,6 +435,9 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
                    "more")  # fmt: skip
     out = values[-1] if len(pieces) > len(conditions) else 0
     for c, v in zip(conditions, values, strict=False):
+        c = handle(c)
+        if c.ndim < x.ndim:  # it is for the first axes
+            c = c.with_axes(tuple(range(c.ndim, x.ndim)))
         out = elementwise("where", c, v, out)
     return cast_to(handle(out), x.dtype)
 

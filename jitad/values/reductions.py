@@ -103,17 +103,17 @@ def _reduction(
             kept = tuple(n for k, n in enumerate(shape) if k not in axes)
             result = bind("full", initial, *kept, dtype=type_of(content).dtype) if kept else initial
             return _finish(result, shape, axes, keepdims is True, out)
-        result = compute(content, axes) if axes else compute_scalar(content)
+        result = compute(content, axes) if axes else along_none(content)
         if initial is not _NO_VALUE and initial is not None:
+            initial = cast(_content(initial), np.dtype(type_of(result).dtype))
             result = _content(elementwise(join, result, initial))
         return _finish(result, shape, axes, keepdims is True, out)
 
-    def compute_scalar(content: Any) -> Any:
-        # The reduction of arrays that hold one element each: an `any` of numbers is a bool.
+    def along_none(content: Any) -> Any:
+        # Each element is the reduction of an array that holds it alone.
         shape = shape_of(content)
-        if shape:
-            return compute(bind("reshape", content, *shape, 1), (len(shape),))
-        return compute(bind("pack", _strong(content)), (0,))
+        alone = bind("reshape", content, 1, *shape) if shape else bind("pack", strong(content))
+        return compute(alone, (0,))
 
     replacement.__name__ = original.__name__
     replaces(original)(_without_dtype(replacement) if original in _NO_DTYPE else replacement)
@@ -146,7 +146,8 @@ def _without_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
     return replacement
 
 
-def _strong(x: Any) -> Any:
+def strong(x: Any) -> Any:
+    """A scalar as a NumPy number."""
     return cast(x, np.dtype(type_of(x).dtype))
 
 
@@ -351,7 +352,7 @@ def _position(wins: str) -> Callable[..., Any]:
     def replacement(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
         content = _content(a)
         if not shape_of(content):  # a number counts as an array that holds it alone
-            content = bind("pack", _strong(content))
+            content = bind("pack", strong(content))
             axes_of(axis, 0)
             axis, keepdims = 0, False
         shape = shape_of(content)

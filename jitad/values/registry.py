@@ -129,9 +129,21 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
             if any_complex(args) or (kwargs and any_complex(kwargs.values())):
                 return _complex_case(original)(*args, **kwargs)
             return function(*args, **kwargs)
-        return call_plain(original, args, kwargs)
+        writes = kwargs.get("out") is not None
+        found = call_plain(original, args, kwargs)
+        # What shows an operand's memory is to be a view of its handle, which sees later writes.
+        return found if writes or not _shows(found, args) else function(*args, **kwargs)
 
     return replacement
+
+
+def _shows(found: Any, args: Any) -> bool:
+    if not hasattr(found, "peek"):
+        return isinstance(found, (tuple, list)) and any(_shows(f, args) for f in found)
+    return any(
+        np.may_share_memory(found.peek(), a.peek()) if hasattr(a, "peek")
+        else isinstance(a, (tuple, list)) and _shows(found, a) for a in args
+    )  # fmt: skip
 
 
 def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,7 +25,7 @@ from jitad.values.broadcast import (
 )
 from jitad.values.creation import arange, array, shape_tuple
 from jitad.values.extents import Int, as_int
-from jitad.values.kind import fail, require
+from jitad.values.kind import fail, is_python, require
 from jitad.values.layout import contiguous
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
@@ -236,6 +236,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, dtype: Any = None) 
     parts = [handle(a) for a in arrays]
     if not parts:
         raise fail(JitadValueError, "need at least one array to concatenate")
+    weak = [axis is None and not shape_of(a) and is_python(as_operand(a)) for a in arrays]
     if axis is None:
         parts, axis = [ravel(p) for p in parts], 0
     if any(p.ndim != parts[0].ndim for p in parts) or not parts[0].ndim:
@@ -247,7 +248,9 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, dtype: Any = None) 
             if k != axis:
                 require_same(n, m, lambda: "all the input array dimensions except for the "
                              "concatenation axis must match exactly")  # fmt: skip
-    kind = np.dtype(dtype or promote(*(p.type for p in parts))[0])
+    kinds = [p.dtype.type(0).item() if w else p.dtype for p, w in zip(parts, weak, strict=True)]
+    kind = np.dtype(dtype or (np.result_type(*kinds) if any(weak) and not all(weak) else
+                              promote(*(p.type for p in parts))[0]))  # fmt: skip
     extent: Int = 0
     for p in parts:
         extent = extents.add(extent, p.shape[axis]) if not _zero(extent) else p.shape[axis]

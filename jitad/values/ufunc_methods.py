@@ -21,7 +21,7 @@ from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.reductions import axes_of, cumulative, part, row_of, with_part
+from jitad.values.reductions import axes_of, cumulative, part, row_of, strong, with_part
 from jitad.values.registry import call
 from jitad.values.shaping import broadcast_to, handle, moveaxis, reshape
 
@@ -42,7 +42,8 @@ def method(ufunc: Any, name: str) -> Callable[..., Any]:
 
 
 def _outer(ufunc: Any, a: Any, b: Any, /, **others: Any) -> Any:
-    a, b = as_operand(a), as_operand(b)
+    # It makes arrays of both, so a Python number is no weaker than the other.
+    a, b = (x if shape_of(x) else strong(x) for x in map(as_operand, (a, b)))
     if shape_of(a) and shape_of(b):
         a = handle(a)
         a = a.with_axes(tuple(range(a.ndim, a.ndim + len(shape_of(b)))))

@@ -38,7 +38,7 @@ NESTS = ("tests/sweeps/test_settled_nests.py",)
 
 FAULTS: tuple[Fault, ...] = (
     # -- reverse sweep: adjoints
-    Fault(REVERSE, "now = part if now is None else plus(self.b, now, part)", "now = part",
+    Fault(REVERSE, "now = part if now is None else self.reached.plus(now, part)", "now = part",
           "a second contribution replaces the first"),
     Fault(REVERSE, 'scope.pending.setdefault(v, []).append(part)', 'scope.pending[v] = [part]',
           "of the contributions to parts only the last is kept"),
@@ -69,12 +69,12 @@ FAULTS: tuple[Fault, ...] = (
     Fault(REVERSE, "            self.contribute(scope, init[k], out)",
           "            self.contribute(scope, init[carried[0]], out)",
           "the initial values get each other's adjoints"),
-    Fault(REVERSE, "scope.adjoints[v] = plus(b, a, scope.adjoints[v])", "pass",
+    Fault(REVERSE, "scope.adjoints[v] = self.reached.plus(a, scope.adjoints[v])", "pass",
           "what reaches a loop from its own results is dropped"),
-    Fault(REVERSE, "            starts.append(a if a is not None else self.zero(v, scope))",
+    Fault(REVERSE, "            starts.append(self.reached.sure(a) if a is not None else self.zero(v, scope))",
           "            starts.append(self.zero(v, scope))",
           "a loop forgets the adjoints gathered before it"),
-    Fault(REVERSE, "                new.results.append(inner.adjoints[v])",
+    Fault(REVERSE, "                new.results.append(self.reached.sure(inner.adjoints[v]))",
           "                new.results.append(inner.gathered[v])",
           "an iteration adds nothing to the adjoints of outer variables"),
     # -- when forward code may run again, and in which order
@@ -131,7 +131,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(SETTLED, "        if w.at > a.at:", "        if w.at > a.at + 99:",
           "what is overwritten in the same iteration counts as still there", NESTS),
     # -- rules of both sweeps
-    Fault(RULES, "total = part if total is None else total + part", "total = part",
+    Fault(RULES, "total = part if total is None else b.leaf(plus(b, b.atom(total), b.atom(part)))", "total = part",
           "a tangent takes its last operand only"),
     Fault(RULES, "        if factor == -1.0:\n            return -v\n",
           "        if factor == -1.0:\n            return v\n", "minus one counts as one"),

@@ -29,7 +29,8 @@ WAYS = ("eager", "emitted", "tape", "native")
 REFUSED: tuple[str, ...] = (
     "this may be the same as what was written meanwhile under another name",
     "may have been written to under another name",
-    "(?",  # an extent that no trace knows is 1 in this run, and would be stretched
+    "(?",
+    "?)",  # an extent that no trace knows is 1 in this run, and would be stretched
     "einsum: axes called",
     "zero-size array to reduction operation",
     "of no values does nothing",
@@ -41,6 +42,12 @@ REFUSED: tuple[str, ...] = (
     "out= must be an array that the function made",  # of what NumPy gives as 0-d arrays
     "assignment destination is read-only",  # of np.einsum("ii->i", a)
     "input operand has more dimensions than allowed by the shape",
+    "a condition on traced values chose what kind of thing is differentiated here",
+    "axes before and after an iteration of this loop",
+    "a condition on traced values chose what is iterated here",
+    "an array is written in this loop under two names that part in it",
+    "a number can't be written to",
+    "has no attribute 'fill'",  # of NumPy's numbers, on which it does nothing
     "np.polyval is supported for coefficients along one axis",
 )
 

@@ -1,0 +1,42 @@
+"""Which elements of a derivative are zero because something else was chosen there?
+
+A mask is true where a derivative may be other than zero: an array of bools, None for everywhere,
+False for nowhere.  What is not known while the function runs, on a tape, is everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitad.runtime.tagged import Tagged
+
+
+def taken(choice: Any, truth: bool = True) -> Any:
+    """Where a condition has this truth, or a factor is not zero."""
+    while isinstance(choice, Tagged):
+        choice = choice.primal
+    if isinstance(choice, np.ndarray) and choice.ndim:
+        return (choice != 0) == truth
+    if isinstance(choice, (bool, int, float, np.generic, np.ndarray)):
+        return None if (choice != 0) == truth else False
+    return None
+
+
+def among(one: Any, mask: Any) -> Any:
+    """Where both are."""
+    if one is False or mask is False:
+        return False
+    if one is None or mask is None:
+        return mask if one is None else one
+    return one & mask if one.shape == mask.shape else one
+
+
+def either(one: Any, mask: Any) -> Any:
+    """Where one of two is."""
+    if one is None or mask is None:
+        return None
+    if one is False or mask is False:
+        return mask if one is False else one
+    return one | mask if one.shape == mask.shape else None

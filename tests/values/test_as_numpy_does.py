@@ -1,0 +1,117 @@
+"""Do corners of NumPy's functions give its values, shapes and dtypes: no axes, no elements?
+
+NumPy itself is the truth, found by random programs; what it refuses is refused.
+"""
+
+import numpy as np
+import pytest
+
+import jitad
+from tests.engines import ENGINES
+
+A = np.array([[1.0, -2.0, 0.0], [3.0, 4.0, 0.5]])
+NONE = np.zeros((0, 3))
+
+
+def seen_through_windows(a):
+    z = np.round(a[0], 1)
+    windows = np.lib.stride_tricks.sliding_window_view(z, 2)
+    z[1] = a[1, 1]
+    return windows
+
+
+def scaled_once(a):
+    z = np.sign(a)
+    z[[0, 1]] *= 0.25
+    return z
+
+
+def transposed_in_place(a):
+    b = a[:, :2] * 1.0
+    b[:] = b.T
+    return b
+
+
+def empty_rows(a):
+    return np.array([v * 2.0 for v in a])
+
+
+def wider_on_a_condition(a):
+    b = a[0]
+    if a[0, 0] > 0.0:
+        b = b * 0.5 + a
+    return b
+
+
+SAME = {
+    "any of no axes": lambda a: np.any(a, axis=()),
+    "all of no axes": lambda a: np.all(a, axis=(), keepdims=True),
+    "sum of bools": lambda a: np.sum(a > 0, axis=()),
+    "mean of bools": lambda a: np.mean(a > 0, axis=()),
+    "prod of no axes": lambda a: np.prod(a, axis=()),
+    "initial": lambda a: np.sum(a, axis=-1, initial=np.float64(0.5)),
+    "initial of ints": lambda a: np.sum(a > 0, initial=1.5),
+    "least and initial": lambda a: np.min(a, axis=0, initial=np.float64(2.0)),
+    "outer": lambda a: np.add.outer(a, 0.5),
+    "outer, from the right": lambda a: np.add.outer(0.5, a),
+    "flattened with a number": lambda a: np.concatenate([a[0], 0.5], axis=None),
+    "flattened with an int": lambda a: np.concatenate([a > 0, 2], axis=None),
+    "pieces of rows": lambda a: np.piecewise(a, [np.array([True, False])], [np.sin, 0.5]),
+    "i less bools": lambda a: 1j - (a > 0),
+    **{f.__name__: f for f in (seen_through_windows, scaled_once, transposed_in_place, empty_rows,
+                               wider_on_a_condition)},
+}  # fmt: skip
+
+
+def _agree(got, want):
+    got, want = np.asarray(got), np.asarray(want)
+    assert (got.shape, got.dtype) == (want.shape, want.dtype)
+    assert np.allclose(got, want)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", SAME)
+def test_values(name, engine):
+    f = SAME[name]
+    for a in (A, A.astype(np.float32)):
+        want = f(a.copy())
+        _agree(ENGINES[engine](lambda x, f=f: jitad.jvp(f, (x,), (x,))[0], a.copy()), want)
+        if np.asarray(want).dtype.kind == "f":
+            t = ENGINES[engine](lambda x, f=f: jitad.jvp(f, (x,), (x,))[1], a.copy())
+            assert np.shape(t) == np.shape(want)
+
+
+def test_a_list_of_no_rows():
+    """It has no further axes in NumPy; a kernel says so rather than make them up."""
+    _agree(jitad.vjp(empty_rows, NONE)[0], empty_rows(NONE))
+    compiled = jitad.jit(empty_rows)
+    _agree(compiled(A), empty_rows(A))
+    with pytest.raises(ValueError, match="empty list of arrays"):
+        compiled(NONE)
+
+
+REFUSED = {
+    "element from an array": (ValueError, lambda a: _written(a)),
+    "weights without axes": (ValueError, lambda a: np.bincount(np.array([1]), weights=a[0, 0])),
+    "powers of a matrix": (ValueError, lambda a: np.vander(a, 3)),
+    "the largest complex border": (TypeError, lambda a: np.pad(a + 1j * a, 1, mode="maximum")),
+}
+
+
+def _written(a):
+    z = a[0] * 1.0
+    z[0] = a[0, :1]
+    return z
+
+
+@pytest.mark.parametrize("engine", ["eager", "tape"])
+def test_what_is_refused(engine):
+    for error, f in REFUSED.values():
+        with pytest.raises(error) as caught:
+            ENGINES[engine](lambda x, f=f: jitad.jvp(f, (x,), (x,))[0], A.copy())
+        assert isinstance(caught.value, jitad.JitadError)
+
+
+def test_a_sensitivity_of_what_a_condition_chose():
+    with pytest.raises(TypeError, match="chose what kind of thing is differentiated"):
+        jitad.jit(lambda a: jitad.vjp(wider_on_a_condition, a)[1](np.ones((2, 3))))(A)
