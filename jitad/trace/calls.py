@@ -18,7 +18,6 @@ import math
 import operator
 import sys
 import typing
-from collections.abc import Hashable
 from dataclasses import replace
 from enum import Enum
 from types import (
