@@ -91,7 +91,9 @@ def extract(
             if isinstance(s, Arr):
                 if isinstance(s.content, Lost):
                     refuse_stale(s.value, s.content.why)
-                out.append(b.atom(s.content))
+                out.append(b.atom(s.content) if t.ndim else cast(b, b.atom(s.content), _number(t)))
+            elif not t.ndim:
+                out.append(cast(b, lit(0.0), _number(t)))
             else:  # never read: an empty one will do where extents are free
                 zero = lit(np.dtype(t.dtype).type(0))
                 dims = shape or (lit(0),) * t.ndim
@@ -109,6 +111,11 @@ def cast(b: Builder, atom: Atom, t: Any) -> Atom:
     return b.emit("cast", atom, dtype=t.dtype, py=t.py)
 
 
+def _number(t: Array) -> Scalar:
+    """What an array without axes holds: its content is a number."""
+    return Scalar(t.dtype, False)
+
+
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
     """Type and extents of every variable that the form needs."""
     if isinstance(f, (Handle, Resized, Record, Grown, Shown, OneOf)):
@@ -124,7 +131,7 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
         case Number(t, shape):
             out.append((t, shape))
         case Handle(t, shape):
-            out.append((t, shape))
+            out.append((t, shape) if t.ndim else (_number(t), ()))
         case Grown():
             out += grown.kinds_of(f)
         case Resized():

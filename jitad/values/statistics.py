@@ -86,7 +86,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         turned = elementwise("sub", x, center)
         product = matmul(turned, elementwise("mul", turned, w).T)
     found = elementwise("mul", product, elementwise("div", 1.0, number))
-    return found[0, 0] if not isinstance(x.shape[0], Number) and x.shape[0] == 1 else found
+    one = not isinstance(x.shape[0], Number) and x.shape[0] == 1
+    return found[0, 0, ...] if one else found  # an array without axes, which can be written to
 
 
 def _rows(m: Any, rowvar: bool) -> ArrayHandle:

@@ -1,0 +1,72 @@
+"""Do arrays without axes go through branches and loops, and can they be written to?
+
+Slopes are of complex steps; the content of such an array is a number on the tape.
+"""
+
+import numpy as np
+import pytest
+
+import jitad
+from tests.engines import ENGINES
+from tests.jacobians.truth import complex_step
+
+X = np.array([0.5, -1.25, 2.0])
+
+
+def replaced(x, k):
+    t = np.zeros((), x.dtype)
+    if k > 1:
+        t = np.array(x[1] * x[0])
+    return t * 2.0 + x[2]
+
+
+def made_in_a_loop(x, k):
+    total = x[0] * 0.0
+    for i in range(3):
+        t = np.array(x[i])
+        total = total + t * t
+        if i > k:
+            continue
+    return total + 3.0 * t
+
+
+def carried(x, k):
+    t = np.array(x[1])
+    for i in range(k):
+        if x[0].real > 0.1 * i:
+            t = x[:1].reshape(()) + t * x[2]
+    return t * t
+
+
+def written_on_a_path(x, k):
+    t = np.array(x[1])
+    if k > 1:
+        t[...] = x[0] * x[2]
+    return t * x[1]
+
+
+def covariance_written_over(x, k):
+    z = np.cov(x.reshape(1, 3))
+    np.exp(z, out=z[...])
+    return z * x[0]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [0, 2])
+@pytest.mark.parametrize(
+    "f", [replaced, made_in_a_loop, carried, written_on_a_path, covariance_written_over]
+)
+def test_arrays_without_axes(f, k, engine):
+    run = ENGINES[engine]
+    plain = f(X.copy(), k)
+    if f is covariance_written_over:  # np.cov of complex numbers conjugates
+        c = np.exp(np.var(X, ddof=1))
+        want = c * X[0] * (X - X.mean()) + c * np.array([1.0, 0.0, 0.0])
+    else:
+        want = complex_step(f, X, k)
+    value, slope = run(jitad.value_and_grad(f), X, k)
+    assert np.isclose(value, plain, rtol=1e-13)
+    np.testing.assert_allclose(slope, want, rtol=1e-12, atol=1e-14)
+    direction = np.array([1.0, -2.0, 0.5])
+    _, forward = run(lambda v: jitad.jvp(lambda w: f(w, k), (v,), (direction,)), X)
+    np.testing.assert_allclose(forward, want @ direction, rtol=1e-12, atol=1e-14)
