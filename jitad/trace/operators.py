@@ -19,15 +19,7 @@ from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.leaves import results
 from jitad.runtime.operators import Argnums, place, positions_of
-from jitad.structures import (
-    ZERO,
-    Structure,
-    conform,
-    flatten,
-    is_node,
-    sensitivities,
-    unflatten,
-)
+from jitad.structures import ZERO, Structure, conform, flatten, is_node, sensitivities, unflatten
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
