@@ -86,21 +86,35 @@ def _stored(e: Equation, k: int, forms: Forms) -> list[Equation] | None:
     where = body.equations.index(x)
     body.equations.insert(where, Equation("add", (zero, v), (total,), {}, (), x.pos))
     old = e.outs[k]
+    if _is_whole(e, old, form, forms):
+        return []
     inner = Var(old.type, old.shape, old.name)
     e.outs = (*e.outs[:k], inner, *e.outs[k + 1 :])
     return _rest(e, inner, old, form, forms)
 
 
+def _places(e: Equation, form: Linear, forms: Forms) -> tuple[Linear, Linear]:
+    """The first element that a loop stores, and the one behind its last, if it runs at all."""
+    start, step, count = e.ins[:3]
+    index = e.blocks[0].params[0]
+    assert isinstance(step, Lit)
+    first, trips = form.replace(index, forms.of(start)), forms.of(count)
+    low = first if form.coefficient(index) * step.value > 0 else first - trips.plus(-1)
+    return low, low + trips
+
+
+def _is_whole(e: Equation, array: Var, form: Linear, forms: Forms) -> bool:
+    """Does it store all elements?  An array as long as a loop that doesn't run has none."""
+    low, high = _places(e, form, forms)
+    return low == constant(0) and high == forms.of(array.shape[0])
+
+
 def _rest(e: Equation, array: Var, out: Var, form: Linear, forms: Forms) -> list[Equation]:
     """Zeros where the loop has not been: in front of its places and behind them, or everywhere."""
     assert isinstance(array.type, Array)
-    start, step, count = e.ins[:3]
-    index, zero, (n,) = e.blocks[0].params[0], lit_zero(array.type.dtype), array.shape
-    c = form.coefficient(index)
-    first = form.replace(index, forms.of(start))
-    trips, up = forms.of(count), c * step.value > 0  # type: ignore[union-attr]
-    low = first if up else first - trips.plus(-1)
-    high = low + trips
+    count = e.ins[2]
+    zero, (n,) = lit_zero(array.type.dtype), array.shape
+    low, high = _places(e, form, forms)
     b = Builder()
     b.pos = e.pos
 

@@ -106,6 +106,8 @@ class _Parallel:
         self.forms.learn(tape.body)
         self.made: dict[str, Tape] = {}
         self.makers: dict[Var, Equation] = {}
+        blocks = [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]
+        self.params = frozenset(p for b in blocks for p in b.params)
 
     def fits(self, e: Equation, records: Set[int]) -> bool:
         """Could the loop be divided if its records were in arrays?"""
@@ -142,14 +144,14 @@ class _Parallel:
 
     def divided(self, e: Equation, how: Plan) -> list[Equation]:
         """The equations in the place of the loop."""
+        if not Work(e, self.forms).enough(2 * GRAIN):
+            raise Serial("it is short")  # before anything of it is changed
         (body,) = e.blocks
         for k in how.summed:
             in_place(body, body.params[1 + k], body.results[k])
         fresh = [x for k in how.apart if not how.late for x in _stored(e, k, self.makers)]
         count = e.ins[2]
         work = Work(e, self.forms)
-        if not work.enough(2 * GRAIN):
-            raise Serial("it is short")
         out = _Writer(e)
         out.equations += fresh
         total = work.total(out)
@@ -164,7 +166,8 @@ class _Parallel:
         parts = out("minimum", most, out("floordiv", total, grain))
         parts = out("maximum", out("minimum", parts, count), lit(1))
         sums = [out.blank(parts, e.ins[3 + k], bool(how.late)) for k in how.sums]
-        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums], self.makers)
+        function = _Function(f"{self.tape.name}_part", e, how, [s.type for s in sums], self.makers,
+                             self.params)  # fmt: skip
         name = f"{function.name}{len(self.made) + 1}"
         self.made[name] = function.tape(name)
         changed = [e.ins[3 + k] for k in (*how.summed, *how.apart)]
@@ -260,8 +263,9 @@ class _Function:
     """The function that runs a part of a loop's iterations."""
 
     def __init__(
-        self, name: str, e: Equation, how: Plan, sums: list, makers: dict[Var, Equation]
-    ) -> None:
+        self, name: str, e: Equation, how: Plan, sums: list, makers: dict[Var, Equation],
+        params: Set[Var],
+    ) -> None:  # fmt: skip
         self.name, self.e, self.how = name, e, how
         self.sums = [Var(t, (Var(INT),)) for t in sums]
         body = e.blocks[0]
@@ -275,6 +279,9 @@ class _Function:
             seen += [n for n in v.shape if isinstance(n, Var) and n not in inside]
         self.taken: dict[Var, None] = {}
         self.views: dict[Var, Equation] = {}  # of what it takes: they have no memory to be handed
+        # extents that no equation computes, of which array: those that a branch or a loop chose
+        self.asked: dict[Var, tuple[Var, int]] = {}
+        used = {*free, *free_vars(body)}
 
         def take(v: Atom) -> None:
             if not isinstance(v, Var) or v in inside or v in self.taken or v in self.views:
@@ -287,17 +294,21 @@ class _Function:
                 self.views[v] = made
             else:
                 self.taken[v] = None
-                for a in v.shape:
-                    take(a)
+                for k, a in enumerate(v.shape):
+                    if isinstance(a, Var) and not (a in used or a in makers or a in params):
+                        self.asked.setdefault(a, (v, k))
+                    else:
+                        take(a)
 
         for v in seen:
-            take(v)
+            if v in used or v in makers or v in params or is_array(v):
+                take(v)
         self.own = own
 
     def tape(self, name: str) -> Tape:
         e, how = self.e, self.how
         (body,) = e.blocks
-        env = {v: Var(v.type, v.shape, v.name) for v in (*self.taken, *self.views)}
+        env = {v: Var(v.type, v.shape, v.name) for v in (*self.taken, *self.views, *self.asked)}
 
         def new(a: Atom) -> Atom:
             return env.get(a, a) if isinstance(a, Var) else a
@@ -311,6 +322,8 @@ class _Function:
         w = _Writer(e)
         for s, n in zip(self.sums, sizes, strict=True):
             w.equations.append(Equation("dim", (s,), (n,), {"axis": 0}))  # type: ignore[arg-type]
+        for v, (a, k) in self.asked.items():
+            w.equations.append(Equation("dim", (env[a],), (env[v],), {"axis": k}))
         for v, x in self.views.items():
             w.equations.append(Equation(x.op, tuple(map(new, x.ins)), (env[v],), x.params))
         start, step, count = map(new, e.ins[:3])

@@ -29,7 +29,7 @@ from jitad.values.kind import fail, is_python, require
 from jitad.values.layout import contiguous
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
-from jitad.values.registry import replaces
+from jitad.values.registry import call, replaces
 
 
 def handle(a: Any) -> ArrayHandle:
@@ -298,6 +298,8 @@ def column_stack(arrays: Any) -> Any:
 
 @replaces(np.append)
 def append(a: Any, values: Any, axis: Any = None) -> Any:
+    if axis is None:  # what is appended is an array first: a number of Python's doesn't adapt
+        a, values = call(np.ravel, a), call(np.ravel, values)
     return concatenate([a, values], axis)
 
 

@@ -126,6 +126,27 @@ def test_loops_that_have_an_order(f: Callable[..., Any]) -> None:
     assert not is_divided(specialise(traced.tape, threads=THREADS))
 
 
+def added_once(x: Any, y: Any) -> Any:
+    z = np.zeros(20)
+    for i in range(20):
+        z[i] += x[i] * y[i]
+    return z[0] + 3.0 * z[19]
+
+
+def test_a_loop_that_is_too_short_is_left_as_it_was() -> None:
+    args = np.arange(1.0, 21.0), np.full(20, 0.5)
+    g = value_and_grad(added_once, (0, 1))
+    traced = recorded(g, args)
+    plain = specialise(traced.tape, threads=THREADS)
+    assert not is_divided(plain)
+    values = traced.arguments(g, truth.fresh(args), {})
+    out = finish(traced, tuple(interpret(plain.body, values, functions=plain.functions)), g,
+                 args, {})  # fmt: skip
+    bar = np.zeros(20)
+    bar[0], bar[19] = 1.0, 3.0
+    np.testing.assert_allclose(numbers(out), numbers((30.5, (bar * args[1], bar * args[0]))))
+
+
 divided: list[str] = []
 
 
