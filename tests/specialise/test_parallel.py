@@ -133,7 +133,8 @@ def added_once(x: Any, y: Any) -> Any:
     return z[0] + 3.0 * z[19]
 
 
-def test_a_loop_that_is_too_short_is_left_as_it_was() -> None:
+def test_a_loop_that_is_too_short_is_left_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "GRAIN", 100_000)
     args = np.arange(1.0, 21.0), np.full(20, 0.5)
     g = value_and_grad(added_once, (0, 1))
     traced = recorded(g, args)
