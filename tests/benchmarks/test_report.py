@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("matplotlib")  # of the extra `bench`
+
 from benchmarks.report import picture, whole
 from benchmarks.report.whole import PARTS, Part
 

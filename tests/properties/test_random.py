@@ -16,7 +16,7 @@ from tests.properties.choices import Choices, Drawn, Replayed, Seeded, shrink
 from tests.properties.generate import Generated, program
 
 _SEED = 7
-_COUNT = 100
+_COUNT = 60
 _NATIVE = 20  # every so-manieth program becomes native kernels
 _SECOND = 10
 
@@ -59,7 +59,7 @@ def test_programs_by_number() -> None:
 
 
 @settings(
-    max_examples=60, derandomize=True, deadline=None, database=None,
+    max_examples=30, derandomize=True, deadline=None, database=None,
     phases=(Phase.generate, Phase.target, Phase.shrink),
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
