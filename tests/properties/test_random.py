@@ -16,7 +16,7 @@ from tests.properties.choices import Choices, Drawn, Replayed, Seeded, shrink
 from tests.properties.generate import Generated, program
 
 _SEED = 7
-_COUNT = 60
+_COUNT = 100
 _NATIVE = 20  # every so-manieth program becomes native kernels
 _SECOND = 10
 
