@@ -201,8 +201,12 @@ class Forward:
 
     def structured(self, e: Equation, env: Env, tangents: Tangents) -> None:
         uses = [v for v in free_vars(*e.blocks) if v in tangents]
-        for v in uses if e.op != "if" else ():
-            tangents[v] = self.sure(tangents[v])
+        before = {v: tangents[v] for v in uses if e.op != "if"}
+        tangents.update((v, self.sure(ts)) for v, ts in before.items())
+        self.inside(e, env, tangents, bool(uses))
+        tangents.update(before)  # other blocks don't see what was made in this one
+
+    def inside(self, e: Equation, env: Env, tangents: Tangents, uses: bool) -> None:
         touched = [v for v in e.outs if v in self.varied]
         stacks = any(isinstance(v.type, Stack) for v in touched)
         if not stacks and (not touched or not (uses or any(a in tangents for a in e.ins))):

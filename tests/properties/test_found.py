@@ -131,6 +131,41 @@ _BODIES: dict[str, str] = {
             y = np.tanh(y * x)
         return y + np.sum(z * np.arange(1.0, 4.5)) + np.sum(b)
     """,
+    "loops on both paths read a tangent that may be reached": """
+        def helper1(p0, v1):
+            for i2 in range(4):
+                k4 = 0
+                while k4 < 4 and (p0 >= v1[max(i2, i2 - 1) % 4]
+                              or math.log(1.5 + v1[((i2 - 3) // 2) % 4] *
+                                          v1[((i2 - 3) // 2) % 4]) < abs(p0)):
+                    k4 += 1
+                    maybe5 = None
+                    if (p0 / (2.0 + p0 * p0)) < p0:
+                        maybe5 = np.sqrt(1.0 + 2 * 2)
+                    p0 = math.tanh((v1[2] ** 3)) if maybe5 is None else maybe5 * 0.5
+                    v1[0] += 0.3 * math.sin(max((v1[i2 % 4] + p0), math.sqrt(1.0 + p0 * p0)))
+            else:
+                pass
+            return 0.111 * (p0 ** 3)
+        a[0:4] = helper1(y, a)
+        w = np.where(0.5 < x, x * 0.5, 0.5)[()]
+        y = max(min(y, x) / (2.0 + w * w), y)
+        if y <= y:
+            t6 = y
+            x = y
+            t7 = math.sin((t6 + t6))
+        elif x > a.max():
+            for e9 in reversed(a):
+                m[(n - n) % 2, (3 + 1) % 4] = x
+                e9 = e9
+                x = e9
+        else:
+            t10 = helper1(math.sin((x - x)), a)
+            t11 = x
+        t12 = x
+        t13 = x
+        return x + y + t12 + t13 + np.sum(a * np.arange(1.0, 4.5)) + np.sum(b) + np.sum(m)
+    """,
 }
 
 

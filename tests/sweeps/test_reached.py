@@ -51,6 +51,19 @@ def factor_of_a_product(x):
     return z if z < np.inf else c
 
 
+def loops_on_either_path(x):
+    y = np.exp(400.0 * x)
+    z = y if y < np.inf else 3.0 * x
+    total = 2.0 * x
+    if x > 0.5:
+        for k in range(int(x > 0.1) + 1):
+            total += z * k
+    else:
+        for k in range(int(x < 10.0) + 2):
+            total -= z * k
+    return total
+
+
 def loop_that_may_not_run(x):
     y = np.exp(400.0 * x)
     total = 2.0 * x
@@ -185,6 +198,7 @@ SLOPES = {
     used_in_one_of_nested_branches: lambda x: 5.0 if x == BIG else -2.0 / (x - 2.0) ** 2,
     one_of_two_conditions: lambda x: 2.0 if x == BIG else 2.0 + 600.0 * math.exp(400.0 * x),
     factor_of_a_product: lambda x: 3.0 if x == BIG else (3.0 + 1200.0 * x) * math.exp(400.0 * x),
+    loops_on_either_path: lambda x: 5.0 if x == BIG else 2.0 - 1200.0 * math.exp(400.0 * x),
     loop_that_may_not_run: lambda x: 2.0 if x == BIG else 2.0 + 1200.0 * math.exp(400.0 * x),
     while_that_may_not_run: lambda x: 2.0 if x == BIG else 2.0 + 800.0 * math.exp(400.0 * x),
     in_each_iteration: lambda x: sum(-100.0 * k * math.exp(-100.0 * k * x) if _finite(x, k)
