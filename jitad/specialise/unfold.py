@@ -17,6 +17,7 @@ from typing import Any
 from jitad.specialise.affine import AffineBuilder
 from jitad.tape.copy import begin, copy_block
 from jitad.tape.dead import remove_dead
+from jitad.tape.flow import closure
 from jitad.tape.ir import Atom, Block, Tape, walk
 
 _MOST = 1000  # equations that a tape may always grow by; else to twice of what there are
@@ -30,7 +31,7 @@ def unfold(tape: Tape) -> Tape:
     bodies = {name: t.body for name, t in tape.functions.items()}
     calls = {name: _called(body) for name, body in bodies.items()}
     sizes = {name: sum(1 for _ in walk(body)) for name, body in bodies.items()}
-    ends = {name for name in bodies if name not in _reached(calls[name], calls)}
+    ends = {name for name in bodies if name not in closure(calls[name], calls)}
 
     def size(name: str) -> int:
         """With what it calls in its place; each is looked at after those that it calls."""
@@ -45,7 +46,7 @@ def unfold(tape: Tape) -> Tape:
         return tape
     plain = {name: bodies[name] for name in ends}
     body = _copied(tape.body, plain)
-    kept = _reached(_called(body), calls) - ends
+    kept = closure(_called(body), calls) - ends
     functions = {
         name: Tape(t.name, _copied(t.body, plain), t.pos)
         for name, t in tape.functions.items() if name in kept
@@ -65,18 +66,6 @@ def strides(tape: Tape) -> Tape:
 
 def _called(body: Block) -> list[str]:
     return [e.params["function"] for e in walk(body) if e.op in ("call", "act")]
-
-
-def _reached(names: list[str], calls: dict[str, list[str]]) -> set[str]:
-    """These functions and all that they call."""
-    found: set[str] = set()
-    todo = list(names)
-    while todo:
-        name = todo.pop()
-        if name not in found:
-            found.add(name)
-            todo += calls[name]
-    return found
 
 
 class _Unfolding(AffineBuilder):

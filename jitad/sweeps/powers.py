@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from jitad.tape.build import Builder
+from jitad.tape.copy import as_type
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import Scalar
 
@@ -22,7 +23,7 @@ def cancelled(b: Builder, x: Atom, y: Atom) -> tuple[Atom, Atom]:
     for p, q in ((x, y), (y, x)):
         root, power = _stripped(b, p)
         if power and (rest := _times(b, q, power, _DEPTH)) is not None:
-            found = _as(b, root, p), rest
+            found = as_type(b, root, p.type), rest
             return found if p is x else found[::-1]
     return x, y
 
@@ -50,17 +51,17 @@ def _times(b: Builder, a: Atom, power: int, depth: int) -> Atom | None:
     found: Atom | None
     if (known := _power(e.op, e.ins)) is not None:
         found = _times(b, known[0], known[1] + power, depth - 1)
-        return None if found is None else _as(b, found, a)
+        return None if found is None else as_type(b, found, a.type)
     if not isinstance(a.type, Scalar):
         return None
     parts = [_times(b, p, power, depth - 1) for p in e.ins]
     if e.op == "mul":
         p, q = e.ins
         if parts[0] is not None:
-            return _as(b, b.emit("mul", parts[0], q), a)
-        return None if parts[1] is None else _as(b, b.emit("mul", p, parts[1]), a)
+            return as_type(b, b.emit("mul", parts[0], q), a.type)
+        return None if parts[1] is None else as_type(b, b.emit("mul", p, parts[1]), a.type)
     made = [p for p in parts if p is not None]
-    return _as(b, b.emit(e.op, *made, **e.params), a) if len(made) == len(parts) else None
+    return as_type(b, b.emit(e.op, *made, **e.params), a.type) if len(made) == len(parts) else None
 
 
 def _power(op: str, ins: tuple[Atom, ...]) -> tuple[Atom, int] | None:
@@ -78,11 +79,3 @@ def _power(op: str, ins: tuple[Atom, ...]) -> tuple[Atom, int] | None:
 
 def _alike(a: Atom, like: Atom) -> bool:
     return a.type.dtype == like.type.dtype and a.shape == like.shape  # type: ignore[union-attr]
-
-
-def _as(b: Builder, a: Atom, like: Atom) -> Atom:
-    """A number as Python's or as NumPy's."""
-    t = like.type
-    if a.type == t or not isinstance(t, Scalar):
-        return a
-    return b.emit("cast", a, dtype=t.dtype, **({"py": True} if t.py else {}))

@@ -20,7 +20,16 @@ from jitad.primitives.custom import Rule
 from jitad.primitives.schedules import Memory
 from jitad.sweeps.calls import Library
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, copy_block, copy_equation, lit_zero, read, structured, zero
+from jitad.tape.copy import (
+    Env,
+    as_type,
+    copy_block,
+    copy_equation,
+    lit_zero,
+    read,
+    structured,
+    zero,
+)
 from jitad.tape.dead import remove_dead
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, lit
 from jitad.tape.types import INT, Array, Scalar, Type, is_float
@@ -229,14 +238,6 @@ def _get(b: Builder, a: Atom, slot: Atom) -> Atom:
     return out
 
 
-def _as(b: Builder, v: Atom, t: object) -> Atom:
-    """A number read from an array, as a number of this type."""
-    if isinstance(t, Scalar) and v.type != t:
-        out: Atom = b.emit("cast", v, dtype=t.dtype, py=t.py)
-        return out
-    return v
-
-
 def _keep(
     b: Builder, loop: Loop, shelf: _Shelf, slot: Atom, at: Atom, state: Sequence[Atom]
 ) -> _Shelf:
@@ -443,10 +444,10 @@ def _reversed(
         end, adjoints = like[0], like[2 : 2 + n]
         shelf = _Shelf.of(like[2 + n :])
         top = b.emit("sub", like[1], lit(1))
-        at = _as(b, _get(b, shelf.places, top), INT)
+        at = as_type(b, _get(b, shelf.places, top), INT)
         state = [read(a, env) for a in loop.init]
         for k, a in zip(loop.needed, shelf.rows, strict=True):
-            state[k] = _as(b, _get(b, a, top), loop.params[k].type)
+            state[k] = as_type(b, _get(b, a, top), loop.params[k].type)
         at, top, state, shelf = _descend(
             b, loop, env, at, top, end, state, shelf, room, effects=False
         )

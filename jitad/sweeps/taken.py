@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, copy_block, copy_equation, read
+from jitad.tape.copy import Env, as_type, copy_block, copy_equation, read
 from jitad.tape.flow import active
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Var, free_vars, lit, walk
 from jitad.tape.types import BOOL, INT, Scalar, is_float
@@ -77,7 +77,7 @@ def _followed(e: Equation, useful: set[Var]) -> list[Equation] | None:
         for k, (x, v) in chosen.items():
             if x.op == "if" and isinstance(v, Var) and v not in env:
                 copy_block(b, x.blocks[0], env, effects=False)
-            again.results.append(_as(b, read(v, env), e.outs[k]))
+            again.results.append(as_type(b, read(v, env), e.outs[k].type))
     none = Block([], [], [e.ins[3 + k] for k in chosen])
     b.structured("if", (some,), tuple(e.outs[k] for k in chosen), (again, none))
     return b.blocks[0].equations
@@ -109,10 +109,3 @@ def _needed(body: Block, values: list[Atom], choices: list[Equation]) -> list[Eq
         wanted.update(a for a in e.ins if isinstance(a, Var))
         wanted.update(free_vars(*e.blocks))
     return None if wanted.intersection(body.params[1:]) else out[::-1]
-
-
-def _as(b: Builder, a: Atom, like: Var) -> Atom:
-    t = like.type
-    if a.type == t or not isinstance(t, Scalar):
-        return a
-    return b.emit("cast", a, dtype=t.dtype, **({"py": True} if t.py else {}))

@@ -10,7 +10,7 @@ from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, lit
 from jitad.tape.same import key_of
-from jitad.tape.types import Array
+from jitad.tape.types import Array, Scalar, Type
 
 Env = dict[Var, Atom]
 
@@ -192,6 +192,13 @@ def zero(b: Builder, like: Atom) -> Atom:
     if isinstance(t, Array):
         return b.emit("full", lit_zero(t.dtype), *like.shape, dtype=t.dtype)
     return lit_zero(t.dtype)  # type: ignore[union-attr]
+
+
+def as_type(b: Builder, a: Atom, t: Type) -> Atom:
+    """A number as one of this type; an array stays as it is."""
+    if a.type == t or not isinstance(t, Scalar):
+        return a
+    return b.emit("cast", a, dtype=t.dtype, py=t.py)
 
 
 def lit_zero(dtype: str) -> Lit:

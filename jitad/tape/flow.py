@@ -8,13 +8,15 @@ parameter; for an `if` result those of both branches.  Everything that asks "wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Var, walk
 from jitad.tape.types import is_float
 
 Edges = dict[Var, list[Var]]
+Node = TypeVar("Node", bound=Hashable)
 
 
 def _vars(atoms: Iterable[Atom]) -> list[Var]:
@@ -84,7 +86,7 @@ def successors(edges: Edges) -> Edges:
     return out
 
 
-def closure(start: Iterable[Var], edges: Edges) -> set[Var]:
+def closure(start: Iterable[Node], edges: Mapping[Node, Sequence[Node]]) -> set[Node]:
     """All that can be reached."""
     seen = set(start)
     todo = list(seen)

@@ -17,10 +17,11 @@ import numpy as np
 from jitad.closures import is_function
 from jitad.errors import JitadValueError, RoomMiss
 from jitad.tape.build import Builder, Leaf
+from jitad.tape.copy import as_type
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import INT, Array, Scalar, Type
 from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
-from jitad.trace.join import _container, _rebuilt, cast, kinds, signature
+from jitad.trace.join import _container, _rebuilt, kinds, signature
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
 from jitad.trace.unify import Mismatch, Unifier, _kind, _scalar, _shape, describe, join_types, same
@@ -294,7 +295,7 @@ def atoms_of(b: Builder, f: Form, s: Snapshot | None, out: list[Any]) -> list[An
     match f:
         case Number(t):
             value = s.value if isinstance(s, Num) else 0
-            out.append(b.leaf(cast(b, b.atom(value), t)))
+            out.append(b.leaf(as_type(b, b.atom(value), t)))
         case Handle():
             out.append(s.content if isinstance(s, Arr) else None)
         case Record():

@@ -19,6 +19,7 @@ import numpy as np
 from jitad import closures
 from jitad.closures import is_function
 from jitad.tape.build import Builder, Leaf
+from jitad.tape.copy import as_type
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.forms import (
@@ -86,14 +87,14 @@ def extract(
             out.append(b.atom(s.value))
         case Number(t):
             value = s.value if isinstance(s, Num) else 0
-            out.append(cast(b, b.atom(value), t))
+            out.append(as_type(b, b.atom(value), t))
         case Handle(t, shape):
             if isinstance(s, Arr):
                 if isinstance(s.content, Lost):
                     refuse_stale(s.value, s.content.why)
-                out.append(b.atom(s.content) if t.ndim else cast(b, b.atom(s.content), _number(t)))
+                out.append(as_type(b, b.atom(s.content), _held(t)))
             elif not t.ndim:
-                out.append(cast(b, lit(0.0), _number(t)))
+                out.append(as_type(b, lit(0.0), _held(t)))
             else:  # never read: an empty one will do where extents are free
                 zero = lit(np.dtype(t.dtype).type(0))
                 dims = shape or (lit(0),) * t.ndim
@@ -105,15 +106,9 @@ def _add(*args: Any) -> None:
     extract(*args)
 
 
-def cast(b: Builder, atom: Atom, t: Any) -> Atom:
-    if atom.type == t:
-        return atom
-    return b.emit("cast", atom, dtype=t.dtype, py=t.py)
-
-
-def _number(t: Array) -> Scalar:
-    """What an array without axes holds: its content is a number."""
-    return Scalar(t.dtype, False)
+def _held(t: Array) -> Type:
+    """The type of an array's content: a number, if it has no axes."""
+    return t if t.ndim else Scalar(t.dtype, False)
 
 
 def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> Any:
@@ -131,7 +126,7 @@ def kinds(f: Form, out: list[tuple[Type, tuple[Atom, ...]]], seen: set[int]) -> 
         case Number(t, shape):
             out.append((t, shape))
         case Handle(t, shape):
-            out.append((t, shape) if t.ndim else (_number(t), ()))
+            out.append((_held(t), shape))
         case Grown():
             out += grown.kinds_of(f)
         case Resized():

@@ -361,9 +361,7 @@ def a_loop_variable_that_an_inner_loop_leaves(x, y):
     return total + x
 
 
-PROGRAMS = [f for f in list(globals().values())
-            if callable(f) and getattr(f, "__module__", "") == __name__
-            and not isinstance(f, type)]  # fmt: skip
+PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1)]
 
 

@@ -280,9 +280,7 @@ def spread_and_star(x, y):
     return math.hypot(*c) + max(c) + sum([*c, *a])
 
 
-PROGRAMS = [f for f in list(globals().values())
-            if callable(f) and getattr(f, "__module__", "") == __name__
-            and not isinstance(f, type)]  # fmt: skip
+PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.3, 0.4), (0.6, 1.7), (-0.5, 0.2)]
 
 

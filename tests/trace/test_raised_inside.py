@@ -307,9 +307,7 @@ def in_a_loop(x, y):
     return s
 
 
-PROGRAMS = [f for f in list(globals().values())
-            if callable(f) and getattr(f, "__module__", "") == __name__
-            and not isinstance(f, type)]  # fmt: skip
+PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1), (3.7, 0.35)]
 
 

@@ -19,6 +19,12 @@ Point = tuple[float, float]
 ALONG = [0.6, -1.1]
 
 
+def programs(names: dict[str, Any]) -> list[Callable[..., Any]]:
+    """The functions that a module of tests has defined so far."""
+    return [f for f in names.values() if callable(f) and not isinstance(f, type)
+            and getattr(f, "__module__", "") == names["__name__"]]  # fmt: skip
+
+
 def check(f: Callable[..., Any], points: Iterable[Point], step: float) -> None:
     """The value on the tape, the derivative in both modes, eagerly and on the tape."""
     gradient = jitad.grad(f, argnums=(0, 1))
