@@ -190,7 +190,7 @@ def _run(
     value, slope = engine(lambda p, t: jitad.jvp(of_floats, p, t), chosen, tuple(direction))
     _same("value in forward mode", value, plain, 1e-11)
     _same("forward mode", slope, float(expected @ numbers(direction)), 1e-9, scale)
-    if way != "eager":
+    if way in ("tape", "native") or (way == "emitted" and number % 5 == 0):  # it costs a third
         given = truth.fresh(args)
         value = jitad.jit(f)(*given) if way == "native" else engine(f, *given)
         _same("value of the primal kernel", value, plain, 1e-11)

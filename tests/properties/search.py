@@ -3,7 +3,7 @@
     python -m tests.properties.search
     --kind arrays               array programs, not those of numbers
     --count 20000 --seed 0      program k of a seed is always the same one
-    --native 25 --second 10     every so-manieth program as a native kernel, to second order
+    --native 50 --second 10     every so-manieth program as a native kernel, to second order
     --log FILE                  what was done; a search with the same log goes on where it stopped
 
 Failures are grouped by what they look like; the first ones of a group are shrunk.
@@ -137,7 +137,7 @@ def main() -> int:
     parser.add_argument("--kind", choices=["numbers", "arrays"], default="numbers")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--native", type=int, default=25)
+    parser.add_argument("--native", type=int, default=50)
     parser.add_argument("--second", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--shrink", type=int, default=5, help="groups to shrink")
