@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import jitad
-from jitad.arguments import abstract, as_numbers
+from jitad.calls.arguments import abstract, as_numbers
+from jitad.calls.entries import finish
 from jitad.emit.kernel import kernel
-from jitad.entries import finish
 from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
