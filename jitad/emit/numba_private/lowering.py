@@ -141,6 +141,13 @@ class KernelLowering(typed_passes.NativeLowering):
     def lowering_class(self) -> Any:
         return Lower
 
+    def run_pass(self, state: Any) -> bool:
+        if state.library is None:  # which is called from Python, as helpers are not
+            name = state.func_id.func_qualname
+            state.library = codegen.JITCodeLibrary(state.targetctx.codegen(), name)
+            state.library.enable_object_caching()
+        return super().run_pass(state)
+
 
 class FromSourceLibrary(codegen.JITCodeLibrary):
     """Code that was not made from bytecode, where a variable is memory."""
