@@ -174,7 +174,8 @@ def _definition(function: Any) -> ast.FunctionDef:
     """The source of a function; others in its file are what its threads run, or that of others."""
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
     found = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
-    called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
-    if any(isinstance(f, ast.Name) and f.id in found for f in called):
-        raise NotTranslated("functions that call each other")
+    if len(found) > 1 or function.__name__ in function.__code__.co_names:
+        called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+        if any(isinstance(f, ast.Name) and f.id in found for f in called):
+            raise NotTranslated("functions that call each other")
     return found[function.__name__]
