@@ -224,7 +224,8 @@ def leave() -> None:
     journals.pop()
 
 
-_positions: dict[int, tuple[CodeType, list[Pos] | None]] = {}  # by id: hashing code is slow
+# By the id of the code, since hashing it is slow: itself, its positions, those made so far.
+_positions: dict[int, tuple[CodeType, list[Any] | None, dict[int, Pos]]] = {}
 
 
 def position(frame: FrameType) -> Pos | None:
@@ -232,15 +233,17 @@ def position(frame: FrameType) -> Pos | None:
     code = frame.f_code
     known = _positions.get(id(code))
     if known is None:
-        places = None
-        if is_rewritten_code(code) and code.co_filename != AS_WRITTEN:
-            places = [
-                Pos(code.co_filename, p[0] or code.co_firstlineno, p[2] or 0)
-                for p in code.co_positions()
-            ]
-        known = _positions[id(code)] = (code, places)
-    places = known[1]
-    return None if places is None else places[max(frame.f_lasti, 0) // 2]
+        ours = is_rewritten_code(code) and code.co_filename != AS_WRITTEN
+        known = _positions[id(code)] = (code, list(code.co_positions()) if ours else None, {})
+    _, places, made = known
+    if places is None:
+        return None
+    at = max(frame.f_lasti, 0) // 2
+    pos = made.get(at)
+    if pos is None:
+        line, _, column, _ = places[at]
+        pos = made[at] = Pos(code.co_filename, line or code.co_firstlineno, column or 0)
+    return pos
 
 
 @dataclass(eq=False)

@@ -18,10 +18,10 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.comprehensions import Hoist
+from jitad.trace.comprehensions import COMPREHENSIONS, Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
-from jitad.trace.names import children, copied
+from jitad.trace.nodes import below, children, copied, settle
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
@@ -125,11 +125,13 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     file = f.__code__.co_filename
     node = copied(node)
     free = f.__code__.co_freevars
+    nodes = list(below(node))
     shadowed = frozenset(f.__globals__) | frozenset(free) | {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is ast.Store
     }  # fmt: skip
-    check_refused(node, file, shadowed)
-    _name_privately(node, class_name)
+    check_refused(nodes, file, shadowed)
+    if any(type(n) is ast.Attribute and n.attr.startswith("__") for n in nodes):
+        _name_privately(node, class_name)
     if isinstance(node, ast.Lambda):
         made: Any = ast.FunctionDef("_jmade", node.args, [ast.Return(node.body)], [], None, None)
         node = _at(made, node)
@@ -140,7 +142,8 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     for a in ast.walk(node.args):
         if isinstance(a, ast.arg):
             a.annotation = None
-    node.body = Hoist(shadowed.__contains__).body(node.body)
+    if any(isinstance(n, COMPREHENSIONS) for n in nodes):
+        node.body = Hoist(shadowed.__contains__).body(node.body)
     unit = Unit(file, frozenset(free), frozenset(f.__globals__))
     try:
         Hooking(unit, node).run()
@@ -192,5 +195,5 @@ def _outer(node: ast.FunctionDef, free: list[str], class_name: str, file: str) -
         body.insert(0, ast.Global(hidden))
     outer = ast.FunctionDef("_jouter", parameters, body, [], None, None)
     module = ast.Module([_at(outer, node)], [])
-    ast.fix_missing_locations(module)
+    settle(module)
     return compile(module, file, "exec", dont_inherit=True)
