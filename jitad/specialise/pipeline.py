@@ -22,6 +22,7 @@ from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
+from jitad.specialise.once import once
 from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
@@ -64,6 +65,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("quotients", quotients),
     ("ascend", ascend),
     ("ranges again", ranges),
+    ("once", once),
     ("decided again", simplify),
     ("abreast", abreast),
     ("in lanes", simplify),
