@@ -34,6 +34,8 @@ class Settled:
 
     lost: set[Var] = field(default_factory=set)  # read, and overwritten or not proved to stay
     kept: dict[Var, Equation] = field(default_factory=dict)  # stored value -> how it is read there
+    versions: set[Var] = field(default_factory=set)  # of the array, in the loop
+    reads: set[Var] = field(default_factory=set)  # all that is read of them
 
 
 def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settled | None:
@@ -46,13 +48,14 @@ def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settle
     end = found.block(body, body.params[1 + number])
     if end is not body.results[number] or not found.plain or not found.once(body):
         return None
-    out = Settled()
+    out = Settled(versions=found.versions)
     reads = [a for a in found.all if not a.written]
     stored = [a for a in found.all if a.written and _worth(a.equation, sources)]
     writes = [a for a in found.all if a.written]
     if (len(reads) + len(stored)) * len(writes) > _PAIRS:
         return None
     for a in reads:
+        out.reads.add(a.equation.outs[0])
         if a.stale or not all(found.apart(a, w) for w in writes):
             out.lost.add(a.equation.outs[0])
     for a in stored:
@@ -135,7 +138,7 @@ class _Accesses:
         for x in walk(e.blocks[0]):
             self.inside.update(x.outs)
             self.inside.update(p for b in x.blocks for p in b.params)
-        self._versions: set[Var] = set()
+        self.versions: set[Var] = set()
         self._loops: tuple[Equation, ...] = ()
         self._facts: tuple[tuple[Linear, ...], ...] = ()
         self._enter(e)
@@ -156,19 +159,19 @@ class _Accesses:
     def block(self, block: Block, now: Atom) -> Atom:
         """Enter all accesses; gives the version that the block ends with."""
         assert isinstance(now, Var)
-        self._versions.add(now)
+        self.versions.add(now)
         for e in block.equations:
-            mine = [a for a in e.ins if a in self._versions]
-            if e.op in READ and e.ins[0] in self._versions:
+            mine = [a for a in e.ins if a in self.versions]
+            if e.op in READ and e.ins[0] in self.versions:
                 self.plain &= len(mine) == 1 and e.ins[0] is now
                 self._access(e, 2, True)
                 now = e.outs[0]
-                self._versions.add(now)
+                self.versions.add(now)
             elif e.op in ("load", "slice") and mine:
                 self._access(e, 1, False, stale=e.ins[0] is not now)
             elif e.op in ("for", "while", "if"):
                 now = self._structured(e, now)
-            elif mine or (e.blocks and self._versions.intersection(free_vars(*e.blocks))):
+            elif mine or (e.blocks and self.versions.intersection(free_vars(*e.blocks))):
                 self.plain = False
         return now
 
@@ -177,12 +180,12 @@ class _Accesses:
         if e.op != "if":
             self._enter(e)
         carried = e.ins[3:] if e.op == "for" else e.ins[1:] if e.op == "if" else e.ins
-        mine = [k for k, a in enumerate(carried) if a in self._versions]
+        mine = [k for k, a in enumerate(carried) if a in self.versions]
         after = now
         if e.op == "if":
             ends = [self.block(b, now) for b in e.blocks]
             outs = [k for k in range(len(e.outs))
-                    if any(b.results[k] in self._versions for b in e.blocks)]  # fmt: skip
+                    if any(b.results[k] in self.versions for b in e.blocks)]  # fmt: skip
             self.plain &= not mine and len(outs) <= 1
             if outs:
                 self.plain &= all(
@@ -193,7 +196,7 @@ class _Accesses:
                 self.plain &= all(end is now for end in ends)
         elif mine:
             self.plain &= e.op == "for" and len(mine) == 1 and carried[mine[0]] is now
-            self.plain &= not any(a in self._versions for a in e.ins[:3])
+            self.plain &= not any(a in self.versions for a in e.ins[:3])
             k, body = mine[0], e.blocks[-1]
             if self.plain:
                 end = self.block(body, body.params[1 + k])
@@ -203,14 +206,14 @@ class _Accesses:
         else:
             for b in e.blocks:
                 self.plain &= self.block(b, now) is now
-                self.plain &= not any(r in self._versions for r in b.results)
-        self._versions.add(after)
+                self.plain &= not any(r in self.versions for r in b.results)
+        self.versions.add(after)
         self._loops, self._facts = loops, facts
         return after
 
     def once(self, block: Block) -> bool:
         """Is one version a result of the block, and no other?"""
-        return sum(r in self._versions for r in block.results) == 1
+        return sum(r in self.versions for r in block.results) == 1
 
     def _access(self, e: Equation, head: int, written: bool, stale: bool = False) -> None:
         low: list[Linear] = []
