@@ -36,6 +36,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
+from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.tape.ir import Block, Tape
 from jitad.tape.verify import verify
@@ -51,6 +52,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("masks", masks),
     ("families", families),
     ("decided", simplify),
+    ("turn", turn),
     ("resolve", resolve),
     ("strides", strides),
     ("scalarise", scalarise),

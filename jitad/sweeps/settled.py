@@ -14,7 +14,7 @@ Source: the dependence test of loop-carried levels, Allen & Kennedy 1987.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from jitad.primitives.table import TABLE, costly
@@ -23,6 +23,8 @@ from jitad.tape.ir import Atom, Block, Equation, Lit, Var, free_vars, walk
 from jitad.tape.linear import Forms, Linear, is_integer, variable
 from jitad.tape.prove import Known
 from jitad.tape.types import Array
+
+Theirs = Callable[[Linear], Linear]
 
 _DEEP = 12  # equations looked through
 _PAIRS = 200  # of accesses looked at
@@ -44,7 +46,7 @@ def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settle
     None where something else than its elements is used: its last version won't do then.
     """
     body = e.blocks[0]
-    found = _Accesses(e, sources)
+    found = Accesses(e, sources)
     end = found.block(body, body.params[1 + number])
     if end is not body.results[number] or not found.plain or not found.once(body):
         return None
@@ -83,7 +85,7 @@ def _reread(store: Equation, v: Var) -> Equation:
 
 
 @dataclass(frozen=True)
-class _Access:
+class Access:
     """A read or a write: where, in which loops, and as which in the order of the text."""
 
     equation: Equation
@@ -97,7 +99,7 @@ class _Access:
     stale: bool = False  # it reads a version that has been superseded
 
 
-class _Integers:
+class Integers:
     """Integers as sums of what is not known further, with what follows from how they are made."""
 
     def __init__(self, sources: Mapping[Var, Equation]) -> None:
@@ -127,12 +129,12 @@ class _Integers:
             self.known.either[a] = (ins[0], ins[1])
 
 
-class _Accesses:
+class Accesses:
     """Where the body of a loop reads and writes an array, in the order of the text."""
 
     def __init__(self, e: Equation, sources: Mapping[Var, Equation]) -> None:
-        self.integers = _Integers(sources)
-        self.all: list[_Access] = []
+        self.integers = Integers(sources)
+        self.all: list[Access] = []
         self.plain = True
         self.inside = {*e.blocks[0].params}
         for x in walk(e.blocks[0]):
@@ -234,7 +236,7 @@ class _Accesses:
                     first, last = variable(Var(e.ins[head].type)), variable(Var(e.ins[head].type))
             low.append(first)
             high.append(last)
-        access = _Access(
+        access = Access(
             e, written, len(self.all), self._loops, self._facts,
             tuple(low), tuple(high), tuple(filled), stale,
         )  # fmt: skip
@@ -242,7 +244,7 @@ class _Accesses:
 
     # -- the proof ------------------------------------------------------------------------------
 
-    def apart(self, a: _Access, w: _Access) -> bool:
+    def apart(self, a: Access, w: Access) -> bool:
         """Does no run of the write w that comes after one of the access a touch its place?"""
         common = 0
         for x, y in zip(a.loops, w.loops, strict=False):
@@ -254,14 +256,36 @@ class _Accesses:
             levels.append(None)
         return all(self._apart(a, w, common, level) for level in levels)
 
-    def _apart(self, a: _Access, w: _Access, common: int, level: int | None) -> bool:
+    def _apart(self, a: Access, w: Access, common: int, level: int | None) -> bool:
         """The same where the loop of this level has gone on, the ones around it standing still."""
         still = common if level is None else level
         same = {x.blocks[0].params[0] for x in w.loops[:still] if x.op == "for"}
+
+        def gone(theirs: Theirs) -> list[Linear]:
+            loop = w.loops[level] if level is not None else None
+            if loop is None or loop.op != "for":
+                return []
+            step = self.integers.of(loop.ins[1])
+            if step.terms or not step.constant:
+                return []
+            index = variable(loop.blocks[0].params[0])
+            by = theirs(index) - index
+            return [(by if step.constant > 0 else by * -1).plus(-abs(step.constant))]
+
+        return self.never(a, w, same, gone)
+
+    def never(
+        self, a: Access, w: Access, same: Collection[Var],
+        facts: Callable[[Theirs], Iterable[Linear]],
+    ) -> bool:  # fmt: skip
+        """Do a run of a and one of w never touch one place, where these facts hold?
+
+        Indices of loops are the same in both if they are in `same`; else `theirs` of a sum has
+        those of w's.
+        """
         new: dict[Var, Linear] = {}
 
         def theirs(form: Linear) -> Linear:
-            """With the variables of the write's own iteration."""
             for v, _ in form.terms:
                 if v in self.inside and v not in same:
                     if v not in new:
@@ -271,18 +295,11 @@ class _Accesses:
 
         known = self.integers.known
         before = known.mark()
-        for facts in (*a.facts, a.filled):
-            known.assume(facts)
-        for facts in (*w.facts, w.filled):
-            known.assume(map(theirs, facts))
-        if level is not None and w.loops[level].op == "for":
-            loop = w.loops[level]
-            step = self.integers.of(loop.ins[1])
-            if not step.terms and step.constant:
-                index = variable(loop.blocks[0].params[0])
-                towards = 1 if step.constant > 0 else -1
-                gone = (theirs(index) - index) * towards
-                known.assume([gone.plus(-abs(step.constant))])
+        for held in (*a.facts, a.filled):
+            known.assume(held)
+        for held in (*w.facts, w.filled):
+            known.assume(map(theirs, held))
+        known.assume(facts(theirs))
         proved = any(
             known.proves((theirs(wl) - ah).plus(-1)) or known.proves((al - theirs(wh)).plus(-1))
             for al, ah, wl, wh in zip(a.low, a.high, w.low, w.high, strict=True)
