@@ -109,8 +109,10 @@ class _Nest:
 
     def _pays(self) -> bool:
         """Is there one array whose columns change, and not linearly in themselves?"""
-        chosen = [(n, axis) for n, array in enumerate(self.arrays)
-                  for axis in [self._axis(array)] if axis is not None and self._bends(array, axis)]  # fmt: skip
+        chosen = [
+            (n, axis) for n, array in enumerate(self.arrays) for axis in [self._axis(array)]
+            if axis is not None and self._bends(array, axis)
+        ]  # fmt: skip
         if len(chosen) == 1:
             self.column, self.axis = chosen[0]
         return len(chosen) == 1
