@@ -37,6 +37,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
+from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.tape.ir import Block, Tape
 from jitad.tape.types import Scalar
@@ -53,6 +54,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("masks", masks),
     ("families", families),
     ("decided", simplify),
+    ("turn", turn),
     ("resolve", resolve),
     ("strides", strides),
     ("scalarise", scalarise),
