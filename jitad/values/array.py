@@ -31,7 +31,7 @@ from jitad.values.broadcast import fit, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
-from jitad.values.kind import fail, type_of
+from jitad.values.kind import check_dtype, fail, type_of
 from jitad.values.layout import gives_view
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
@@ -47,6 +47,8 @@ class ArrayHandle(Surface):
     def __init__(self, content: Any, *, owned: bool = False) -> None:
         if isinstance(content, np.ndarray) and not content.ndim:
             content = content[()]
+        if isinstance(content, np.ndarray):
+            check_dtype(content)
         self._content = content
         self._owned = owned
         self._parent: ArrayHandle | None = None

@@ -12,7 +12,7 @@ import numpy as np
 
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
-from jitad.values.broadcast import common_shape, elementwise, shape_of, stretch
+from jitad.values.broadcast import cast, common_shape, elementwise, shape_of, stretch
 from jitad.values.kind import is_python, type_of
 from jitad.values.registry import call
 
@@ -81,9 +81,10 @@ def div(a: Part, b: Part) -> Part:
 
 
 def weak(x: Any, like: Any) -> Any:
-    """A Python float beside a NumPy one takes its dtype, also where it meets another Python one."""
-    dtype = type_of(like).dtype
-    return np.dtype(dtype).type(x) if type(x) is float and not is_python(like) else x
+    """A Python number beside a NumPy one takes its dtype, also where it meets another Python one."""
+    dtype = np.dtype(type_of(like).dtype)
+    takes = dtype.kind == "f" and is_python(x) and not is_python(like)
+    return cast(x, dtype) if takes else x
 
 
 def chooser(condition: Any) -> Callable[[Any, Any], Any]:
