@@ -132,7 +132,10 @@ class Captures:
                 return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
                 return self._complex_array(path, value)
-            case float() | np.float64() | np.float32():
+            case np.floating() if value.dtype.str[1:] not in DTYPES:
+                self.guards.append(Guard(path, "value", value))
+                return value
+            case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
                 return self.read(path.then("item", ()), value[()])

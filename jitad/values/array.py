@@ -354,7 +354,8 @@ class ArrayHandle(Surface):
 
             put(self, entries, value)
             return
-        if len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries):
+        every = len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries)
+        if every and not _has_ellipsis(index):
             at = tuple(e.index for e in entries)  # type: ignore[union-attr]
             if isinstance(value, (list, tuple)) or shape_of(value):
                 raise fail(JitadValueError, "setting an array element with a sequence")

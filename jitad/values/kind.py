@@ -76,7 +76,7 @@ def is_number(value: Any) -> bool:
 def check_dtype(value: Any) -> None:
     """Refuse plain numbers and arrays of a dtype that no tape has."""
     dtype = value.dtype
-    if not dtype.isnative or dtype.str[1:] not in DTYPES and dtype.str[1:] not in COMPLEX_DTYPES:
+    if not dtype.isnative or (dtype.str[1:] not in DTYPES and dtype.str[1:] not in COMPLEX_DTYPES):
         one = "arrays of dtype" if isinstance(value, np.ndarray) else "numbers of NumPy's"
         raise fail(JitadTypeError, f"{one} {dtype} are not supported on traced or differentiated "
                    "values", "Convert it first: x.astype(float).")  # fmt: skip

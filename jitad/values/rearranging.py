@@ -253,6 +253,10 @@ def resize(a: Any, new_shape: Any) -> Any:
     total = extents.product(shape)
     if not isinstance(flat.shape[0], Number) and not flat.shape[0]:
         return filled(0, shape, flat.dtype)
+    if isinstance(flat.shape[0], Number):
+        require(bind("ge", flat.shape[0], 1), JitadValueError, "np.resize of no elements gives "
+                "zeros, and whether there are some is not known while tracing",
+                "Make the array with np.zeros.")  # fmt: skip
     places = elementwise("mod", call(np.arange, total), flat.shape[0])
     return reshape(flat[places], shape)
 

@@ -266,11 +266,9 @@ def counted(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     return elementwise("cast", n, dtype=dtype if dtype[0] == "f" else "f8")
 
 
-replaces(np.count_nonzero)(
-    lambda a, axis=None, *, keepdims=False: _finish(
-        _truth(_content(a), axes_of(axis, len(shape_of(_content(a))))), shape_of(_content(a)),
-        axes_of(axis, len(shape_of(_content(a)))), keepdims, None)
-)  # fmt: skip
+@replaces(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return call(np.sum, elementwise("ne", a, 0), axis=axis, keepdims=keepdims)
 
 
 def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any = True) -> Any:
