@@ -56,14 +56,19 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
     return len(a) == len(b) and all(map(extents.same, a, b))
 
 
+def anew(a: Part) -> Part:
+    """The part as one of another array, to which writes are not seen in this one."""
+    return ArrayHandle(a.content) if isinstance(a, ArrayHandle) else a
+
+
 def add(a: Part, b: Part) -> Part:
     if a is None or b is None:
-        return b if a is None else a
+        return anew(b if a is None else a)
     return elementwise("add", a, b)
 
 
 def sub(a: Part, b: Part) -> Part:
-    return a if b is None else neg(b) if a is None else elementwise("sub", a, b)
+    return anew(a) if b is None else neg(b) if a is None else elementwise("sub", a, b)
 
 
 def mul(a: Part, b: Part) -> Part:
