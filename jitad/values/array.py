@@ -287,7 +287,7 @@ class ArrayHandle(Surface):
             self._write_all(whole)
             return
         if not self.shape:
-            self._set(value, owned=False)
+            self._set(_alone(value, self.dtype), owned=False)
             return
         plain = not isinstance(value, Number) and not window.traced
         if isinstance(self._content, np.ndarray) and plain:
@@ -453,6 +453,13 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
+
+
+def _alone(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What is written to the one element of an array without axes."""
+    if not isinstance(value, Number):
+        return dtype.type(np.asarray(value).reshape(())[()])
+    return bind("load", value, *(0 for _ in value.shape)) if _is_array(value) else value
 
 
 def _read_only() -> JitadError:

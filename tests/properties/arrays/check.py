@@ -49,6 +49,7 @@ REFUSED: tuple[str, ...] = (
     "an array is written in this loop under two names that part in it",
     "a number can't be written to",
     "has no attribute 'fill'",  # of NumPy's numbers, on which it does nothing
+    "np.resize of no elements gives zeros",
     "an empty list of arrays is an array of one axis",
     "np.polyval is supported for coefficients along one axis",
 )
@@ -179,7 +180,8 @@ def _differences(f: Any, args: Args, direction: dict[str, Any]) -> np.ndarray | 
     bend, nearer_bend = np.abs(right - left), np.abs(nearer_right - nearer_left)
     smooth = (nearer_bend <= 0.6 * bend + 1e-8 * scale) & (bend <= 0.1 * scale)
     exact = np.abs(near - far) <= 1e-5 * scale
-    return slope if bool(np.all(smooth & exact)) and scale < 1e5 else None
+    # A staircase, such as 7 // a near 0, looks like a steep line.
+    return slope if bool(np.all(smooth & exact)) and scale < 500 else None
 
 
 # -- the engines ----------------------------------------------------------------------------------
