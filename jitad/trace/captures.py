@@ -22,7 +22,7 @@ import numpy as np
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import Array, Scalar, type_of_constant, DTYPES
 from jitad.trace.floatlists import is_long
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
@@ -132,6 +132,9 @@ class Captures:
                 return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
                 return self._complex_array(path, value)
+            case np.floating() if value.dtype.str[1:] not in DTYPES:
+                self.guards.append(Guard(path, "value", value))
+                return value
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
@@ -305,12 +308,11 @@ class Captures:
                 f"{path} is a {type(value).__name__}, whose arithmetic is its own",
                 self.builder.pos, "Make it an ordinary array: np.asarray(a).",
             )  # fmt: skip
-        wide = value.dtype.itemsize > (16 if value.dtype.kind == "c" else 8)
-        if value.dtype.kind not in "biufc" or not value.dtype.isnative or wide:
+        if value.dtype.str[1:] not in DTYPES or not value.dtype.isnative:
             raise JitadTypeError(
                 f"{path} is an array of {value.dtype}", self.builder.pos,
-                "Only arrays of numbers of 64 bits at most, in the machine's byte order, can be "
-                "traced.",
+                "Only arrays of integers, and of floats of 32 and 64 bits, in the machine's byte "
+                "order, can be traced.",
             )  # fmt: skip
         leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
         handle = ArrayHandle(leaf)

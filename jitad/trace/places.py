@@ -431,6 +431,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     owner, index = present(owner), present(index)
     if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
+        if is_among((value,)):
+            spread(lambda v: set_item(v, owner, index), value)
+            return
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
