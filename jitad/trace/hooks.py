@@ -30,6 +30,7 @@ from jitad.trace.attempts import (
     rethrow_known,
     rethrow_through,
     surely,
+    swallowed,
     thrown,
 )
 from jitad.trace.branches import if_, truth
@@ -84,7 +85,7 @@ __all__ = [
     "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
     "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
     "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
-    "set_attr", "set_item", "starred", "surely", "text", "thrown", "unpack", "while_",
+    "set_attr", "set_item", "starred", "surely", "swallowed", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
