@@ -415,7 +415,7 @@ def swallowed(*managers: Any) -> tuple[type, ...]:
 
 
 def _swallowed(manager: Any) -> tuple[type, ...]:
-    return _flat(manager._exceptions) if isinstance(manager, contextlib.suppress) else ()
+    return _flat(vars(manager)["_exceptions"]) if type(manager) is contextlib.suppress else ()
 
 
 def rethrow_through(raised: Any, *managers: Any) -> Any:
@@ -427,7 +427,7 @@ def rethrow_through(raised: Any, *managers: Any) -> Any:
         return raised
     left = raised
     for m in reversed(managers):
-        if isinstance(m, contextlib.suppress):
+        if type(m) is contextlib.suppress:
             left = without(left, functools.partial(_is_one_of, _swallowed(m)))
             if left is None:
                 return raised

@@ -20,7 +20,7 @@ from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
-from jitad.trace import branches, lists, loops, outside
+from jitad.trace import branches, keyed, lists, loops, outside
 from jitad.trace.attempts import (
     Attempt,
     catches,
@@ -266,6 +266,8 @@ def In(a: Any, b: Any) -> Any:
         return lists.contains(b, a)
     if isinstance(b, (list, tuple, dict)):
         refuse_among(b)
+    if type(b) in keyed.DICTS:
+        a = keyed.plain(a)
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
         return b.holds(a)
     if isinstance(a, Leaf) or isinstance(b, Range) or (
