@@ -126,7 +126,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
                 return places.dict_item(container, *args)
-            if f.__name__ == "get" and isinstance(args[0], Leaf):
+            if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
                 return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))

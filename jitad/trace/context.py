@@ -53,6 +53,7 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
 
 
 class Again(BaseException):
