@@ -53,6 +53,7 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    contents: bool = False  # the numbers in arrays of ints, and extents, must be known
 
 
 class Again(BaseException):
