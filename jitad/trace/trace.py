@@ -15,6 +15,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.floatlists import Floats
 from jitad.primitives.schedules import Memory
@@ -53,7 +55,7 @@ class Shaped:
 
     type: Array
     extents: tuple[int, ...]
-    content: np.ndarray | None = field(default=None, compare=False)  # of ints, should it be needed
+    content: np.ndarray | None = field(default=None, compare=False)  # should it be needed
 
 
 @dataclass(frozen=True)
@@ -162,9 +164,9 @@ def trace(
         except Again as again:
             insight = again.insight
         except JitadError as error:
-            first = first or error
             if raises_for_the_user(error):
-                raise first from None
+                raise
+            first = first or error
             if not found <= insight.written_out:
                 known = insight.contents
                 insight = dataclasses.replace(
