@@ -27,7 +27,6 @@ from jitad.primitives.table import (
 from jitad.primitives.unloaded import Unloaded
 from jitad.tape.ir import Atom
 from jitad.tape.types import promote, type_of_constant
-from jitad.primitives.unloaded import Unloaded
 
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)

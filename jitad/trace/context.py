@@ -54,6 +54,7 @@ class Insight:
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
     keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
+    contents: bool = False  # the numbers in arrays of ints, and extents, must be known
 
 
 class Again(BaseException):

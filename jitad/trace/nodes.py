@@ -15,9 +15,9 @@ _PLAIN = frozenset((
     "ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "asname", "module", "level",
     "conversion", "is_async", "simple", "name", "rest", "kwd_attrs",
 ))  # fmt: skip
-_fields: dict[type, tuple[str, ...]] = {
-    kind: () for kind in (ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal)
-}
+_fields: dict[type, tuple[str, ...]] = dict.fromkeys(
+    (ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal), ()
+)
 
 
 def _holding(kind: type) -> tuple[str, ...]:
