@@ -473,11 +473,10 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
     if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
         return False
-    if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
         return False
-    if type(value) in COMPILED:
-        return False
-    return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
+    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
+            and trace.captures.path_of(value) is not None)  # fmt: skip
 
 
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -328,9 +328,9 @@ class Captures:
         self._handles[id(handle)] = (path, value)
         return handle
 
-    def must_be_known(self, path: Path, value: np.ndarray | None) -> bool:
+    def must_be_known(self, path: Path, value: np.ndarray) -> bool:
         """Whether this is an array of ints, or of bools, whose numbers the trace has to know."""
-        if value is None or value.dtype.kind not in "biu" or value.size > MAX_KNOWN:
+        if value.dtype.kind not in "biu" or value.size > MAX_KNOWN:
             return False
         self.ints.add(path)
         return self.contents

@@ -53,7 +53,7 @@ def below(*roots: ast.AST) -> Iterator[ast.AST]:
 
 def copied(node: Any) -> Any:
     """A tree of its own."""
-    kind = type(node)
+    kind: Any = type(node)
     out, holding = kind.__new__(kind), _holding(kind)
     mine = vars(out)
     for name, value in vars(node).items():

@@ -95,11 +95,12 @@ def linked() -> Iterator[None]:
     codegen.Codegen.create_library = create_library
     typed_passes.BaseNativeLowering.run_pass = run_pass
     cpu.CPUContext.get_executable = get_executable
-    dispatcher._DispatcherBase.add_overload = add_overload
+    base: Any = dispatcher._DispatcherBase
+    base.add_overload = add_overload
     try:
         yield
     finally:
         codegen.Codegen.create_library = create
         typed_passes.BaseNativeLowering.run_pass = lower
         cpu.CPUContext.get_executable = executable
-        dispatcher._DispatcherBase.add_overload = add
+        base.add_overload = add
