@@ -459,7 +459,8 @@ def _alone(value: Any, dtype: np.dtype[Any]) -> Any:
     """What is written to the one element of an array without axes."""
     if not isinstance(value, Number):
         return dtype.type(np.asarray(value).reshape(())[()])
-    return bind("load", value, *[0] * np.ndim(value)) if _is_array(value) else value
+    shape = getattr(value, "shape", ())
+    return bind("load", value, *[0] * len(shape)) if shape else value
 
 
 def _read_only() -> JitadError:
