@@ -129,9 +129,12 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
             method_called(container, f.__name__)
-            if trace is not None and isinstance(container, list) and f.__name__ == "sort":
-                container[:] = call(sorted, container, *args, **kwargs)
-                return None
+            if trace is not None and isinstance(container, list):
+                if f.__name__ == "sort":
+                    container[:] = call(sorted, container, *args, **kwargs)
+                    return None
+                if f.__name__ in ("pop", "insert") and args and keyed.by_rows(container, args[0]):
+                    return call(getattr(container, f.__name__), *args)
             given = f(*args, **kwargs)
             return made_if_new(given)
     if type(f) in COMPILED:
