@@ -22,7 +22,7 @@ from jitad.trace.context import current
 from jitad.trace.generators import written
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import made_of, sequence
-from jitad.trace.lists import become_rows
+from jitad.trace.lists import become_rows, run
 from jitad.trace.places import METHODS
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import converted
@@ -75,7 +75,7 @@ def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
     if initial is not None:
         return written(as_written.each_accumulated_from, values, by, initial)
     if not isinstance(values, ArrayHandle):
-        values = listcalls.run(as_written.listed, values)
+        values = run(as_written.listed, values)
     return written(as_written.each_accumulated, values, by)
 
 
@@ -83,7 +83,7 @@ def _groupby(values: Any, key: Any = None) -> Any:
     """The keys first: where they are traced, the kernel sees where groups end."""
     if hasattr(values, "__next__"):
         return native(itertools.groupby, values, key)
-    keys = values if key is None else listcalls.run(as_written.mapped, key, values)
+    keys = values if key is None else run(as_written.mapped, key, values)
     if stretched(keys) is not None or any_traced(keys):
         return written(as_written.each_group, _rows(keys), _rows(values))
     return native(itertools.groupby, values, functools.partial(next, iter(keys)))
@@ -107,7 +107,7 @@ def _insort(original: Any, how: Any) -> Callable[..., Any]:
         plain = stretched(target) is None and not any_traced((x, *target))
         if bounds or more or plain:
             return native(original, target, x, *bounds, **more)
-        return listcalls.run(how, target, x)
+        return run(how, target, x)
 
     return replacement
 
