@@ -263,6 +263,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
     any: as_written.any_of, all: as_written.all_of, map: as_written.mapped,
     operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
+    bisect.insort: as_written.insert_right, bisect.insort_left: as_written.insert_left,
 }  # fmt: skip
 FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable,
         getattr, setattr, hasattr, object.__setattr__,

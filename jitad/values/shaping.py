@@ -293,7 +293,8 @@ def hstack(arrays: Any, **other: Any) -> Any:
 @replaces(np.column_stack)
 def column_stack(arrays: Any) -> Any:
     parts = [handle(a) for a in arrays]
-    return concatenate([p.with_axes((1,)) if p.ndim == 1 else p for p in parts], 1)
+    columns = [p.reshape(-1, 1) if p.ndim < 2 else p for p in parts]
+    return concatenate(columns, 1)
 
 
 @replaces(np.append)
