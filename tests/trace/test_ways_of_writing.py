@@ -139,7 +139,7 @@ def chosen_among_many(x, y):
 def many_returns(x, y):
     def level(v):
         w = v
-        for k in range(3):
+        for _ in range(3):
             if v < 0.0:
                 return -v
             w = 0.5 * w + v
