@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from jitad.trace.exits import _at
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Hoist(ast.NodeTransformer):
@@ -58,7 +58,7 @@ class Hoist(ast.NodeTransformer):
         return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        if not any(isinstance(n, _COMPREHENSIONS) for n in ast.walk(node.body)):
+        if not any(isinstance(n, COMPREHENSIONS) for n in ast.walk(node.body)):
             return node
         name = f"_jlambda{next(self.count)}"
         result = _at(ast.Return(node.body), node.body)

@@ -82,10 +82,13 @@ class Hooking(Expressions):
         self.node = node
         self.around = around
         if not isinstance(node, ast.Lambda):
-            lower_handlers(node)
-            lower_guards(node)
+            more = any(type(n) in _LOWERED for n in of.own(node.body))
+            if more:
+                lower_handlers(node)
+                lower_guards(node)
             lower_exits(node)
-            lower_bindings(node)
+            if more:
+                lower_bindings(node)
         self.locals = of.locals_of(node)
         self.nonlocals = of.declared(node, ast.Nonlocal)
         self.globals = of.declared(node, ast.Global)
@@ -462,6 +465,7 @@ class Hooking(Expressions):
         return out
 
 
+_LOWERED = frozenset((ast.Try, ast.With, ast.Match, ast.NamedExpr))  # before they are hooked
 _STRAIGHT = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.ClassDef, ast.Import,
     ast.ImportFrom,

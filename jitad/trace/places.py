@@ -434,6 +434,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     owner, index = present(owner), present(index)
     if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
+        if is_among((value,)):
+            spread(lambda v: set_item(v, owner, index), value)
+            return
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
@@ -470,7 +473,7 @@ def del_item(owner: Any, index: Any) -> None:
     if found is not None:
         call(found, owner, index)
         return
-    if type(owner) is list and keyed.by_rows(owner, index):
+    if keyed.by_rows(owner, index):
         lists.delete(owner, index)
         return
     if isinstance(owner, MUTABLE):

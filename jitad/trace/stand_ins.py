@@ -15,8 +15,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from jitad.plain import as_written
 from jitad.tape.ir import Pos
-from jitad.trace import as_written, heaps, hooks, listcalls
+from jitad.trace import heaps, hooks, listcalls
 from jitad.trace.calls import HERE, WHILE_TRACING, call, native, special
 from jitad.trace.context import current
 from jitad.trace.generators import written
