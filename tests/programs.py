@@ -9,6 +9,7 @@ from __future__ import annotations
 from tests.catalogue import arrays, functions, models, numerics, recursion, scalars
 from tests.catalogue.entry import Program
 from tests.users import (
+    collected,
     computed,
     control,
     engineering,
@@ -16,6 +17,7 @@ from tests.users import (
     finance,
     idioms,
     machinelearning,
+    mixed,
     modelled,
     objects,
     physics,
@@ -36,7 +38,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 # Written as users write, with no regard to what the engine likes; `tests/users` checks them.
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
-          modelled)  # fmt: skip
+          modelled, mixed, collected)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -436,15 +436,17 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
     arrays: dict[int, str] = {}  # one array may be in several places
     nodes: set[int] = set()
 
+    def as_given(f: Number | Handle) -> str:
+        kind, given = scalar_class(f), f"r[{next(count)}]"
+        return given if s is None or kind is None else f"{s.name('kind', kind)}({given})"
+
     def build(f: Form) -> str | None:
         match f:
             case Number():
-                kind = None if s is None else scalar_class(f)
-                number = f"r[{next(count)}]"
-                return number if s is None or kind is None else f"{s.name('kind', kind)}({number})"
+                return as_given(f)
             case Handle():
                 if id(f) not in arrays:
-                    arrays[id(f)] = f"r[{next(count)}]"
+                    arrays[id(f)] = as_given(f)
                 return arrays[id(f)]
             case Keep(Num(value) | Obj(value)) if s is not None:
                 return s.name("kept", value)

@@ -6,6 +6,7 @@ be traced.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterator
 from typing import Any
 
@@ -216,6 +217,14 @@ def reduced_from(f: Any, values: Any, so_far: Any) -> Any:
     return so_far
 
 
+def insert_left(target: list[Any], x: Any) -> None:
+    target.insert(bisect.bisect_left(target, x), x)
+
+
+def insert_right(target: list[Any], x: Any) -> None:
+    target.insert(bisect.bisect_right(target, x), x)
+
+
 def accumulated(values: list[Any], f: Any) -> list[Any]:
     out: list[Any] = []
     for v in values:
@@ -392,6 +401,32 @@ def each_kept(f: Any, values: Any) -> Iterator[Any]:
     for v in values:
         if v if f is None else f(v):
             yield v
+
+
+def each_accumulated(values: Any, f: Any) -> Iterator[Any]:
+    if len(values) > 0:
+        so_far = values[0]
+        yield so_far
+        for k in range(1, len(values)):
+            so_far = f(so_far, values[k])
+            yield so_far
+
+
+def each_accumulated_from(values: Any, f: Any, so_far: Any) -> Iterator[Any]:
+    yield so_far
+    for v in values:
+        so_far = f(so_far, v)
+        yield so_far
+
+
+def each_group(keys: Any, values: Any) -> Iterator[Any]:
+    k = 0
+    while k < len(values):
+        end = k + 1
+        while end < len(values) and keys[end] == keys[k]:
+            end += 1
+        yield keys[k], values[k:end]
+        k = end
 
 
 def each_of(several: Any) -> Iterator[Any]:

@@ -105,7 +105,7 @@ def active(leaf: Any, tagged: Callable[[Any], Any]) -> Any:
     """An argument that is; `tagged` puts the tag on."""
     if is_array(leaf):
         return ArrayHandle(tagged(content(leaf)))
-    return tagged(float(leaf) if type(leaf) is np.float64 else leaf)
+    return tagged(leaf)
 
 
 def snapshot(leaf: Any) -> Any:

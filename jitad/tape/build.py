@@ -300,6 +300,20 @@ class Builder:
         return atom.value if isinstance(atom, Lit) else Leaf(self, atom)
 
 
+# What to write where Python asks a traced number to be something.
+_CONVERSION = "Leave the conversion out, or make it in code of your own: library code can't."
+_INSTEAD = {
+    "a bool": "Ask with if, while, and, or in code of your own: library code can't branch on it.",
+    "a key of a dict or an element of a set": "Index a list or an array by it, give a dict that "
+    "has all keys, or compare (`if k == 1:`).",
+    "an index": "Index an array by it: np.array(values)[k].",
+    "a text": "Use an f-string, and print, raise or return it.",
+    **dict.fromkeys(("a float", "an int", "a complex", "a NumPy array"), _CONVERSION),
+}
+_OTHERWISE = ("Let it depend on ints, lengths and shapes of the arguments, "
+              "or write the loop over a range or an array.")  # fmt: skip
+
+
 class Leaf(Number):
     """A tape variable as a number; it refuses to become a plain one."""
 
@@ -344,11 +358,10 @@ class Leaf(Number):
                 "From @njit code pass a literal, or call the function from Python (or give "
                 "compile() the value) before.",
             )  # fmt: skip
-        return JitadTypeError(
-            f"a traced number can't become {what} here: its value is not known while tracing",
-            None,
-            "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
-        )
+        text = f"a traced number can't become {what} here: its value is not known while tracing"
+        if what not in _INSTEAD:
+            text = f"{what} is not known while tracing: it depends on traced values"
+        return JitadTypeError(text, None, _INSTEAD.get(what, _OTHERWISE))
 
     def __copy__(self) -> Leaf:
         return self

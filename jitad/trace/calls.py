@@ -132,10 +132,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 refuse_among((*args, *container))
             method_called(container, f.__name__)
             if trace is not None and isinstance(container, list) and f.__name__ == "sort":
-                container[:] = call(sorted, container, *args, **kwargs)
-                return None
-            given = f(*args, **kwargs)
-            return made_if_new(given)
+                return container.__setitem__(slice(None), call(sorted, container, *args, **kwargs))
+            if f.__name__ in ("pop", "insert") and keyed.by_rows(container, *args):
+                return call(getattr(container, f.__name__), *args)
+            return made_if_new(f(*args, **kwargs))
     if type(f) in COMPILED:
         compiled: Any = f
         with contextlib.nullcontext() if trace is None else trace.remembering(compiled.memory):

@@ -3,7 +3,8 @@
 Before anything is hooked, the tree is changed to an ordinary Python tree without early exits.
 An exit sets a flag; what comes after a statement that may set one stands under `if not flag`.
 Where one branch of an `if` always exits, what follows moves into the other branch instead, so
-that the usual early return costs no flag.  A loop stops when one of its flags is set.
+that the usual early return costs no flag; after eight of them it comes behind, under the flags,
+since CPython nests blocks no deeper than twenty.  A loop stops when one of its flags is set.
 
     _jr, _jv   the function has returned, and what       _jb1   loop 1 was left by break
     _jc1       this iteration of loop 1 was left by continue
@@ -21,6 +22,7 @@ from jitad.trace.nodes import children, copied
 
 RETURNED, VALUE = "_jr", "_jv"
 
+MAX_DEPTH = 8
 Flags = frozenset[str]
 _NONE: Flags = frozenset()
 
@@ -80,6 +82,8 @@ class _Lower:
         self.returns = returns
         self.loops = 0
         self.loop: int = 0  # the innermost loop's number
+        self.depth = 0  # how often what follows has moved into a branch
+        self.behind: list[ast.stmt] = []  # what was too deep
 
     def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -101,15 +105,35 @@ class _Lower:
                 case ast.Return() | ast.Raise():
                     return [*out, s]
                 case ast.If() if self.escapes(s):
-                    if always_exits(s.body):
-                        return [*out, self.branch(s, s.body, s.orelse + rest)]
-                    if always_exits(s.orelse):
-                        return [*out, self.branch(s, s.body + rest, s.orelse)]
+                    if always_exits(s.body) or always_exits(s.orelse):
+                        return [*out, *self.moved(s, rest)]
             flags = self.escapes(s)
+            depth, self.depth = self.depth, 0
             out += self.statement(s)
+            self.depth = depth
             if flags:
                 return out + self.guard(flags, rest, s)
         return out
+
+    def moved(self, s: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
+        """An `if` one of whose branches always exits, and what comes after it."""
+        depth = self.depth
+        if depth == MAX_DEPTH:
+            self.behind = [s, *rest]
+            return []
+        flags = self.escapes(s).union(*map(self.escapes, rest))
+        exits, stays = (s.body, s.orelse) if always_exits(s.body) else (s.orelse, s.body)
+        self.depth = 0
+        left = self.block(exits)
+        self.depth = depth + 1
+        kept = self.block(stays + rest)
+        self.depth = depth
+        sides = (left, kept) if exits is s.body else (kept or [_at(ast.Pass(), s)], left)
+        new = _at(ast.If(s.test, *sides), s)
+        if depth or not self.behind:
+            return [new]
+        behind, self.behind = self.behind, []
+        return [new, *self.guard(flags, behind, s)]
 
     def branch(self, s: ast.If, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.If:
         lowered = self.block(body) or [_at(ast.Pass(), s)]
@@ -118,7 +142,10 @@ class _Lower:
     def guard(self, flags: Flags, rest: list[ast.stmt], at: ast.AST) -> list[ast.stmt]:
         if not rest:
             return []
-        return [_at(ast.If(_none_of(flags), self.block(rest), []), rest[0])]
+        depth, self.depth = self.depth, 0
+        inner = self.block(rest)
+        self.depth = depth
+        return [_at(ast.If(_none_of(flags), inner, []), rest[0])]
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         match s:

@@ -101,7 +101,7 @@ def refuse_left(trace: Trace, generator: Any) -> None:
                    "Make a list of it first.")  # fmt: skip
 
 
-def _written(f: Any, *args: Any) -> Any:
+def written(f: Any, *args: Any) -> Any:
     out = run(f, *args)
     made(out)
     return out
@@ -109,30 +109,30 @@ def _written(f: Any, *args: Any) -> Any:
 
 def _mapped(f: Any, *values: Any) -> Any:
     if len(values) == 1:
-        return _written(as_written.each_mapped, f, *values)
+        return written(as_written.each_mapped, f, *values)
     return native(map, f, *values)
 
 
 def _islice(values: Any, *bounds: Any) -> Any:
     if len(bounds) == 1 and bounds[0] is not None:
-        return _written(as_written.first_few, values, *bounds)
+        return written(as_written.first_few, values, *bounds)
     return native(itertools.islice, values, *bounds)
 
 
 def _cycle(values: Any) -> Any:
     if hasattr(values, "__next__"):
         return native(itertools.cycle, values)
-    return _written(as_written.cycling, values)
+    return written(as_written.cycling, values)
 
 
 def _repeat(value: Any, *times: Any, **named: Any) -> Any:
     if times or named:
         return native(itertools.repeat, value, *times, **named)
-    return _written(as_written.repeating, value)
+    return written(as_written.repeating, value)
 
 
 def _count(start: Any = 0, step: Any = 1) -> Any:
-    return _written(as_written.counting, start, step)
+    return written(as_written.counting, start, step)
 
 
 # iterators that end only where the loop over them does
@@ -140,12 +140,12 @@ WHILE_TRACING.update({itertools.count: _count, itertools.cycle: _cycle, itertool
 _WHOLE = {list, tuple, set, dict, sorted, min, max, functools.reduce, math.fsum, deque, Counter,
           heapq.nlargest, heapq.nsmallest}  # fmt: skip
 _WRITTEN: dict[Any, Callable[..., Any]] = {
-    enumerate: lambda values, start=0: _written(as_written.enumerated, values, start),
+    enumerate: lambda values, start=0: written(as_written.enumerated, values, start),
     map: _mapped,
-    filter: lambda f, values: _written(as_written.each_kept, f, values),
-    itertools.chain: lambda *values: _written(as_written.each_of, values),
-    itertools.chain.from_iterable: lambda values: _written(as_written.each_of, values),
-    itertools.takewhile: lambda f, values: _written(as_written.each_while, f, values),
+    filter: lambda f, values: written(as_written.each_kept, f, values),
+    itertools.chain: lambda *values: written(as_written.each_of, values),
+    itertools.chain.from_iterable: lambda values: written(as_written.each_of, values),
+    itertools.takewhile: lambda f, values: written(as_written.each_while, f, values),
     itertools.islice: _islice,
     zip: _zip, next: _next,
     any: lambda values: run(as_written.any_of, values),

@@ -87,6 +87,19 @@ def get_or(owner: dict[Any, Any], key: Leaf, default: Any = None) -> Any:
     return fork(found, lambda: pick([owner[k] for k in keys], at), lambda: default)
 
 
+def by_rows(owner: Any, index: Any = None, *_: Any) -> bool:
+    """Is this an index that only the kernel knows?  Then the list is one of rows, from here on."""
+    trace = current()
+    if type(owner) is not list or not isinstance(index, Leaf) or trace is None:
+        return False
+    if trace.counts_out(index):
+        return False
+    if trace.builder.example(index.atom) is not None:
+        return False
+    lists.become_rows(owner)
+    return True
+
+
 def put(owner: Any, key: Leaf, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()

@@ -22,7 +22,7 @@ import numpy as np
 from jitad.errors import JitadValueError
 from jitad.plain import as_written
 from jitad.trace.comparisons import compares
-from jitad.trace.forms import Number
+from jitad.trace.forms import Number, Record
 from jitad.trace.iterables import sequence
 from jitad.trace.lists import (
     _new,
@@ -33,6 +33,7 @@ from jitad.trace.lists import (
     length,
     method,
     refused,
+    rows,
     run,
 )
 from jitad.trace.rewrite import is_library
@@ -113,14 +114,33 @@ def _lent(value: Any) -> Any:
 
 def sorted_(values: Any, key: Any = None, reverse: Any = False) -> Any:
     stretch = _of(values)
-    if key is not None or not isinstance(stretch.element, Number):
-        raise refused("sorted, unless by its numbers")
-    sort = implementation(np.sort)
-    assert sort is not None
-    array = sort(as_array(values))
+    if key is None and isinstance(stretch.element, Number):
+        sort = implementation(np.sort)
+        assert sort is not None
+        array = sort(as_array(values))
+        if reverse:
+            array = array[::-1]
+        return _new(stretch, lambda _: ArrayHandle(array.content), stretch.count, 0)
+    keys = values if key is None else run(as_written.mapped, key, values)
+    order = _order(keys, bool(reverse))
+    return _new(stretch, lambda s: ArrayHandle(rows(s, stretch.count)[order].content),
+                stretch.count, 0)  # fmt: skip
+
+
+def _order(keys: Any, reverse: bool) -> Any:
+    """Where the elements are that come first, second and so on; equals stay in their order."""
+    by = _of(keys)
+    numbers = isinstance(by.element, Number) or (
+        isinstance(by.element, Record) and isinstance(by.element.of.value, tuple)
+        and all(isinstance(p, Number) for p in by.element.parts)
+    )  # fmt: skip
+    if not numbers:
+        raise refused("sorted, unless by numbers or tuples of numbers")
+    columns = [rows(s, by.count) for s in by.stores]
     if reverse:
-        array = array[::-1]
-    return _new(stretch, lambda _: ArrayHandle(array.content), stretch.count, 0)
+        columns = [c[::-1] for c in columns]
+    order: Any = implementation(np.lexsort)(columns[::-1])  # type: ignore[misc]
+    return (extents.sub(by.count, 1) - order)[::-1] if reverse else order
 
 
 def _extreme(name: str) -> Callable[..., Any]:
@@ -193,25 +213,38 @@ def _concatenate(target: Any, axis: int = 0) -> Any:
     if stretched(target) is None:  # a tuple of arrays and such lists
         return implementation(np.concatenate)(_lent(target), axis)  # type: ignore[misc]
     array = as_array(target)
-    if axis != 0 or len(array.shape) < 2:
-        raise refused("concatenated, unless its elements are arrays and along the first axis")
-    first, second, *rest = array.shape
-    return array.reshape(extents.mul(first, second), *rest)
+    n = len(array.shape) - 1
+    if not isinstance(axis, int) or not -n <= axis < n:
+        raise refused("concatenated, unless its elements are arrays that have the axis")
+    axis %= n
+    array = implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
+    first, second = array.shape[axis : axis + 2]
+    return array.reshape(*array.shape[:axis], extents.mul(first, second), *array.shape[axis + 2 :])
 
 
 def _vstack(target: Any) -> Any:
     if stretched(target) is None:
         return implementation(np.vstack)(_lent(target))  # type: ignore[misc]
     array = as_array(target)
+    if len(array.shape) == 1:
+        return array.reshape(array.shape[0], 1)
     return array if len(array.shape) == 2 else _concatenate(target)
 
 
 def _hstack(target: Any) -> Any:
-    if stretched(target) is not None and len(as_array(target).shape) == 2:
-        return _concatenate(target)
     if stretched(target) is None:
         return implementation(np.hstack)(_lent(target))  # type: ignore[misc]
-    raise refused("stacked horizontally, unless its elements have one axis")
+    axes = len(as_array(target).shape)
+    return as_array(target) if axes == 1 else _concatenate(target, 0 if axes == 2 else 1)
+
+
+def _column_stack(target: Any) -> Any:
+    if stretched(target) is None:
+        return implementation(np.column_stack)(_lent(target))  # type: ignore[misc]
+    array = as_array(target)
+    if len(array.shape) == 1:
+        return array.reshape(1, array.shape[0])
+    return array.T if len(array.shape) == 2 else _concatenate(target, 1)
 
 
 _PYTHON: dict[Any, Callable[..., Any]] = {
@@ -224,11 +257,13 @@ _PYTHON: dict[Any, Callable[..., Any]] = {
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain,
     np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
+    np.column_stack: _column_stack,
     np.array: _array, np.asarray: _array,
 }  # fmt: skip
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
     any: as_written.any_of, all: as_written.all_of, map: as_written.mapped,
     operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
+    bisect.insort: as_written.insert_right, bisect.insort_left: as_written.insert_left,
 }  # fmt: skip
 FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable,
         getattr, setattr, hasattr, object.__setattr__,

@@ -277,17 +277,17 @@ def around_star(target: list[Any], before: int, after: int) -> list[Any]:
 def as_array(target: list[Any]) -> ArrayHandle:
     """What np.array makes of it."""
     stretch = _of(target)
-    rows = [_rows(s, stretch.count) for s in stretch.stores]
+    parts = [rows(s, stretch.count) for s in stretch.stores]
     form = stretch.element
     if isinstance(form, Record) and isinstance(form.of.value, (tuple, list)):
-        if not all(isinstance(p, Number) for p in form.parts) or not rows:
+        if not all(isinstance(p, Number) for p in form.parts) or not parts:
             raise refused("made an array: its elements are not all numbers")
         stack = implementation(np.stack)
         assert stack is not None
-        return _not_empty(stack(rows, axis=1), stretch.count)
-    if len(rows) != 1 or isinstance(form, Record):
+        return _not_empty(stack(parts, axis=1), stretch.count)
+    if len(parts) != 1 or isinstance(form, Record):
         raise refused("made an array: its elements are neither numbers nor arrays")
-    return rows[0] if rows[0].ndim == 1 else _not_empty(rows[0], stretch.count)
+    return parts[0] if parts[0].ndim == 1 else _not_empty(parts[0], stretch.count)
 
 
 def _not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
@@ -301,7 +301,7 @@ def _not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
     return rows
 
 
-def _rows(store: ArrayHandle, count: Any) -> ArrayHandle:
+def rows(store: ArrayHandle, count: Any) -> ArrayHandle:
     part = store._window((Range(0, 1, count), *all_of(store.shape).entries[1:]))
     return ArrayHandle(part.content)
 

@@ -473,6 +473,9 @@ def del_item(owner: Any, index: Any) -> None:
     if found is not None:
         call(found, owner, index)
         return
+    if keyed.by_rows(owner, index):
+        lists.delete(owner, index)
+        return
     if isinstance(owner, MUTABLE):
         note(owner)
     del owner[index]

@@ -13,7 +13,7 @@ import numpy as np
 from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
-from jitad.tape.types import DTYPES, Scalar
+from jitad.tape.types import DTYPES, Array
 from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
@@ -131,22 +131,20 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
     return out
 
 
-def scalar_class(f: Number) -> type | None:
+def scalar_class(f: Number | Handle) -> type | None:
     """The class of NumPy scalars that have no equal in Python, which is what kernels return."""
     t = f.type
-    small = isinstance(t, Scalar) and not t.py and t.dtype not in ("f8", "i8", "b1")
-    return np.dtype(t.dtype).type if small else None
+    number = t.ndim == 0 if isinstance(t, Array) else not t.py  # an array without axes is one
+    return np.dtype(t.dtype).type if number and t.dtype not in ("f8", "i8", "b1") else None
 
 
 def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
     if id(f) in made:
         return made[id(f)]
     match f:
-        case Number():
+        case Number() | Handle():
             kind = scalar_class(f)
             out = next(supply) if kind is None else kind(next(supply))
-        case Handle():
-            out = next(supply)
         case Record():
             out = _container(f, [_assemble(p, supply, made) for p in f.parts])
             if type(out) is Complex:

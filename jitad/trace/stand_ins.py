@@ -7,23 +7,32 @@ not get around that.
 
 from __future__ import annotations
 
+import bisect
+import functools
 import itertools
 import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
+from jitad.plain import as_written
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
-from jitad.trace.calls import HERE, WHILE_TRACING, call, special
+from jitad.trace.calls import HERE, WHILE_TRACING, call, native, special
 from jitad.trace.context import current
+from jitad.trace.generators import written
 from jitad.trace.hooking import Site
+from jitad.trace.iterables import made_of, sequence
+from jitad.trace.lists import become_rows, run
 from jitad.trace.places import METHODS
+from jitad.trace.stretch import stretched
 from jitad.trace.texts import converted
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
+from jitad.values.journal import made
+from jitad.values.registry import any_traced
 
 _ADD, _MULT, _POW = (getattr(hooks, name) for name in ("Add", "Mult", "Pow"))
 
@@ -60,7 +69,48 @@ def _pow(a: Any, b: Any, modulus: Any = None) -> Any:
 def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
     add: Any = _ADD
     by = add if func is None else lambda *given: call(func, *given)
-    return itertools.accumulate(values, by, initial=initial)
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        out = itertools.accumulate(values, by, initial=initial)
+        return made_of(out, values)
+    if initial is not None:
+        return written(as_written.each_accumulated_from, values, by, initial)
+    if not isinstance(values, ArrayHandle):
+        values = run(as_written.listed, values)
+    return written(as_written.each_accumulated, values, by)
+
+
+def _groupby(values: Any, key: Any = None) -> Any:
+    """The keys first: where they are traced, the kernel sees where groups end."""
+    if hasattr(values, "__next__"):
+        return native(itertools.groupby, values, key)
+    keys = values if key is None else run(as_written.mapped, key, values)
+    if stretched(keys) is not None or any_traced(keys):
+        return written(as_written.each_group, _rows(keys), _rows(values))
+    return native(itertools.groupby, values, functools.partial(next, iter(keys)))
+
+
+def _rows(values: Any) -> Any:
+    """Something whose parts traced numbers find."""
+    if isinstance(values, (list, tuple)) and stretched(values) is None:
+        values = list(values)
+        made(values)
+        become_rows(values)
+    return values
+
+
+def _tee(values: Any, n: Any = 2) -> Any:
+    return tuple(made_of(out, values) for out in itertools.tee(values, n))
+
+
+def _insort(original: Any, how: Any) -> Callable[..., Any]:
+    def replacement(target: Any, x: Any, *bounds: Any, **more: Any) -> Any:
+        plain = stretched(target) is None and not any_traced((x, *target))
+        if bounds or more or plain:
+            return native(original, target, x, *bounds, **more)
+        return run(how, target, x)
+
+    return replacement
 
 
 def _reflected(hook: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -79,6 +129,10 @@ for _name, (_plain, _method) in hooks._UNARY.items():
     METHODS[f"__{_method}__"] = getattr(hooks, _name)
 METHODS["__abs__"] = _abs
 WHILE_TRACING[itertools.accumulate] = _accumulate
+WHILE_TRACING[itertools.groupby] = _groupby
+WHILE_TRACING[itertools.tee] = _tee
+WHILE_TRACING[bisect.insort] = _insort(bisect.insort, as_written.insert_right)
+WHILE_TRACING[bisect.insort_left] = _insort(bisect.insort_left, as_written.insert_left)
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
 WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)

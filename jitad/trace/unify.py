@@ -33,6 +33,7 @@ class Mismatch(Exception):
     """Two values have no common form; the text says what they are."""
 
     functions = False  # because they are functions, made in different ways
+    remedy = "Give it the same kind of value on every path, or decide on something static."
 
 
 def _mismatch(a: Snapshot, b: Snapshot, text: str) -> Mismatch:
@@ -213,6 +214,11 @@ class Unifier:
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
+            case Rec(value=dict()), Rec(value=dict()) if set(a.keys) != set(b.keys):
+                key = next(k for k in (*a.keys, *b.keys) if k not in a.keys or k not in b.keys)
+                error = _mismatch(a, b, f"a dict that has the key {key!r} on some paths only")
+                error.remedy = "Put the key in on every path, with None where there is nothing."
+                raise error
             case Rec(value=tuple() as u), Rec(value=tuple() as v) if type(u) is type(v):
                 text = f"a {type(u).__name__} of {len(a.keys)} or of {len(b.keys)} elements"
                 raise _mismatch(a, b, text)
@@ -461,7 +467,4 @@ def explain(
             f"{what} is {e} {where}: how functions nest depends on numbers", pos,
             "Let it depend on ints, or allow the eager engine (fallback=True).", places | {pos},
         )  # fmt: skip
-    return JitadError(
-        f"{what} is {e} {where}", pos,
-        "Give it the same kind of value on every path, or decide on something static.",
-    )  # fmt: skip
+    return JitadError(f"{what} is {e} {where}", pos, e.remedy)

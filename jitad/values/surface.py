@@ -151,7 +151,7 @@ class Surface:
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        n = relied(self.shape[0], "iteration over an array")
+        n = relied(self.shape[0], "the length of an array that Python iterates over")
         return (self.row(k) for k in range(n))
 
     def __contains__(self, value: Any) -> Any:

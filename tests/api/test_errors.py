@@ -255,7 +255,8 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         "a traced number can't become a key of a dict or an element of a set here: "
         "its value is not known while tracing",
         "return {x: 1.0}[x]", "{x",
-        "Keep to if, while, for, arithmetic and arrays, or read it from outside the arguments.",
+        "Index a list or an array by it, give a dict that has all keys, or compare "
+        "(`if k == 1:`).",
     ),
     "except": (
         caught, [1.0], JitadError,

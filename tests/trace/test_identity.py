@@ -31,13 +31,13 @@ def test_bools_of_numpy_are_not_true_itself(x):
 
 
 def matches_true(x):
-    match x > 0.0:
-        case True:
-            return x
+    match (x > 0.0, x):
+        case (True, y):
+            return y
     return -x
 
 
-def test_matching_a_traced_bool_with_true_is_refused():
+def test_matching_a_traced_bool_inside_a_pattern_is_refused():
     with pytest.raises(JitadTypeError, match="can't be matched with a traced bool") as e:
         jit_grad(matches_true)(2.0)
     assert "test_identity.py" in str(e.value)
