@@ -252,6 +252,27 @@ def type_(*args: Any, **kwargs: Any) -> Any:
     return type(*args, **kwargs)
 
 
+def is_value(x: Any) -> bool:
+    """Does user code take it to be a number or an array?"""
+    return isinstance(x, (Number, ArrayHandle, Complex))
+
+
+@replaces(hasattr, plain=False)
+def hasattr_(x: Any, name: str) -> bool:
+    """Numbers and arrays have the attributes of their class."""
+    return hasattr(python_type(x) if is_value(x) else x, name)
+
+
+@replaces(getattr, plain=False)
+def getattr_(x: Any, name: str, *default: Any) -> Any:
+    return default[0] if default and not hasattr_(x, name) else getattr(x, name)
+
+
+@replaces(np.isscalar, plain=False)
+def isscalar(x: Any) -> bool:
+    return np.isscalar(x) or (is_value(x) and python_type(x) is not np.ndarray)
+
+
 def _scalar_type(kind: Any) -> None:
     @replaces(kind)
     def convert(x: Any) -> Any:
