@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.floatlists import is_long
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
+from jitad.trace.floatlists import is_long
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
 from jitad.trace.rewrite import is_library
@@ -135,6 +135,9 @@ class Captures:
                 return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
                 return self._complex_array(path, value)
+            case np.floating() if value.dtype.str[1:] not in DTYPES:
+                self.guards.append(Guard(path, "value", value))
+                return value
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
@@ -308,12 +311,11 @@ class Captures:
                 f"{path} is a {type(value).__name__}, whose arithmetic is its own",
                 self.builder.pos, "Make it an ordinary array: np.asarray(a).",
             )  # fmt: skip
-        wide = value.dtype.itemsize > (16 if value.dtype.kind == "c" else 8)
-        if value.dtype.kind not in "biufc" or not value.dtype.isnative or wide:
+        if value.dtype.str[1:] not in DTYPES or not value.dtype.isnative:
             raise JitadTypeError(
                 f"{path} is an array of {value.dtype}", self.builder.pos,
-                "Only arrays of numbers of 64 bits at most, in the machine's byte order, can be "
-                "traced.",
+                "Only arrays of integers, and of floats of 32 and 64 bits, in the machine's byte "
+                "order, can be traced.",
             )  # fmt: skip
         if self.must_be_known(path, value):
             handle = self.known_array(path, value)
@@ -326,9 +328,9 @@ class Captures:
         self._handles[id(handle)] = (path, value)
         return handle
 
-    def must_be_known(self, path: Path, value: np.ndarray | None) -> bool:
+    def must_be_known(self, path: Path, value: np.ndarray) -> bool:
         """Whether this is an array of ints, or of bools, whose numbers the trace has to know."""
-        if value is None or value.dtype.kind not in "biu" or value.size > MAX_KNOWN:
+        if value.dtype.kind not in "biu" or value.size > MAX_KNOWN:
             return False
         self.ints.add(path)
         return self.contents

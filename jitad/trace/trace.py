@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import Guessed, JitadError, UnknownDepthError
-from jitad.floatlists import Floats
 from jitad.primitives.schedules import Memory
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
@@ -30,6 +29,7 @@ from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
+from jitad.trace.floatlists import Floats
 from jitad.trace.forms import Form, Handle, Record
 from jitad.trace.join import build, extract, kinds
 from jitad.trace.longlists import float_list
@@ -305,8 +305,9 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
 def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     t = a.type if isinstance(a, (Shaped, Valued)) else a
     extents = a.extents if isinstance(a, Shaped) else None
-    if isinstance(a, Shaped) and captures.must_be_known(path, a.content):
-        return captures.known_array(path, a.content)
+    content = a.content if isinstance(a, Shaped) else None
+    if content is not None and captures.must_be_known(path, content):
+        return captures.known_array(path, content)
     name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
     if not name:
         name = path.root[1] if isinstance(path.root[1], str) else captures.name_of(path.root[1])

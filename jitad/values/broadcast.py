@@ -15,7 +15,7 @@ from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
-from jitad.values.kind import fail, is_number, require, type_of
+from jitad.values.kind import check_dtype, fail, is_number, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import any_complex
 
@@ -95,6 +95,8 @@ def stretch(content: Any, shape: Shape) -> Any:
 def as_operand(value: Any) -> Any:
     """What arithmetic takes: a handle, a number, an ndarray; lists become arrays."""
     if hasattr(value, "peek") or is_number(value):
+        if isinstance(value, np.generic):
+            check_dtype(value)
         return value
     if isinstance(value, np.ndarray):
         _refuse_objects(value)
@@ -111,9 +113,7 @@ def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
     if type(value) not in (np.ndarray, np.memmap):
         raise fail(JitadTypeError, f"a {type(value).__name__} has arithmetic of its own, which is "
                    "not supported", "Make it an ordinary array: np.asarray(a).")  # fmt: skip
-    if value.dtype.kind not in "biufc":
-        raise fail(JitadTypeError, f"arrays of dtype {value.dtype} are not supported",
-                   "Use arrays of numbers.")  # fmt: skip
+    check_dtype(value)
 
 
 def contents(args: Sequence[Any]) -> list[Any]:

@@ -37,6 +37,9 @@ def pick(a: ArrayHandle, entries: list[Entry | Pick]) -> Any:
 def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "store_take") -> None:
     """Write the selected elements; of equal indices the last wins (or all are accumulated)."""
     masks = [e for e in entries if isinstance(e, Pick) and e.array.dtype.kind == "b"]
+    if masks and len(entries) == 1 and masks[0].axes == a.ndim and len(shape_of(value)) > 1:
+        raise fail(JitadTypeError, "boolean array indexing assignment requires a 0 or "
+                   "1-dimensional input")  # fmt: skip
     if masks and not shape_of(value) and row == "store_take" and entries[0] is masks[0]:
         if all(isinstance(e, Range) for e in entries[1:]):
             _put_where(a, entries, masks[0], value)
