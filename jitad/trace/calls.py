@@ -8,7 +8,6 @@ are made in `instances.py`.  Functions handed to library code are handed on as t
 from __future__ import annotations
 
 import builtins
-import collections
 import contextlib
 import copy
 import dataclasses
@@ -445,9 +444,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         of = args[0] if args and (f is map or f is itertools.starmap) else None
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
-        if any(f is g for g in _COUNTING):
-            args = tuple(int(a) if isinstance(a, Leaf) else a for a in args)
-            kwargs = {k: int(a) if isinstance(a, Leaf) else a for k, a in kwargs.items()}
+        args, kwargs = iterables.with_ints(f, args, kwargs)
         args = tuple(map(_callback, lent(args)))
         kwargs = {k: _callback(v) for k, v in lent(kwargs).items()}
     out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
@@ -467,10 +464,6 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
-
-
-# those that want an int of Python's, and nothing that becomes one
-_COUNTING = (collections.deque, itertools.permutations)
 
 # builtins that look at no attribute which the trace should hear of
 _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
