@@ -259,8 +259,11 @@ def is_value(x: Any) -> bool:
 
 @replaces(hasattr, plain=False)
 def hasattr_(x: Any, name: str) -> bool:
-    """Numbers and arrays have the attributes of their class."""
-    return hasattr(python_type(x) if is_value(x) else x, name)
+    """Numbers and arrays have the attributes of any other of their class."""
+    if not is_value(x):
+        return hasattr(x, name)
+    kind = python_type(x)
+    return hasattr(np.empty(0) if kind is np.ndarray else kind(), name)
 
 
 @replaces(getattr, plain=False)

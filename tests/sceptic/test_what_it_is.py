@@ -27,6 +27,7 @@ ASKED = {
     "has a shape": lambda v: hasattr(v, "shape"),
     "has a dtype": lambda v: hasattr(v, "dtype"),
     "has tolist": lambda v: hasattr(v, "tolist"),
+    "has names": lambda v: hasattr(v, "__dict__") or hasattr(v, "__name__"),
     "has is_integer": lambda v: hasattr(v, "is_integer"),
     "has what the engine has": lambda v: hasattr(v, "peek") or hasattr(v, "atom"),
     "axes": lambda v: getattr(v, "ndim", -1) == 0,
