@@ -14,6 +14,7 @@ from tests.users import (
     control,
     engineering,
     estimated,
+    everyday,
     finance,
     idioms,
     machinelearning,
@@ -22,6 +23,7 @@ from tests.users import (
     objects,
     physics,
     pythonic,
+    routines,
     sequences,
     statistics,
     tutorials,
@@ -38,7 +40,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 # Written as users write, with no regard to what the engine likes; `tests/users` checks them.
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
-          modelled, mixed, collected)  # fmt: skip
+          modelled, mixed, collected, routines, everyday)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -444,6 +444,7 @@ def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str
         of = args[0] if args and (f is map or f is itertools.starmap) else None
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
+        args, kwargs = iterables.with_ints(f, args, kwargs)
         args = tuple(map(_callback, lent(args)))
         kwargs = {k: _callback(v) for k, v in lent(kwargs).items()}
     out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
@@ -463,7 +464,6 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
-
 
 # builtins that look at no attribute which the trace should hear of
 _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})

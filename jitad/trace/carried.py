@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from jitad.primitives import TABLE
@@ -38,7 +37,7 @@ def with_extents(
             triples = zip(f.parts, entry.parts, ends, strict=True)
             f.parts = tuple(with_extents(b, *x, outside, room) for x in triples)
         case Grown(element=element):
-            return replace(f, element=_measured(b, element, outside))
+            f.element = _measured(b, element, outside)  # of all places where this list is
     return f
 
 

@@ -81,7 +81,7 @@ class Maybe:
     none: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Grown:
     """A list whose length only the kernel knows: a count, and `room` rows; see `grown.py`."""
 

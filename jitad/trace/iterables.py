@@ -8,6 +8,7 @@ iterated as Python does.  `enumerate`, `zip` and `reversed` of such things are s
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -238,3 +239,15 @@ def _any_of(items: Any, k: Leaf) -> Any:
                    "Make it an array, or loop over it directly.")  # fmt: skip
     flags = [bind("eq", k, j) for j in range(len(items) - 1)]
     return each(fork, flags, items, lambda x: x)
+
+
+# those that want an int of Python's, and nothing that becomes one
+_COUNTING = (deque, itertools.permutations)
+
+
+def with_ints(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What such a function is called with."""
+    if not any(f is g for g in _COUNTING):
+        return args, kwargs
+    named = {k: int(a) if isinstance(a, Leaf) else a for k, a in kwargs.items()}
+    return tuple(int(a) if isinstance(a, Leaf) else a for a in args), named

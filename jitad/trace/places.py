@@ -22,7 +22,7 @@ from jitad.errors import (
     JitadUnboundLocalError,
 )
 from jitad.tape.build import Leaf
-from jitad.tape.types import BOOL
+from jitad.tape.types import BOOL, INT
 from jitad.trace import keyed, lists, outside, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
@@ -42,6 +42,7 @@ from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number, bind
+from jitad.values.python_functions import hasattr_, is_value, python_type
 from jitad.values.stand_ins import adopt
 
 # -- names ----------------------------------------------------------------------------------------
@@ -233,6 +234,11 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
 
 
 def _attribute_of_number(owner: Any, name: str) -> Any:
+    if name == "__class__":
+        return python_type(owner)
+    if isinstance(owner, Number) and not hasattr_(owner, name):
+        kind = python_type(owner).__name__
+        raise JitadAttributeError(f"{kind!r} object has no attribute {name!r}")
     try:
         return getattr(owner, name)
     except AttributeError as e:
@@ -243,9 +249,11 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
             found = getattr(ArrayHandle(owner), name, owner)  # as of an array without axes
             if found is not owner:
                 return _giving_numbers(found) if callable(found) else _number_of(found)
-        kinds = {"f": "float", "i": "int", "b": "bool"}
-        kind = kinds[type_of(owner).dtype[0]] if python else "NumPy array or number"
-        raise JitadAttributeError(f"a {kind} has no attribute {name!r} that jitad knows") from None
+        if python and type_of(owner) == INT and isinstance(owner, Leaf):
+            return getattr(int(owner.known(f"an int whose {name} is asked for")), name)
+        kinds = {"f": "a float", "i": "an int", "b": "a bool"}
+        kind = kinds[type_of(owner).dtype[0]] if python else "a NumPy array or number"
+        raise JitadAttributeError(f"{kind} has no attribute {name!r} that jitad knows") from None
 
 
 # What would be written is not there any more, or nothing that a number has.
@@ -292,6 +300,8 @@ _REQUIRED = object()
 
 def _getattr(owner: Any, name: str, default: Any = _REQUIRED) -> Any:
     """The builtin getattr."""
+    if default is not _REQUIRED and is_value(owner) and not hasattr_(owner, name):
+        return default
     try:
         return get_attr(owner, name)
     except AttributeError:
@@ -305,6 +315,8 @@ def _getattr(owner: Any, name: str, default: Any = _REQUIRED) -> Any:
 
 
 def _hasattr(owner: Any, name: str) -> bool:
+    if is_value(owner):
+        return hasattr_(owner, name)
     found = object()
     return _getattr(owner, name, found) is not found
 

@@ -252,6 +252,30 @@ def type_(*args: Any, **kwargs: Any) -> Any:
     return type(*args, **kwargs)
 
 
+def is_value(x: Any) -> bool:
+    """Does user code take it to be a number or an array?"""
+    return isinstance(x, (Number, ArrayHandle, Complex))
+
+
+@replaces(hasattr, plain=False)
+def hasattr_(x: Any, name: str) -> bool:
+    """Numbers and arrays have the attributes of any other of their class."""
+    if not is_value(x):
+        return hasattr(x, name)
+    kind = python_type(x)
+    return hasattr(np.empty(0) if kind is np.ndarray else kind(), name)
+
+
+@replaces(getattr, plain=False)
+def getattr_(x: Any, name: str, *default: Any) -> Any:
+    return default[0] if default and not hasattr_(x, name) else getattr(x, name)
+
+
+@replaces(np.isscalar, plain=False)
+def isscalar(x: Any) -> bool:
+    return np.isscalar(x) or (is_value(x) and python_type(x) is not np.ndarray)
+
+
 def _scalar_type(kind: Any) -> None:
     @replaces(kind)
     def convert(x: Any) -> Any:

@@ -218,7 +218,7 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         "Write it with supported functions, or keep its operands plain.",
     ),
     "attribute": (
-        attribute, [1.0], AttributeError, "a float has no attribute 'foo' that jitad knows",
+        attribute, [1.0], AttributeError, "'float' object has no attribute 'foo'",
         "return x.foo", "x.foo", "",
     ),
     "method": (
