@@ -15,8 +15,8 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE, Primitive
+from jitad.primitives.unloaded import loaded
 from jitad.tape.types import Array, Scalar, named, promote
-from jitad.unloaded import loaded
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number
@@ -28,6 +28,8 @@ def numpy_number(value: Any) -> Any:
     """A scalar result as a NumPy number (it may have been computed from Python ones)."""
     if isinstance(value, Number) and is_python(value):
         return cast(value, np.dtype(type_of(value).dtype))
+    if type(value) in (bool, int, float):
+        return np.dtype(type(value)).type(value)
     return value
 
 

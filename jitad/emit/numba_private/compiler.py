@@ -28,6 +28,7 @@ from numba.core import ir as numba_ir
 
 from jitad.emit.numba_private.declarations import FUSED
 from jitad.emit.numba_private.disk import ContentCache
+from jitad.emit.numba_private.helpers import linked
 from jitad.emit.numba_private.lowering import (
     FromSourceLibrary,
     KernelLowering,
@@ -35,7 +36,7 @@ from jitad.emit.numba_private.lowering import (
     Untranslated,
 )
 from jitad.emit.sides import MARK
-from jitad.undisturbed import undisturbed
+from jitad.emit.undisturbed import undisturbed
 
 
 def dispatcher(function: Any, cache: ContentCache | None) -> Any:
@@ -306,5 +307,5 @@ class KernelCompiler(compiler.CompilerBase):
 
     def _compile_core(self) -> Any:
         sides = MARK in self.state.func_id.func.__globals__
-        with undisturbed(), _remembering(), _brief(), _optimising_once(sides):
+        with undisturbed(), _remembering(), _brief(), _optimising_once(sides), linked():
             return super()._compile_core()

@@ -227,6 +227,7 @@ def helper(g: Statements) -> list[str]:
     """A function that writes to what it is given, or gives a view of it."""
     a, b = g.target(), g.name("f")
     name = g.new("f")
+    outside = {given: g.value(given) for given in ("u", "w") if given in g.bench.names}
     g.bench.names["u"], g.bench.names["w"] = g.value(a), g.value(b)
     inside = [g.filled(line, 1, {"a": "u", "b": "w"}) for line in g.c.pick([
         ["u[{basic}] += w[{slice}]", "return u"], ["return u[{index}] * 2 + w"],
@@ -235,6 +236,7 @@ def helper(g: Statements) -> list[str]:
     ])]  # fmt: skip
     for given in ("u", "w"):
         g.bench.names.pop(given)
+    g.bench.names.update(outside)
     call = f"{g.new('z')} = {name}({a}, {b}[{g.basic(b)}])"
     return [f"def {name}(u, w):", *indented(inside), call]
 
@@ -267,7 +269,7 @@ CALLED = _split("""np.add.at({a}, ({index}), {x}) | np.multiply.at({a}, ({index}
     | np.cumsum({a}, axis={axis}, out={a}) | np.sin({a}, out={a}) | {a}.partition(1)
     | np.negative({a}, out={a}, where={mask}) | np.clip({a}, -0.5, s, out={a})
     | np.place({a}, {mask}, [0.5, s]) | {new} = np.sum({a}, axis={axis}, out=np.zeros(4))
-    | np.put_along_axis({a}, np.argsort({a}, axis={axis}), {x}, axis={axis})
+    | np.put_along_axis({a}, np.argsort({a}, axis={axis}, kind="stable"), {x}, axis={axis})
     | {new} = {a}.clip(s, 1).round(1).cumsum().take(p) | np.einsum('ij->ij', {a})[...] = s
     | np.exp({a}, out={a}[{basic}]) | np.square({a}, {a})
     | {new} = np.minimum({a}, {x}, where={mask}, out={a}.copy())""")
