@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, lit
+from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Tape, Var, free_vars, lit
 from jitad.tape.linear import Forms
 from jitad.tape.types import Array, Scalar
 
@@ -131,9 +131,8 @@ class _Found:
             s = self.now.get(a)
             if s is None:
                 continue
-            row = TABLE[e.op]
             if k or head is None:
-                s.fit &= row.update is None or bool(k)
+                s.fit &= e.op not in CALLS and (TABLE[e.op].update is None or bool(k))
                 s.votes -= _all_of(a, loops)
                 continue
             if e.op != "slice":
