@@ -11,6 +11,8 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -41,7 +43,7 @@ def steady(name: str, size: str, rounds: str) -> dict:
         "hand": lambda: kernel.gradient(*arguments),
     }
     try:
-        primal = njit(getattr(kernel.primal, "py_func", kernel.primal))
+        primal = by_numba(getattr(kernel.primal, "py_func", kernel.primal))
         primal(*arguments)
         subjects["primal"] = lambda: primal(*arguments)
         no_primal = None
@@ -53,6 +55,18 @@ def steady(name: str, size: str, rounds: str) -> dict:
         "times": {subject: list(series) for subject, series in times.items()},
         "no_primal": no_primal,
     }
+
+
+def by_numba(function: FunctionType) -> Any:
+    """A function of plain Python compiled by Numba, with those of its module that it calls."""
+    known = function.__globals__
+    called = {
+        name: by_numba(other)
+        for name in function.__code__.co_names
+        if isinstance(other := known.get(name), FunctionType) and other is not function
+        and other.__module__ == function.__module__
+    }  # fmt: skip
+    return njit(FunctionType(function.__code__, known | called, function.__name__))
 
 
 def again(name: str, size: str) -> dict:

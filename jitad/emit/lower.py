@@ -20,6 +20,7 @@ from jitad.emit.hints import hints_of
 from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
+from jitad.emit.sides import MARK, side_by_side
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.primitives import TABLE
 from jitad.primitives.late import PLAIN, Raise
@@ -48,7 +49,8 @@ def emit(tape: Tape) -> str:
         recursive = t is not tape and t.name not in parts
         texts.append(_function(t, name, exceptions, called, known, mine, written, recursive))
     used = {n for text in texts for n in _NAME.findall(_NO_CODE.sub("", text))}
-    return _imports(used, exceptions) + "\n\n".join(texts)
+    sides = f"{MARK} = True\n\n\n" if side_by_side(tape) else ""
+    return _imports(used, exceptions) + sides + "\n\n".join(texts)
 
 
 def _function(

@@ -14,6 +14,7 @@ from functools import partial
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.assign import assign
+from jitad.specialise.braid import braid
 from jitad.specialise.delay import delay
 from jitad.specialise.families import families
 from jitad.specialise.gather import gather
@@ -77,6 +78,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("sink", sink),
     ("mirrors", mirrors),
     ("lay out", lay_out),
+    ("braid", braid),
     ("last fold", simplify),
     ("together", together),
     ("bare", bare),

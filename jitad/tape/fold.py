@@ -252,7 +252,7 @@ def _literal_counts(b: Builder, op: str, ins: tuple[Atom, ...], kinds: str) -> A
 
 
 def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
-    """The element of an array that was filled or packed: small arrays are held by element."""
+    """The element of an array that was filled or packed, or is a view: of what it is made of."""
     source = b.sources.get(a) if isinstance(a, Var) else None
     match source.op if source is not None else "", source.ins if source is not None else ():
         case (("full" | "pack") as op, ins):
@@ -261,6 +261,20 @@ def _element_of_made(b: Builder, a: Atom, index: list[Atom]) -> Atom | None:
                 return None
             v = ins[0] if op == "full" else ins[k.value]  # type: ignore[union-attr]
             return v if v.type == Scalar(a.type.dtype) else None  # type: ignore[union-attr]
+        case "broadcast", (inner, *_):  # an element of a view is one of what is looked at
+            assert source is not None
+            axes = source.params["axes"]
+            inside = [index[k] for k in axes]
+            if any(n != a.shape[k] for n, k in zip(inner.shape, axes, strict=True)):
+                return None
+            if not inside:
+                return as_element(b, inner, a.type.dtype)  # type: ignore[union-attr]
+            return b.emit("load", inner, *inside)
+        case "transpose", (inner,):
+            assert source is not None
+            places = {axis: index[k] for k, axis in enumerate(source.params["perm"])}
+            turned = (places[axis] for axis in range(len(places)))
+            return b.emit("load", inner, *turned)
     return None
 
 

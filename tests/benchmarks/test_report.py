@@ -13,7 +13,9 @@ import pytest
 pytest.importorskip("matplotlib")  # of the extra `bench`
 
 from benchmarks.report import picture, whole
+from benchmarks.report.measure import by_numba
 from benchmarks.report.whole import PARTS, Part
+from kernels import load
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,3 +60,10 @@ def test_a_kernel(tmp_path: Path) -> None:
     (line,) = [x for x in done.stdout.splitlines() if x.startswith("rosenbrock")]
     assert "FAILED" not in line and "(" in line.split("[")[-1]  # memory, the last column
     assert "1 of 1 measured" in done.stdout
+
+
+def test_the_primal_by_numba_has_the_functions_that_it_calls():
+    arm = load("arm")
+    arguments = arm.inputs("small")
+    found = by_numba(arm.primal)(*arguments)
+    assert found == pytest.approx(arm.objective(*arguments), rel=1e-13)

@@ -35,6 +35,7 @@ from jitad.emit.numba_private.lowering import (
     LowerSource,
     Untranslated,
 )
+from jitad.emit.sides import MARK
 from jitad.emit.undisturbed import undisturbed
 
 
@@ -110,13 +111,14 @@ def _brief() -> Iterator[None]:
 
 
 @contextmanager
-def _optimising_once() -> Iterator[None]:
+def _optimising_once(sides: bool) -> Iterator[None]:
     """Run LLVM's pipeline over a module once.
 
     Numba runs it over each function as it comes, then over the module without and with all its
     passes.  A kernel is one function; to clean it up beforehand, as loops with branches need it to
     be vectorised, the short form of the pipeline will do, and what is translated from source is
-    clean.  Runs under Numba's compiler lock.
+    clean.  With `sides`, straight-line code is searched for vectors.  Runs under Numba's compiler
+    lock.
     """
     library = codegen.CPUCodeLibrary
     functions, module = library._optimize_functions, library._optimize_final_module
@@ -138,7 +140,8 @@ def _optimising_once() -> Iterator[None]:
         for function in self._final_module.functions:
             if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
-        passes, builder = self._codegen._module_pass_manager()
+        asked = {"slp_vectorize": True} if sides else {}
+        passes, builder = self._codegen._module_pass_manager(**asked)
         passes.run(self._final_module, builder)
 
     library._optimize_functions, library._optimize_final_module = cleaned, once
@@ -303,5 +306,6 @@ class KernelCompiler(compiler.CompilerBase):
         return self._compile_bytecode()
 
     def _compile_core(self) -> Any:
-        with undisturbed(), _remembering(), _brief(), _optimising_once(), linked():
+        sides = MARK in self.state.func_id.func.__globals__
+        with undisturbed(), _remembering(), _brief(), _optimising_once(sides), linked():
             return super()._compile_core()
