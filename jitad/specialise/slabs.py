@@ -21,6 +21,7 @@ from jitad.tape.types import INT, Array, Scalar, Stack
 Fits = Callable[[Equation, set[int]], bool]  # can a loop be divided but for what it carries so?
 
 
+RECORDS = "kept"  # what such arrays are called
 Around = tuple[tuple[Equation, Block], ...]  # loops, and the blocks that they stand in
 
 
@@ -211,7 +212,9 @@ def _replace(
         for push, pop in zip(r.pushes, r.pops, strict=True):
             shape = push.ins[1].shape
             kind = Array(element.dtype, 1 + len(shape))
-            start, inside, after, out = (Var(kind, (length, *shape)) for _ in range(4))
+            start, inside, after, out = (
+                Var(kind, (length, *shape), RECORDS) for _ in range(4)
+            )
             told = {"dtype": element.dtype, "start": "empty"}
             before.append(Equation("blank", start.shape, (start,), told, (), e.pos))
             index, from_end = e.blocks[0].params[0], back.blocks[0].params[0]
