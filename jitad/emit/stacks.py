@@ -15,7 +15,7 @@ from jitad.emit.print_python import PRODUCT, Expr, dtype_name
 from jitad.emit.scope import Extents, Scope, product
 from jitad.emit.slabs import at_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
-from jitad.tape.linear import Forms, Linear
+from jitad.tape.linear import Forms, Linear, constant
 from jitad.tape.types import Array, Stack
 
 
@@ -130,11 +130,11 @@ def reserve(s: Scope, loop: Equation) -> None:
 
 
 def _foreseen(s: Scope, loop: Equation, p: Var) -> str | None:
-    """How many numbers go on a stack in inner loops, one time more than the other.
+    """How many numbers go on a stack in inner loops, or as arrays, one time more than the other.
 
-    Where an inner loop's trip count is affine in the counter of this one, its average is that of
-    the first and the last.  The room saves making the buffer anew each time that it is full; the
-    inner loops look all the same whether there is enough.
+    Where an inner loop's trip count, or an extent, is affine in the counter of this one, its
+    average is that of the first and the last.  The room saves making the buffer anew each time
+    that it is full; the inner loops look all the same whether there is enough.
     """
     start, step, count = loop.ins[:3]
     body = loop.blocks[0]
@@ -143,15 +143,24 @@ def _foreseen(s: Scope, loop: Equation, p: Var) -> str | None:
     forms = Forms()
     forms.learn(body)
     parts = []
+    index = body.params[0]
     for e in body.equations:
-        if e.op != "for" or p not in e.ins[3:]:
+        if e.op == "push" and e.ins[0] is p:
+            many = [d for d in e.ins[1].shape if _outside(s, d) is None]
+            if len(many) > 1:
+                return None
+            others = [_outside(s, d) or "" for d in e.ins[1].shape if d not in many]
+            each, p = " * ".join(others) or "1", e.outs[0]
+            times = forms.of(many[0]) if many else constant(1)
+        elif e.op == "for" and p in e.ins[3:]:
+            inner = e.blocks[0]
+            found = _pushed(s, inner, inner.params[e.ins[3:].index(p) + 1], [])
+            if found is None:
+                return None
+            each, p = found, e.outs[e.ins[3:].index(p)]
+            times = forms.of(e.ins[2])
+        else:
             continue
-        inner = e.blocks[0]
-        each = _pushed(s, inner, inner.params[e.ins[3:].index(p) + 1], [])
-        if each is None:
-            return None
-        p = e.outs[e.ins[3:].index(p)]
-        times, index = forms.of(e.ins[2]), body.params[0]
         first = Forms().of(start)
         last = first + (Forms().of(count).plus(-1)) * int(step.value)
         twice = _sum_text(s, times.replace(index, first) + times.replace(index, last))
