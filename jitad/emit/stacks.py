@@ -12,7 +12,7 @@ from jitad.emit.access import element, identity
 from jitad.emit.lanes import Lane
 from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
-from jitad.emit.scope import Extents, Scope, product
+from jitad.emit.scope import Extents, Scope, Unused, product
 from jitad.emit.slabs import at_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
 from jitad.tape.linear import Forms, Linear, constant
@@ -27,9 +27,12 @@ def create(s: Scope, e: Equation) -> None:
         return
     buffer, top = s.stacks[v] = names(s, v)
     # one buffer for all iterations of the loops around: it is empty again when they come round
-    page = s.loops[0].before if s.loops else s.page
-    page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
+    page = s.loops[0].before if s.loops else s.page.slot()
+    dtype = dtype_name(v.type.element.dtype)
+    page.write(f"{buffer} = empty({dtype}, 0)")
     s.page.write(f"{top} = 0")
+    if not s.loops:
+        s.unused[buffer] = Unused(s.page, s.page.indent, page, dtype)
 
 
 def names(s: Scope, v: Var) -> tuple[str, str]:
@@ -51,6 +54,7 @@ def push(s: Scope, e: Equation) -> None:
     buffer, top = s.stacks[e.outs[0]] = s.stacks[stack]
     if not is_array(value):
         lane = s.lanes.at.get(e, _ALONE)
+        s.unused.pop(buffer, None)
         if e not in s.reserved and lane.first:
             _grow(s, buffer, top, str(lane.width))
         s.page.write(f"store({buffer}, {s.expr(value).text}, {_place(top, lane)})")
@@ -60,6 +64,7 @@ def push(s: Scope, e: Equation) -> None:
     assert isinstance(value, Var)
     extents = s.extents[value]
     size = product(extents)
+    s.unused.pop(buffer, None)
     if e not in s.reserved:
         _grow(s, buffer, top, size.text)
     if e not in s.ahead:
@@ -118,7 +123,7 @@ def reserve(s: Scope, loop: Equation) -> None:
             continue  # the first of a record asks for the room of all of it
         if size is None and (total := _foreseen(s, loop, p)) is not None:
             buffer, top = s.stacks[init]
-            _grow(s, buffer, top, total)
+            _make_room(s, buffer, top, total)
             continue
         if size is None or not found or all(e in s.reserved for e in found):
             continue
@@ -126,7 +131,22 @@ def reserve(s: Scope, loop: Equation) -> None:
         buffer, top = s.stacks[init]
         size = str(lane.width) if lane.width > 1 else size
         total = count.within(PRODUCT) if size == "1" else f"{count.within(PRODUCT)} * {size}"
-        _grow(s, buffer, top, total)
+        _make_room(s, buffer, top, total)
+
+
+def _make_room(s: Scope, buffer: str, top: str, size: str) -> None:
+    """Room for so many numbers; a buffer that nothing is in yet is made with it.
+
+    LLVM is told that nothing else points to a new array.  Of one that may have been another
+    before it doesn't know, and stores to it hold up all loads.
+    """
+    new = s.unused.pop(buffer, None)
+    if new is None or s.loops or new.page is not s.page or new.indent != s.page.indent:
+        _grow(s, buffer, top, size)
+        return
+    new.line.lines.clear()
+    least = size if size.isdecimal() else f"max({size}, 0)"
+    s.page.write(f"{buffer} = empty({new.dtype}, {least})")
 
 
 def _foreseen(s: Scope, loop: Equation, p: Var) -> str | None:
