@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from jitad.specialise.slabs import RECORDS
 from jitad.tape.ir import Block, Equation, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Stack
 
@@ -129,7 +130,9 @@ def _stacks(source: str) -> dict[str, int]:
     """The buffers of records: their names and the bytes of an element."""
     tops = set(re.findall(r"\b(\w+)_top\b", source))
     made = re.findall(r"\b(\w+) = empty\(np\.(\w+), ", source)
-    return {name: np.dtype(kind.rstrip("_")).itemsize for name, kind in made if name in tops}
+    slab = re.compile(rf"{RECORDS}(_\d+)?")
+    return {name: np.dtype(kind.rstrip("_")).itemsize for name, kind in made
+            if name in tops or slab.fullmatch(name)}  # fmt: skip
 
 
 def _kept(loop: Loop, stacks: dict[str, int]) -> dict[str, int]:

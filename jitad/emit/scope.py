@@ -37,6 +37,16 @@ class Loop:
 
     before: Page
 
+@dataclass(frozen=True)
+class Unused:
+    """A buffer that nothing was pushed on so far: where it was made, and the line that did."""
+
+    page: Page
+    indent: int
+    line: Page
+    dtype: str
+
+
 
 class Scope:
     """Everything that lowering an equation reads and adds to."""
@@ -64,6 +74,7 @@ class Scope:
         self.natural: set[str] = set()  # names of numbers that are never negative
         self.equal: dict[str, str] = {}  # names of extents that are known to be those of others
         self.places: dict[Var, Var] = {}  # where a loop carried what this is the next value of
+        self.unused: dict[str, Unused] = {}  # buffers of records, by their names
         self.reserved: set[Equation] = set()  # pushes that have room
         self.ahead: set[Equation] = set()  # pushes of what is on the stack already
         self.last_nest: Written | None = None

@@ -12,10 +12,10 @@ from jitad.emit.access import element, identity
 from jitad.emit.lanes import Lane
 from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
-from jitad.emit.scope import Extents, Scope, product
+from jitad.emit.scope import Extents, Scope, Unused, product
 from jitad.emit.slabs import at_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
-from jitad.tape.linear import Forms, Linear
+from jitad.tape.linear import Forms, Linear, constant
 from jitad.tape.types import Array, Stack
 
 
@@ -27,9 +27,12 @@ def create(s: Scope, e: Equation) -> None:
         return
     buffer, top = s.stacks[v] = names(s, v)
     # one buffer for all iterations of the loops around: it is empty again when they come round
-    page = s.loops[0].before if s.loops else s.page
-    page.write(f"{buffer} = empty({dtype_name(v.type.element.dtype)}, 0)")
+    page = s.loops[0].before if s.loops else s.page.slot()
+    dtype = dtype_name(v.type.element.dtype)
+    page.write(f"{buffer} = empty({dtype}, 0)")
     s.page.write(f"{top} = 0")
+    if not s.loops:
+        s.unused[buffer] = Unused(s.page, s.page.indent, page, dtype)
 
 
 def names(s: Scope, v: Var) -> tuple[str, str]:
@@ -51,6 +54,7 @@ def push(s: Scope, e: Equation) -> None:
     buffer, top = s.stacks[e.outs[0]] = s.stacks[stack]
     if not is_array(value):
         lane = s.lanes.at.get(e, _ALONE)
+        s.unused.pop(buffer, None)
         if e not in s.reserved and lane.first:
             _grow(s, buffer, top, str(lane.width))
         s.page.write(f"store({buffer}, {s.expr(value).text}, {_place(top, lane)})")
@@ -60,6 +64,7 @@ def push(s: Scope, e: Equation) -> None:
     assert isinstance(value, Var)
     extents = s.extents[value]
     size = product(extents)
+    s.unused.pop(buffer, None)
     if e not in s.reserved:
         _grow(s, buffer, top, size.text)
     if e not in s.ahead:
@@ -118,7 +123,7 @@ def reserve(s: Scope, loop: Equation) -> None:
             continue  # the first of a record asks for the room of all of it
         if size is None and (total := _foreseen(s, loop, p)) is not None:
             buffer, top = s.stacks[init]
-            _grow(s, buffer, top, total)
+            _make_room(s, buffer, top, total)
             continue
         if size is None or not found or all(e in s.reserved for e in found):
             continue
@@ -126,15 +131,30 @@ def reserve(s: Scope, loop: Equation) -> None:
         buffer, top = s.stacks[init]
         size = str(lane.width) if lane.width > 1 else size
         total = count.within(PRODUCT) if size == "1" else f"{count.within(PRODUCT)} * {size}"
-        _grow(s, buffer, top, total)
+        _make_room(s, buffer, top, total)
+
+
+def _make_room(s: Scope, buffer: str, top: str, size: str) -> None:
+    """Room for so many numbers; a buffer that nothing is in yet is made with it.
+
+    LLVM is told that nothing else points to a new array.  Of one that may have been another
+    before it doesn't know, and stores to it hold up all loads.
+    """
+    new = s.unused.pop(buffer, None)
+    if new is None or s.loops or new.page is not s.page or new.indent != s.page.indent:
+        _grow(s, buffer, top, size)
+        return
+    new.line.lines.clear()
+    least = size if size.isdecimal() else f"max({size}, 0)"
+    s.page.write(f"{buffer} = empty({new.dtype}, {least})")
 
 
 def _foreseen(s: Scope, loop: Equation, p: Var) -> str | None:
-    """How many numbers go on a stack in inner loops, one time more than the other.
+    """How many numbers go on a stack in inner loops, or as arrays, one time more than the other.
 
-    Where an inner loop's trip count is affine in the counter of this one, its average is that of
-    the first and the last.  The room saves making the buffer anew each time that it is full; the
-    inner loops look all the same whether there is enough.
+    Where an inner loop's trip count, or an extent, is affine in the counter of this one, its
+    average is that of the first and the last.  The room saves making the buffer anew each time
+    that it is full; the inner loops look all the same whether there is enough.
     """
     start, step, count = loop.ins[:3]
     body = loop.blocks[0]
@@ -143,15 +163,24 @@ def _foreseen(s: Scope, loop: Equation, p: Var) -> str | None:
     forms = Forms()
     forms.learn(body)
     parts = []
+    index = body.params[0]
     for e in body.equations:
-        if e.op != "for" or p not in e.ins[3:]:
+        if e.op == "push" and e.ins[0] is p:
+            many = [d for d in e.ins[1].shape if _outside(s, d) is None]
+            if len(many) > 1:
+                return None
+            others = [_outside(s, d) or "" for d in e.ins[1].shape if d not in many]
+            each, p = " * ".join(others) or "1", e.outs[0]
+            times = forms.of(many[0]) if many else constant(1)
+        elif e.op == "for" and p in e.ins[3:]:
+            inner = e.blocks[0]
+            found = _pushed(s, inner, inner.params[e.ins[3:].index(p) + 1], [])
+            if found is None:
+                return None
+            each, p = found, e.outs[e.ins[3:].index(p)]
+            times = forms.of(e.ins[2])
+        else:
             continue
-        inner = e.blocks[0]
-        each = _pushed(s, inner, inner.params[e.ins[3:].index(p) + 1], [])
-        if each is None:
-            return None
-        p = e.outs[e.ins[3:].index(p)]
-        times, index = forms.of(e.ins[2]), body.params[0]
         first = Forms().of(start)
         last = first + (Forms().of(count).plus(-1)) * int(step.value)
         twice = _sum_text(s, times.replace(index, first) + times.replace(index, last))

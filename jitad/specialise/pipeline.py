@@ -37,6 +37,7 @@ from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
+from jitad.specialise.slabs import in_slabs
 from jitad.specialise.together import together
 from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
@@ -70,6 +71,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("ranges again", ranges),
     ("once", once),
     ("decided again", simplify),
+    ("slabs", in_slabs),
     ("abreast", abreast),
     ("in lanes", simplify),
     ("delay", delay),

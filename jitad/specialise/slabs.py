@@ -9,15 +9,20 @@ computes them, and stores them there, may be (`rows.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, is_array, lit, walk
+from jitad.tape.build import Builder
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, is_array, lit, walk
 from jitad.tape.linear import Forms
 from jitad.tape.types import INT, Array, Scalar, Stack
 
 Fits = Callable[[Equation, set[int]], bool]  # can a loop be divided but for what it carries so?
+
+
+RECORDS = "kept"  # what such arrays are called
+Around = tuple[tuple[Equation, Block], ...]  # loops, and the blocks that they stand in
 
 
 @dataclass(frozen=True)
@@ -31,17 +36,84 @@ class _Records:
     pops: list[Equation]  # of the same numbers, in the same order
 
 
+def in_slabs(tape: Tape) -> Tape:
+    """The tape with arrays that are recorded in such arrays (in place), which lie outside of all
+    loops."""
+    forms = Forms()
+    forms.learn(tape.body)
+    _visit(tape.body, forms, ())
+    return tape
+
+
+def _visit(block: Block, forms: Forms, around: Around) -> None:
+    for e in list(block.equations):
+        for b in e.blocks:
+            _visit(b, forms, (*around, (e, block)) if e.op in ("for", "while") else around)
+    users, makers = _users(block)
+    for e in list(block.equations):
+        found = _matched(e, users, makers, forms) if e.op == "for" else None
+        if found is None:
+            continue
+        back, records = found
+        elements = [x.ins[1] for r in records for x in r.pushes]
+        extents = [d for v in elements for d in v.shape]
+        if any(map(is_array, elements)) and _outside(around, extents):
+            count = _longest(e.ins[2], forms, around)
+            if count is not None:
+                loop, place = around[0] if around else (e, block)
+                _before(place, loop, count)
+                _replace(block, e, back, records, count[-1].outs[0])
+
+
+def _before(block: Block, e: Equation, equations: list[Equation]) -> None:
+    at = block.equations.index(e)
+    block.equations[at:at] = equations
+
+
+def _outside(around: Around, atoms: Iterable[Atom]) -> bool:
+    """Is none of these made in one of the loops around?"""
+    return not around or not _made_in(around[0][0]).intersection(atoms)
+
+
+def _made_in(loop: Equation) -> set[Atom]:
+    blocks = [loop.blocks[-1], *(b for x in walk(loop.blocks[-1]) for b in x.blocks)]
+    return {v for b in blocks for vs in (b.params, *(x.outs for x in b.equations)) for v in vs}
+
+
+def _longest(count: Atom, forms: Forms, around: Around) -> list[Equation] | None:
+    """How to compute the most iterations that a loop has, in front of the loops around it."""
+    form = forms.of(count)
+    for loop, _ in reversed(around):
+        index = loop.blocks[-1].params[0] if loop.op == "for" else None
+        c = form.coefficient(index) if index is not None else 0
+        if index is not None and c:
+            start, step, trips = loop.ins[:3]
+            if step not in (lit(1), lit(-1)):
+                return None
+            up, at = step == lit(1), forms.of(start)
+            if up == (c > 0):  # then it is the last one
+                at += (forms.of(trips).plus(-1)) * (1 if up else -1)
+            form = form.replace(index, at)
+    if around and not _made_in(around[0][0]).isdisjoint(v for v, _ in form.terms):
+        return None
+    b = Builder()
+    total: Atom = lit(form.constant)
+    for v, c in form.terms:
+        total = b.emit("add", total, b.emit("mul", v, lit(c)))
+    return [*b.blocks[0].equations, *_not_negative(total)]
+
+
+def _not_negative(count: Atom) -> list[Equation]:
+    return [Equation("maximum", (count, lit(0)), (Var(INT),))]
+
+
 def slabs(block: Block, forms: Forms, fits: Fits, arrays: int) -> None:
     """Replace such stacks in a block and in the blocks in it (in place); those of arrays as far as
     so many blocks deep."""
     for e in block.equations:
         for b in e.blocks:
             slabs(b, forms, fits, arrays - 1)
-    users: dict[Atom, list[Equation]] = {}
-    makers = {v: e for e in block.equations for v in e.outs}
-    for e in block.equations:
-        for a in {*e.ins, *free_vars(*e.blocks)}:
-            users.setdefault(a, []).append(e)
+    users, makers = _users(block)
     for e in list(block.equations):
         if e.op != "for" or not any(isinstance(v.type, Stack) for v in e.outs):
             continue
@@ -53,7 +125,18 @@ def slabs(block: Block, forms: Forms, fits: Fits, arrays: int) -> None:
         if whole and arrays <= 0:
             continue
         if whole or (fits(e, {r.there for r in records}) and fits(back, {r.back for r in records})):
-            _replace(block, e, back, records)
+            length = _not_negative(e.ins[2])
+            _before(block, e, length)
+            _replace(block, e, back, records, length[0].outs[0])
+
+
+def _users(block: Block) -> tuple[dict[Atom, list[Equation]], dict[Var, Equation]]:
+    """Which equations of a block use a variable, and which makes it."""
+    users: dict[Atom, list[Equation]] = {}
+    for e in block.equations:
+        for a in {*e.ins, *free_vars(*e.blocks)}:
+            users.setdefault(a, []).append(e)
+    return users, {v: e for e in block.equations for v in e.outs}
 
 
 def _matched(
@@ -112,10 +195,10 @@ def _chain(body: Block, k: int, op: str) -> list[Equation] | None:
     return found if now is body.results[k] else None
 
 
-def _replace(block: Block, e: Equation, back: Equation, records: list[_Records]) -> None:
-    count = e.ins[2]
-    length = Var(INT)
-    before = [Equation("maximum", (count, lit(0)), (length,), {}, (), e.pos)]
+def _replace(
+    block: Block, e: Equation, back: Equation, records: list[_Records], length: Var
+) -> None:
+    before: list[Equation] = []
     init: list[Atom] = []
     params: list[Var] = []
     results: list[Atom] = []
@@ -129,7 +212,9 @@ def _replace(block: Block, e: Equation, back: Equation, records: list[_Records])
         for push, pop in zip(r.pushes, r.pops, strict=True):
             shape = push.ins[1].shape
             kind = Array(element.dtype, 1 + len(shape))
-            start, inside, after, out = (Var(kind, (length, *shape)) for _ in range(4))
+            start, inside, after, out = (
+                Var(kind, (length, *shape), RECORDS) for _ in range(4)
+            )
             told = {"dtype": element.dtype, "start": "empty"}
             before.append(Equation("blank", start.shape, (start,), told, (), e.pos))
             index, from_end = e.blocks[0].params[0], back.blocks[0].params[0]
@@ -157,8 +242,7 @@ def _replace(block: Block, e: Equation, back: Equation, records: list[_Records])
     e.blocks[0].params += params
     e.blocks[0].results += results
     gone = {r.made for r in records}
-    at = block.equations.index(e)
-    block.equations[at:at] = before
+    _before(block, e, before)
     block.equations = [x for x in block.equations if x not in gone]
 
 
