@@ -148,8 +148,12 @@ def _traced(shape: Shape) -> bool:
 def elementwise(name: str, *args: Any, **params: Any) -> Any:
     """An elementwise primitive with broadcasting: a number, or a handle onto a new array."""
     from jitad.values.array import wrap
+    from jitad.values.layout import follows
 
-    return wrap(bind(name, *aligned(args), **params))
+    out = wrap(bind(name, *aligned(args), **params))
+    if len(shape_of(out)) > 1:
+        follows(out, args)
+    return out
 
 
 # -- storing --------------------------------------------------------------------------------------

@@ -35,6 +35,7 @@ from jitad.values.complex_parts import (
     zero,
 )
 from jitad.values.kind import fail, is_number, is_python, require, type_of
+from jitad.values.layout import SPACED
 from jitad.values.number import Number
 from jitad.values.registry import call, is_traced
 
@@ -168,6 +169,9 @@ class Complex:
     def __init__(self, re: Any, im: Any) -> None:
         self.re = ArrayHandle(re) if isinstance(re, np.ndarray) else re
         self.im = ArrayHandle(im) if isinstance(im, np.ndarray) else im
+        for part in (self.re, self.im):
+            if isinstance(part, ArrayHandle):
+                part.root._order = part.root._order or SPACED
 
     __add__, __radd__, __iadd__ = _operator(np.add)
     __sub__, __rsub__, __isub__ = _operator(np.subtract)

@@ -50,6 +50,8 @@ REFUSED: tuple[str, ...] = (
     "a number can't be written to",
     "has no attribute 'fill'",  # of NumPy's numbers, on which it does nothing
     "np.polyval without coefficients",
+    "the length of what is split into equal parts",
+    "this may be a view of what was written meanwhile, or a copy",
     "np.resize of no elements gives zeros",
     "an empty list of arrays is an array of one axis",
     "np.polyval is supported for coefficients along one axis",
