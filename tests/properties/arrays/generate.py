@@ -84,7 +84,7 @@ class Statements(Proposer):
     def allowed(self, lines: list[str]) -> bool:
         strange = any(isinstance(v, np.ndarray) and not v.flags.c_contiguous
                       for v in self.bench.args.values())  # fmt: skip
-        return not (strange and any(map(LAYOUT.search, lines)) or any(map(SQUARED.search, lines)))
+        return not ((strange and any(map(LAYOUT.search, lines))) or any(map(SQUARED.search, lines)))
 
     def fits_everywhere(self, lines: list[str]) -> bool:
         """Do bodies that are not run now run as well?  What a trace can't tell apart should."""
