@@ -16,20 +16,20 @@ ROOT = Path(__file__).resolve().parent.parent
 # A name speaks for what is inside it, unless something longer is listed.
 LAYERS = (
     ("jitad",),
-    ("jitad.vectorized",),
-    ("jitad.solutions", "jitad.jacobians", "jitad.batching", "jitad.sparse", "jitad.jets",
-     "jitad.loops"),
-    ("jitad.compression",),
-    ("jitad.iterations", "jitad.blocks", "jitad.repeated"),
-    ("jitad.columns", "jitad.sparsity"),
-    ("jitad.api", "jitad.custom", "jitad.unknown", "jitad.debug"),
-    ("jitad.compiled",),
-    ("jitad.native_entries",),
-    ("jitad.readers",),
-    ("jitad.entries", "jitad.fallback", "jitad.kept", "jitad.memory", "jitad.threads"),
-    ("jitad.arguments", "jitad.looking", "jitad.outputs"),
+    ("jitad.operators.vectorized",),
+    ("jitad.operators",),
+    ("jitad.operators.compression",),
+    ("jitad.operators.blocks", "jitad.plain.iterations"),
+    ("jitad.sparsity",),
+    ("jitad.operators.api", "jitad.operators.custom", "jitad.operators.unknown", "jitad.debug"),
+    ("jitad.calls.compiled",),
+    ("jitad.calls.native_entries",),
+    ("jitad.calls.readers",),
+    ("jitad.calls",),
+    ("jitad.calls.arguments", "jitad.calls.looking", "jitad.calls.outputs"),
     ("jitad.trace",),
-    ("jitad.runtime", "jitad.linear", "jitad.pointwise"),
+    ("jitad.runtime", "jitad.linear"),
+    ("jitad.plain",),
     ("jitad.values",),
     ("jitad.specialise",),
     ("jitad.sweeps",),
@@ -37,8 +37,8 @@ LAYERS = (
     ("jitad.tape",),
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
-    ("jitad.closures", "jitad.floatlists", "jitad.structures", "jitad.errors", "jitad.where",
-     "jitad.late", "jitad.undisturbed", "jitad.unloaded"),
+    ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where"),
+    ("jitad.primitives.late", "jitad.primitives.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )
 
@@ -54,6 +54,7 @@ STRANGERS = (
 
 # Imports that point up all the same, made inside a function.
 UPWARDS = {
+    ("jitad.values.number", "jitad.values.kind"): "errors say where the user's program is",
     ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
     ("jitad.values.number", "jitad.values.complexes"): "a real number meets a complex one",
     ("jitad.values.number", "jitad.values.python_functions"): "methods that Python floats have",

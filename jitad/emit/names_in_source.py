@@ -41,9 +41,11 @@ def mentions(function: ast.FunctionDef) -> Mentions:
 
     def expression(node: ast.AST, place: Place) -> None:
         for name in names(node):
-            of = found.setdefault(name.id, _Found())
+            of = found.get(name.id)
+            if of is None:
+                of = found[name.id] = _Found()
             of.places.append(place)
-            if isinstance(name.ctx, ast.Store):
+            if type(name.ctx) is ast.Store:
                 of.bound.append(place)
 
     def statements(body: list[ast.stmt], around: Place) -> None:
@@ -78,7 +80,7 @@ def mentions(function: ast.FunctionDef) -> Mentions:
 
 def names(node: ast.AST) -> Iterator[ast.Name]:
     """All names in an expression or a simple statement."""
-    return (part for part in parts(node) if isinstance(part, ast.Name))
+    return (part for part in parts(node) if type(part) is ast.Name)
 
 
 def parts(node: ast.AST) -> Iterator[ast.AST]:
@@ -86,17 +88,17 @@ def parts(node: ast.AST) -> Iterator[ast.AST]:
     todo: list[Any] = [node]
     while todo:
         part = todo.pop()
-        if isinstance(part, list):
+        kind = type(part)
+        if kind is list:
             todo += part
-        elif type(part) not in _LEAVES:
+        elif kind not in _LEAVES:
             yield part
-            if type(part) is not ast.Name:
-                todo += [getattr(part, field) for field in part._fields]
+            if kind is not ast.Name:
+                todo += [getattr(part, name) for name in part._fields if name not in _PLAIN]
 
 
-_LEAVES = {ast.Constant, str, int, type(None), *ast.operator.__subclasses__(),
-           *ast.unaryop.__subclasses__(), *ast.cmpop.__subclasses__(),
-           *ast.boolop.__subclasses__(), *ast.expr_context.__subclasses__()}  # fmt: skip
+_PLAIN = frozenset(("ctx", "op", "ops", "attr", "kind", "type_comment"))  # no names in them
+_LEAVES = {ast.Constant, str, int, type(None)}
 
 
 def _is_single(of: _Found) -> bool:

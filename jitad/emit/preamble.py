@@ -71,6 +71,8 @@ atanh = _plain("atanh", np.arctanh)
 erf = _plain("erf", TABLE["erf"].evaluate)
 erfc = _plain("erfc", TABLE["erfc"].evaluate)
 gamma = _plain("gamma", TABLE["gamma"].evaluate)
+if scalars.HAS_LGAMMA:
+    lgamma = _plain("lgamma", TABLE["lgamma"].evaluate)
 expit = _plain("expit", TABLE["expit"].evaluate)
 sech2 = _plain("sech2", TABLE["sech2"].evaluate)
 square = _plain("square", np.square)

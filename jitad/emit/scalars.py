@@ -242,6 +242,8 @@ def _wide(lower: Lowering) -> Lowering:
 # Functions that SciPy has and the C library has not (or with a global variable for the sign),
 # under the symbols of `cython_special`.
 _FROM_SCIPY = ("digamma", "lgamma", *OPERANDS)
+# But the GNU C library has a form of lgamma that hands the sign over, and is there already.
+HAS_LGAMMA = libm.available("lgamma_r")
 
 
 def _scipy(name: str) -> Lowering:
@@ -252,6 +254,16 @@ def _scipy(name: str) -> Lowering:
         return s.b.call(function, [*args, ir.Constant(flag, 0)])
 
     return _wide(lower)
+
+
+def _lgamma(s: Site, x: Value) -> Value:
+    flag = ir.IntType(32)
+    with s.b.goto_entry_block():
+        sign = s.b.alloca(flag)
+    fnty = ir.FunctionType(x.type, [x.type, flag.as_pointer()])
+    out = s.b.call(numba_private.declare(s.b.module, fnty, "lgamma_r", ("nounwind",)), [x, sign])
+    lowest = s.less("==", x, s.const(-math.inf))  # SciPy's way
+    return s.b.select(lowest, x, out)
 
 
 def _polygamma(s: Site, n: Value, x: Value) -> Value:
@@ -316,6 +328,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "copysign": (_float, None, _intrinsic("copysign")),
     **{name: (_number, None, _rounding(name)) for name in ("floor", "ceil", "trunc", "rint")},
     **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
+    **({"lgamma": (_float, None, _wide(_lgamma))} if HAS_LGAMMA else {}),
     "polygamma": (_float, None, _wide(_polygamma)),
     "expit": (_float, None, _expit),
     "sech2": (_float, None, _sech2),

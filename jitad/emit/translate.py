@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite import ir
 from numba import types
 
 from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
@@ -33,6 +34,11 @@ _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Lt: operator.lt,
     ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
     ast.NotEq: operator.ne, ast.USub: operator.neg, ast.Invert: operator.invert,
+}  # fmt: skip
+
+_OF_FLOATS: dict[type, Callable[..., Any]] = {
+    ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
+    ast.Div: ir.IRBuilder.fdiv,
 }  # fmt: skip
 
 # what may be computed though it isn't asked for, and costs less than a branch
@@ -374,6 +380,9 @@ class _Translation:
     def operation(self, op: ast.AST, left: Typed, right: Typed) -> Typed:
         if type(op) not in _OPERATORS:
             raise NotTranslated(type(op).__name__)
+        write = _OF_FLOATS.get(type(op)) if left.type is right.type is types.float64 else None
+        if write is not None:  # nine of ten, for which Numba would do the same
+            return Typed(write(self.b, left.value, right.value), types.float64)
         out = self.body.apply(_OPERATORS[type(op)], [left, right])
         return self.body.wrapping(out) if self.wraps else out
 

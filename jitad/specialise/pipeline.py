@@ -22,6 +22,7 @@ from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
+from jitad.specialise.once import once
 from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
@@ -36,8 +37,10 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
+from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.tape.ir import Block, Tape
+from jitad.tape.types import Scalar
 from jitad.tape.verify import verify
 
 Pass = Callable[[Tape], Tape]
@@ -51,6 +54,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("masks", masks),
     ("families", families),
     ("decided", simplify),
+    ("turn", turn),
     ("resolve", resolve),
     ("strides", strides),
     ("scalarise", scalarise),
@@ -63,6 +67,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("quotients", quotients),
     ("ascend", ascend),
     ("ranges again", ranges),
+    ("once", once),
     ("decided again", simplify),
     ("abreast", abreast),
     ("in lanes", simplify),
@@ -77,6 +82,10 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("bare", bare),
 )
 
+# What these look for are loops and arrays.
+_OF_MANY = frozenset((masks, families, scalarise, privatise, reshapes, products, narrow, shifts,
+                      quotients, ascend, abreast, delay, assign, gather, sink, mirrors, lay_out,
+                      together, bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 
@@ -104,7 +113,7 @@ def stages(
     todo = passes(threads)
     names = [name for name, _ in todo]
     for name, run in todo[names.index(after) + 1 if after is not None else 0 :]:
-        if run is not simplify or now != simple:
+        if (run is not simplify or now != simple) and (now.many or run not in _OF_MANY):
             before = now
             whole = run in _TOGETHER or name == "parallel"
             tape = run(tape) if whole else _everywhere(run, tape)
@@ -123,21 +132,26 @@ class _Content:
         self.ops: list[str] = []
         self.parts: list[object] = []
         self.params: list[object] = []  # compared by identity: they may hold arrays
+        self.many = False  # is there a loop, an array or a stack?
         for t in (tape, *tape.functions.values()):
             self._add(t.body)
 
     def _add(self, block: Block) -> None:
         ops, parts, params = self.ops, self.parts, self.params
         parts += (len(block.equations), *block.params, *block.results)
+        self.many = self.many or any(type(p.type) is not Scalar for p in block.params)
         for e in block.equations:
             ops.append(e.op)
             params.append(e.params)
             parts += (e.ins, e.outs)
             for v in e.outs:
-                if v.shape:
+                if type(v.type) is not Scalar:
+                    self.many = True
                     parts.append(v.shape)
-            for b in e.blocks:
-                self._add(b)
+            if e.blocks:
+                self.many = self.many or e.op in ("for", "while")
+                for b in e.blocks:
+                    self._add(b)
 
     def __eq__(self, other: object) -> bool:
         return (

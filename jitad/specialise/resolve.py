@@ -184,7 +184,8 @@ def prepare(block: Block) -> Block:
     """A function block as the sweeps like it: folded, small arrays apart, scratch made private,
     what a branch wants in it, what one iteration decides by itself."""
     tape = Tape("function", simplify_block(block))
-    return taken(confine(simplify_block(privatise(scalarise(tape)).body)))
+    body = privatise(scalarise(tape)).body
+    return taken(confine(body if body is tape.body else simplify_block(body)))
 
 
 def _captured(block: Block, env: Env) -> list:

@@ -126,7 +126,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
                 return places.dict_item(container, *args)
-            if f.__name__ == "get" and isinstance(args[0], Leaf):
+            if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
                 return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
@@ -143,9 +143,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if isinstance(f, np.vectorize):
         if trace is not None:
             _read(trace, f, "pyfunc")
-        return importlib.import_module("jitad.vectorized").called(f, *args, **kwargs)
+        return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
     if type(f).__name__ in ("DUFunc", "GUFunc") and any_traced((*args, *kwargs.values())):
-        return importlib.import_module("jitad.vectorized").of_numba(f)(*args, **kwargs)
+        return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
@@ -387,7 +387,7 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if _hashable(f) and f in HERE:
         return HERE[f]
     if f is np.vectorize:  # a batch, which is made of what stands above
-        return importlib.import_module("jitad.vectorized").vectorized
+        return importlib.import_module("jitad.operators.vectorized").vectorized
     if trace is not None and _hashable(f) and f in WHILE_TRACING:
         return WHILE_TRACING[f]
     found = implementation(f)
@@ -473,11 +473,10 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
     if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
         return False
-    if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
         return False
-    if type(value) in COMPILED:
-        return False
-    return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
+    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
+            and trace.captures.path_of(value) is not None)  # fmt: skip
 
 
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -53,6 +53,8 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
+    contents: bool = False  # the numbers in arrays of ints, and extents, must be known
 
 
 class Again(BaseException):
@@ -225,7 +227,8 @@ def leave() -> None:
     journals.pop()
 
 
-_positions: dict[int, tuple[CodeType, list[Pos] | None]] = {}  # by id: hashing code is slow
+# By the id of the code, since hashing it is slow: itself, its positions, those made so far.
+_positions: dict[int, tuple[CodeType, list[Any] | None, dict[int, Pos]]] = {}
 
 
 def position(frame: FrameType) -> Pos | None:
@@ -233,15 +236,17 @@ def position(frame: FrameType) -> Pos | None:
     code = frame.f_code
     known = _positions.get(id(code))
     if known is None:
-        places = None
-        if is_rewritten_code(code) and code.co_filename != AS_WRITTEN:
-            places = [
-                Pos(code.co_filename, p[0] or code.co_firstlineno, p[2] or 0)
-                for p in code.co_positions()
-            ]
-        known = _positions[id(code)] = (code, places)
-    places = known[1]
-    return None if places is None else places[max(frame.f_lasti, 0) // 2]
+        ours = is_rewritten_code(code) and code.co_filename != AS_WRITTEN
+        known = _positions[id(code)] = (code, list(code.co_positions()) if ours else None, {})
+    _, places, made = known
+    if places is None:
+        return None
+    at = max(frame.f_lasti, 0) // 2
+    pos = made.get(at)
+    if pos is None:
+        line, _, column, _ = places[at]
+        pos = made[at] = Pos(code.co_filename, line or code.co_firstlineno, column or 0)
+    return pos
 
 
 @dataclass(eq=False)

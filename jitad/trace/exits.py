@@ -16,7 +16,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from jitad.trace.names import SCOPES, blocks, children, copied, statements
+from jitad.trace.names import SCOPES, blocks, statements
+from jitad.trace.nodes import children, copied
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -70,6 +71,10 @@ def only_truth(node: ast.expr) -> None:
             only_truth(node.operand)
 
 
+# What neither ends anything nor holds a statement that may.
+_SIMPLE = frozenset((ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass, ast.Assert))
+
+
 class _Lower:
     def __init__(self, returns: bool) -> None:
         self.returns = returns
@@ -79,6 +84,9 @@ class _Lower:
     def block(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for k, s in enumerate(stmts):
+            if type(s) in _SIMPLE:
+                out.append(s)
+                continue
             rest = stmts[k + 1 :]
             match s:
                 case ast.Return() if self.returns:

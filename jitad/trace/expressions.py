@@ -61,6 +61,9 @@ class Expressions(ast.NodeTransformer):
     def noted(self, *names: str) -> list[ast.stmt]:
         raise NotImplementedError
 
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        return node
+
     def visit_Name(self, node: ast.Name) -> ast.expr:
         name = node.id
         if not isinstance(node.ctx, ast.Load) or _OWN.fullmatch(name):

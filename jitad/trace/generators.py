@@ -20,8 +20,8 @@ from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.plain import as_written
 from jitad.tape.build import Leaf
-from jitad.trace import as_written
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
 from jitad.trace.calls import WHILE_TRACING, call, native
@@ -203,7 +203,7 @@ class Inlined(Session):
             values, raised = settled(
                 trace, self.depth, self, self.site.names, tuple(self.values), left
             )
-            self.state, self.raised = values, without(raised, self)
+            self.state, self.raised = values, without(raised, self._is_left)
             if self.raised is not raised:
                 trace.left[id(generator)] = generator
         finally:
@@ -234,6 +234,9 @@ class Inlined(Session):
         for d in trace.detours[depth:]:
             self._let_pass(d.error)
         trace.attempts += self.waiting
+
+    def _is_left(self, error: Any) -> bool:
+        return isinstance(error, Left) and error.loop is self
 
     def _let_pass(self, error: Any) -> None:
         """What the body raises passes the generator, whose own `try` must not catch it."""

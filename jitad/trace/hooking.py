@@ -82,10 +82,13 @@ class Hooking(Expressions):
         self.node = node
         self.around = around
         if not isinstance(node, ast.Lambda):
-            lower_handlers(node)
-            lower_guards(node)
+            more = any(type(n) in _LOWERED for n in of.own(node.body))
+            if more:
+                lower_handlers(node)
+                lower_guards(node)
             lower_exits(node)
-            lower_bindings(node)
+            if more:
+                lower_bindings(node)
         self.locals = of.locals_of(node)
         self.nonlocals = of.declared(node, ast.Nonlocal)
         self.globals = of.declared(node, ast.Global)
@@ -259,6 +262,9 @@ class Hooking(Expressions):
         out: list[ast.stmt] = []
         for n in s.attempt.certain:
             out += [*self.noted(n), ast.Assign([_store(n)], _hook("surely", _load(n)))]
+        if s.swallowed and out:
+            none = ast.Compare(_load(s.swallowed), [ast.Is()], [ast.Constant(None)])
+            return [ast.If(none, out, [])]
         self.bound |= set(s.attempt.certain)
         return out or [ast.Pass()]
 
@@ -315,10 +321,6 @@ class Hooking(Expressions):
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
         if not isinstance(node, ast.Lambda):
             self.decorated(node)
-            node.returns = None
-            for a in ast.walk(node.args):
-                if isinstance(a, ast.arg):
-                    a.annotation = None
 
     def decorated(self, node: ast.FunctionDef | ast.ClassDef) -> None:
         node.decorator_list = [_hook("decorating", self.visit(d)) for d in node.decorator_list]
@@ -463,6 +465,7 @@ class Hooking(Expressions):
         return out
 
 
+_LOWERED = frozenset((ast.Try, ast.With, ast.Match, ast.NamedExpr))  # before they are hooked
 _STRAIGHT = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.ClassDef, ast.Import,
     ast.ImportFrom,

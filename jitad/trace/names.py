@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from typing import Any
+
+from jitad.trace.nodes import below, children
 
 
 class Attempt(ast.With):
@@ -23,39 +24,15 @@ class Attempt(ast.With):
 
 
 class Settled(ast.Pass):
-    """Here nothing was raised in an attempt."""
+    """Here nothing was raised in an attempt, or what this variable holds."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, swallowed: str = "") -> None:
         super().__init__()
-        self.attempt = attempt
+        self.attempt, self.swallowed = attempt, swallowed
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 SCOPES = (*_FUNCTIONS, ast.ClassDef)
-
-
-def children(node: ast.AST) -> list[ast.AST]:
-    """The nodes right below a node, in order: what `ast.iter_child_nodes` gives, sooner."""
-    out: list[ast.AST] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if isinstance(value, ast.AST):
-            out.append(value)
-        elif type(value) is list:
-            out += [v for v in value if isinstance(v, ast.AST)]
-    return out
-
-
-def copied(node: Any) -> Any:
-    """A tree of its own."""
-    if isinstance(node, list):
-        return [copied(n) for n in node]
-    if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context):
-        return node
-    out = type(node).__new__(type(node))
-    for name, value in vars(node).items():
-        setattr(out, name, copied(value))
-    return out
 
 
 def statements(stmts: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -85,24 +62,33 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:
     todo = list(nodes)[::-1]
     while todo:
         node = todo.pop()
-        match node:
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                out[name] = None
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                out[node.name] = None
-                todo += _outside_body(node)
-                continue
-            case ast.Lambda():
-                todo += _outside_body(node)
-                continue
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                out[name] = None
-            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                out[name] = None
-            case ast.alias():
-                out[(node.asname or node.name).split(".")[0]] = None
-        todo += children(node)[::-1]
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
+                out[node.id] = None  # type: ignore[attr-defined]
+            continue
+        if kind in _BINDERS:
+            out.update(dict.fromkeys(_bound_by(node)))
+        todo += (_outside_body(node) if kind in SCOPES else children(node))[::-1]
     return out
+
+
+_BINDERS = frozenset((*SCOPES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar, ast.MatchMapping,
+                      ast.alias))  # fmt: skip
+
+
+def _bound_by(node: ast.AST) -> list[str]:
+    """The name that a node binds by a text of its own, if any."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+            return [name]
+        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+            return [name]
+        case ast.alias():
+            return [(node.asname or node.name).split(".")[0]]
+    return []
 
 
 def _outside_body(node: ast.AST) -> list[ast.AST]:
@@ -134,10 +120,7 @@ def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while todo:
         node = todo.pop()
         yield node
-        if isinstance(node, SCOPES):
-            todo += _outside_body(node)
-        else:
-            todo += children(node)
+        todo += _outside_body(node) if type(node) in SCOPES else children(node)
 
 
 def locals_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
@@ -168,7 +151,7 @@ def written_inside(node: ast.AST) -> set[str]:
     """Names that functions nested in this one declare `nonlocal`."""
     return {
         name
-        for n in ast.walk(node)
+        for n in below(node)
         if isinstance(n, ast.Nonlocal)
         for name in n.names
     } - declared(node, ast.Nonlocal)
@@ -180,6 +163,8 @@ def shared(node: ast.AST) -> set[str]:
     What is written once, by a statement of the body itself, is the same for all who read it.
     """
     body = node.body if isinstance(node.body, list) else []  # type: ignore[attr-defined]
+    if not any(type(n) in SCOPES for n in own(body)):
+        return set()  # nobody else is there
     seen, again = set(parameters(node)), set[str]()  # type: ignore[arg-type]
     for s in body:
         straight = isinstance(s, (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef))
@@ -207,12 +192,13 @@ class Liveness:
         self.head: dict[ast.AST, set[str]] = {}
         self.orelse: dict[ast.AST, set[str]] = {}
         # a comprehension's function reads its captured names where it is called
-        self.hoisted = {
-            n.name: free_names(n)
-            for n in own(body)
-            if isinstance(n, ast.FunctionDef) and getattr(n, "hoisted", False)
-        }
-        self.always = captured(body)
+        self.hoisted: dict[str, set[str]] = {}
+        self.always: set[str] = set()  # other functions may read theirs at any time
+        for n in own(body):
+            if type(n) is ast.FunctionDef and getattr(n, "hoisted", False):
+                self.hoisted[n.name] = free_names(n)
+            elif type(n) in SCOPES:
+                self.always |= free_names(n)
         self.block(body, set())
 
     def block(self, stmts: list[ast.stmt], live: set[str]) -> set[str]:
@@ -287,15 +273,15 @@ class Liveness:
     def reads(self, nodes: Iterable[ast.AST | None]) -> set[str]:
         out: set[str] = set()
         for n in own(n for n in nodes if n is not None):
-            match n:
-                case ast.Name(id=name, ctx=ast.Load()):
-                    out.add(name)
-                    out |= self.hoisted.get(name, set())
-                case ast.AugAssign(target=ast.Name(id=name)):
-                    out.add(name)
-                case ast.FunctionDef() | ast.Lambda() | ast.ClassDef():
-                    if not getattr(n, "hoisted", False):
-                        out |= free_names(n)
+            if type(n) is ast.Name:
+                if type(n.ctx) is ast.Load:
+                    out.add(n.id)
+                    out |= self.hoisted.get(n.id, set())
+            elif type(n) is ast.AugAssign:
+                if isinstance(n.target, ast.Name):
+                    out.add(n.target.id)
+            elif type(n) in SCOPES and not getattr(n, "hoisted", False):
+                out |= free_names(n)
         return out
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.floatlists import as_array, is_long
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 
@@ -122,7 +122,8 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats"
+    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats",
+    # "content"
     kind: str
     expected: Any  # "same" and "apart": the path of the other thing
 
@@ -149,6 +150,10 @@ class Guard:
                 return shape_of(now) == self.expected
             case "floats":
                 return is_long(now)
+            case "content":
+                there = self.expected
+                of_kind = of_type(now, Array(there.dtype.str[1:], there.ndim))
+                return of_kind and np.array_equal(now, there)
         return False
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
@@ -35,19 +36,17 @@ UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "datetime", "nump
 ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket"})
 
 
-def check_refused(node: ast.AST, file: str, shadowed: frozenset[str]) -> None:
-    """Raise for the first construct in the tree that is in the tables."""
-    for n in ast.walk(node):
+def check_refused(nodes: Iterable[ast.AST], file: str, shadowed: frozenset[str]) -> None:
+    """Raise for the first of these constructs that is in the tables."""
+    for n in nodes:
         entry = REFUSED.get(type(n))
         if entry is not None:
             what, remedy = entry
             raise JitadError(f"{what} can't be traced", _pos(n, file), remedy)
-        match n:
-            case ast.Call(func=ast.Name(id=name), args=args) if name in REFUSED_CALLS:
-                if name not in shadowed and not (name == "vars" and args):
-                    raise JitadError(
-                        f"{name}() can't be traced", _pos(n, file), REFUSED_CALLS[name]
-                    )
+        if type(n) is ast.Call and isinstance(n.func, ast.Name) and n.func.id in REFUSED_CALLS:
+            name = n.func.id
+            if name not in shadowed and not (name == "vars" and n.args):
+                raise JitadError(f"{name}() can't be traced", _pos(n, file), REFUSED_CALLS[name])
 
 
 def _pos(node: ast.AST, file: str) -> Pos:

@@ -6,6 +6,7 @@ name and positions, so tracebacks and debuggers show the user's source.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import functools
@@ -18,10 +19,10 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.comprehensions import Hoist
+from jitad.trace.comprehensions import COMPREHENSIONS, Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
-from jitad.trace.names import children, copied
+from jitad.trace.nodes import below, children, copied, settle
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
 from jitad.trace.unset import UNSET
@@ -85,20 +86,15 @@ _library = tuple(
 )
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
-AS_WRITTEN = _OURS + "/trace/as_written.py"
-# ours, but as a user writes
-_REWRITTEN = (
-    *(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated", "pointwise")),
-    AS_WRITTEN,
-)
-# NumPy's polynomials, which are written in Python over what has replacements
-_LIKE_USERS = f"{np.polynomial.__path__[0]}/"
+AS_WRITTEN = _OURS + "/plain/as_written.py"
+# Ours, but as a user writes; NumPy's polynomials, written in Python over what has replacements.
+_LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/")
 
 
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file in _REWRITTEN or file.startswith(_LIKE_USERS):
+    if file.startswith(_LIKE_USERS):
         return False
     if file == functools.__file__ and "_from_" in f.__code__.co_name:
         return False  # of `functools.total_ordering`
@@ -130,22 +126,27 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     file = f.__code__.co_filename
     node = copied(node)
     free = f.__code__.co_freevars
+    nodes = list(below(node))
     shadowed = frozenset(f.__globals__) | frozenset(free) | {
-        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in nodes if type(n) is ast.Name and type(n.ctx) is ast.Store
     }  # fmt: skip
-    check_refused(node, file, shadowed)
-    _name_privately(node, class_name)
+    check_refused(nodes, file, shadowed)
+    if any(type(n) is ast.Attribute and n.attr.startswith("__") for n in nodes):
+        _name_privately(node, class_name)
     if isinstance(node, ast.Lambda):
         made: Any = ast.FunctionDef("_jmade", node.args, [ast.Return(node.body)], [], None, None)
         node = _at(made, node)
     assert isinstance(node, ast.FunctionDef)
+    if f.__code__.co_flags & __future__.annotations.compiler_flag:
+        _annotate_by_texts(node)
     node.decorator_list, node.args.defaults = [], []
     node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     node.returns = None
     for a in ast.walk(node.args):
         if isinstance(a, ast.arg):
             a.annotation = None
-    node.body = Hoist(shadowed.__contains__).body(node.body)
+    if any(isinstance(n, COMPREHENSIONS) for n in nodes):
+        node.body = Hoist(shadowed.__contains__).body(node.body)
     unit = Unit(file, frozenset(free), frozenset(f.__globals__))
     try:
         Hooking(unit, node).run()
@@ -153,6 +154,14 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         raise _too_deep(f, e) from e
     node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
     return node, class_name, unit
+
+
+def _annotate_by_texts(node: ast.AST) -> None:
+    """As `from __future__ import annotations` has them: what they name need not be there."""
+    for n in ast.walk(node):
+        for name in ("annotation", "returns"):
+            if (found := getattr(n, name, None)) is not None:
+                setattr(n, name, _at(ast.Constant(ast.unparse(found)), found))
 
 
 def _name_privately(node: ast.AST, class_name: str) -> None:
@@ -197,5 +206,5 @@ def _outer(node: ast.FunctionDef, free: list[str], class_name: str, file: str) -
         body.insert(0, ast.Global(hidden))
     outer = ast.FunctionDef("_jouter", parameters, body, [], None, None)
     module = ast.Module([_at(outer, node)], [])
-    ast.fix_missing_locations(module)
+    settle(module)
     return compile(module, file, "exec", dont_inherit=True)

@@ -16,7 +16,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.names import children
+from jitad.trace.nodes import children
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

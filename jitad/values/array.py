@@ -27,7 +27,7 @@ from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
-from jitad.values.broadcast import fit, shape_of
+from jitad.values.broadcast import fit, one_element, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
@@ -289,7 +289,7 @@ class ArrayHandle(Surface):
             self._write_all(whole)
             return
         if not self.shape:
-            self._set(_alone(value, self.dtype), owned=False)
+            self._set(one_element(value, self.dtype), owned=False)
             return
         plain = not isinstance(value, Number) and not window.traced
         if isinstance(self._content, np.ndarray) and plain:
@@ -459,13 +459,6 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
-
-
-def _alone(value: Any, dtype: np.dtype[Any]) -> Any:
-    """What is written to the one element of an array without axes."""
-    if not isinstance(value, Number):
-        return dtype.type(np.asarray(value).reshape(())[()])
-    return bind("load", value, *(0 for _ in shape_of(value))) if _is_array(value) else value
 
 
 def _read_only() -> JitadError:

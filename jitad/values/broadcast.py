@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
@@ -47,13 +47,13 @@ def _common_extent(met: list[Int], shapes: Sequence[Shape]) -> Int:
     return chosen
 
 
-def require_same(n: Int, m: Int, what: Any) -> None:
+def require_same(n: Int, m: Int, what: Any, error: type[JitadError] = JitadValueError) -> None:
     """Two extents must be equal: proved, relied on behind a guard, or checked."""
     for a, b in ((n, m), (m, n)):
         if isinstance(b, int) and extents.rely_on(a, b):
             return
     if not extents.same(n, m):
-        require(bind("eq", n, m), JitadValueError, what(), _remedy(n, m))
+        require(bind("eq", n, m), error, what(), _remedy(n, m))
 
 
 def _remedy(*sizes: Int) -> str:
@@ -187,6 +187,14 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
     elif isinstance(content, Number) and type_of(content).dtype != dtype.str[1:]:
         content = cast(content, dtype)
     return content
+
+
+def one_element(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What is written to the one element of an array without axes."""
+    if not isinstance(value, Number):
+        return dtype.type(np.asarray(value).reshape(())[()])
+    shape = getattr(value, "shape", ())
+    return bind("load", value, *[0] * len(shape)) if shape else value
 
 
 def _no_fit(own: Shape, shape: Shape) -> str:

@@ -91,7 +91,7 @@ def div(a: Part, b: Part) -> Part:
 
 
 def weak(x: Any, like: Any) -> Any:
-    """A Python number beside a NumPy one takes its dtype, though it meets another of Python's."""
+    """A Python number beside a NumPy one takes its dtype, also where it meets another one."""
     dtype = np.dtype(type_of(like).dtype)
     takes = dtype.kind == "f" and is_python(x) and not is_python(like)
     return cast(x, dtype) if takes else x

@@ -57,6 +57,13 @@ def contiguous(a: ArrayHandle) -> bool | None:
     return not isinstance(a._view, Shown)
 
 
+def spaced(part: Any) -> Any:
+    """A part of a complex number or array."""
+    if hasattr(part, "_parent"):
+        part.root._order = part.root._order or SPACED
+    return part
+
+
 def is_spaced(a: ArrayHandle) -> bool:
     """Is it (of) a part of a complex array?"""
     return a.root._order == SPACED

@@ -17,7 +17,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
-from jitad.unloaded import loaded
+from jitad.primitives.unloaded import loaded
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 
@@ -158,7 +158,7 @@ def _usual(number: np.generic) -> np.generic:
     """A number of NumPy's that tapes have; not one of 16 bits, in which rules would be rounded."""
     if isinstance(number, _STRANGE):
         raise JitadTypeError(f"numbers of NumPy's {number.dtype} are not supported on traced or "
-                             "differentiated values", None, "Convert it first: float(x).")  # fmt: skip
+                             "differentiated values", None, "Convert it: float(x).")  # fmt: skip
     return number
 
 

@@ -61,7 +61,7 @@ def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "sto
 def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:
     whole = a._window(tuple(Range(0, 1, n) for n in a.shape[: mask.axes]) + tuple(entries[1:]))
     for n, m in zip(mask.array.shape, whole.shape, strict=False):
-        require_same(n, m, _mask_text)
+        require_same(n, m, _mask_text, JitadIndexError)
     trailing = len(whole.shape) - mask.axes
     condition = mask.array
     if trailing:
@@ -154,7 +154,7 @@ def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
     handle = array if isinstance(array, ArrayHandle) else ArrayHandle(array)
     if handle.dtype.kind == "b":
         for n, m in zip(handle.shape, extent, strict=True):
-            require_same(n, m, _mask_text)
+            require_same(n, m, _mask_text, JitadIndexError)
         return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
     (n,) = extent
     return in_range(handle, n), n

@@ -133,7 +133,7 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
         if len(args) > out_at:  # what is written to is named, to be found
             args, kwargs = args[:out_at], kwargs | dict(zip(names, args[out_at:], strict=False))
         writes = kwargs.get("out") is not None
-        if writes and getattr(kwargs["out"], "shape", None) == ():  # NumPy can't be lent a number
+        if writes and getattr(kwargs["out"], "shape", None) == ():  # NumPy can't have it
             return function(*args, **kwargs)
         found = call_plain(original, args, kwargs)
         # What shows an operand's memory is to be a view of its handle, which sees later writes.

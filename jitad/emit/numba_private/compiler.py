@@ -28,13 +28,14 @@ from numba.core import ir as numba_ir
 
 from jitad.emit.numba_private.declarations import FUSED
 from jitad.emit.numba_private.disk import ContentCache
+from jitad.emit.numba_private.helpers import linked
 from jitad.emit.numba_private.lowering import (
     FromSourceLibrary,
     KernelLowering,
     LowerSource,
     Untranslated,
 )
-from jitad.undisturbed import undisturbed
+from jitad.emit.undisturbed import undisturbed
 
 
 def dispatcher(function: Any, cache: ContentCache | None) -> Any:
@@ -302,5 +303,5 @@ class KernelCompiler(compiler.CompilerBase):
         return self._compile_bytecode()
 
     def _compile_core(self) -> Any:
-        with undisturbed(), _remembering(), _brief(), _optimising_once():
+        with undisturbed(), _remembering(), _brief(), _optimising_once(), linked():
             return super()._compile_core()

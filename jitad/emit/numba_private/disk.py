@@ -4,14 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba.core import caching, compiler, serialize, sigutils
+from numba.core import caching, codegen, compiler, serialize, sigutils
 from numba.core.runtime import nrt
 
 from jitad.emit import cachefiles
+
+
+@contextmanager
+def _as_written() -> Iterator[None]:
+    """Generate machine code without optimising before: of what is rarely called, and optimised
+    with whatever it is linked to.  Runs under Numba's compiler lock."""
+    library = codegen.CPUCodeLibrary
+    functions, module = library._optimize_functions, library._optimize_final_module
+
+    def laid_out(self: Any, made: Any) -> None:
+        made.data_layout = self._codegen._data_layout
+
+    library._optimize_functions, library._optimize_final_module = laid_out, lambda self: None
+    try:
+        yield
+    finally:
+        library._optimize_functions, library._optimize_final_module = functions, module
 
 
 class ContentCache(caching._Cache):
@@ -50,7 +69,8 @@ class ContentCache(caching._Cache):
         content = cachefiles.unseal(cachefiles.read(self._file(sig)))
         if content is None:
             return None
-        nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
+        with _as_written():
+            nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
         try:
             made = compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
             # The direct way knows a dtype by its identity; what is unpickled is another object.

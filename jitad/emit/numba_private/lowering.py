@@ -141,6 +141,13 @@ class KernelLowering(typed_passes.NativeLowering):
     def lowering_class(self) -> Any:
         return Lower
 
+    def run_pass(self, state: Any) -> bool:
+        if state.library is None:  # which is called from Python, as helpers are not
+            name = state.func_id.func_qualname
+            state.library = codegen.JITCodeLibrary(state.targetctx.codegen(), name)
+            state.library.enable_object_caching()
+        return super().run_pass(state)
+
 
 class FromSourceLibrary(codegen.JITCodeLibrary):
     """Code that was not made from bytecode, where a variable is memory."""
@@ -167,7 +174,8 @@ def _definition(function: Any) -> ast.FunctionDef:
     """The source of a function; others in its file are what its threads run, or that of others."""
     tree = ast.parse("".join(linecache.getlines(function.__code__.co_filename)))
     found = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
-    called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
-    if any(isinstance(f, ast.Name) and f.id in found for f in called):
-        raise NotTranslated("functions that call each other")
+    if len(found) > 1 or function.__name__ in function.__code__.co_names:
+        called = (n.func for n in ast.walk(tree) if isinstance(n, ast.Call))
+        if any(isinstance(f, ast.Name) and f.id in found for f in called):
+            raise NotTranslated("functions that call each other")
     return found[function.__name__]

@@ -262,8 +262,8 @@ EXPRESSIONS: dict[str, list[str]] = {
     "reduction": _reductions(),
     "running": _split("""np.cumsum({a}, axis={axis}) | np.cumsum({a}) | np.cumprod({a}, axis={axis})
         | np.diff({a}, axis={axis}) | np.diff({a}, n=2, axis={axis}) | np.sort({a}, axis={axis})
-        | np.sort({a}, axis=None) | np.cumsum({c}, axis={axis})
-        | np.argsort({a}, axis={axis}, kind="stable")
+        | np.sort({a}, axis=None) | np.argsort({a}, axis={axis}, kind="stable")
+        | np.cumsum({c}, axis={axis})
         | np.add.accumulate({a}, axis={axis}) | np.maximum.accumulate({a}, axis={axis})
         | np.multiply.accumulate({a}, axis={axis}) | np.gradient({a}, axis={axis})
         | np.trapezoid({a}, axis={axis}) | np.trapezoid({a}, dx=0.5, axis={axis})

@@ -49,7 +49,7 @@ def key_of_type(t: Array | Scalar) -> Any:
 def abstract(leaf: Any) -> Any:
     """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf":
-        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
+        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape, leaf)
     if isinstance(leaf, (float, np.floating)):
         return type_of_constant(leaf)
     if isinstance(leaf, (bool, int, np.integer, np.bool_)):

@@ -1,0 +1,106 @@
+"""What becomes of functions that Numba compiles because a kernel calls them?
+
+They are linked into the kernel, where they are inlined and optimised with it.  Numba would first
+run all of LLVM over each by itself, generate its machine code and a wrapper for calls from Python,
+and nobody would call them.  Here that is left until somebody does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+from numba.core import codegen, cpu, dispatcher, typed_passes
+
+from jitad.emit.numba_private.lowering import KernelLowering
+
+
+class HelperLibrary(codegen.JITCodeLibrary):
+    """Code to be linked into other code; it is machine code only once that is asked for."""
+
+    _linked_only = False
+
+    def _optimize_final_module(self) -> None:
+        """Done where it is linked to."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = self._linked_only = True
+
+    def get_pointer_to_function(self, name: str) -> Any:
+        self._ensure_finalized()
+        if self._linked_only:
+            self._linked_only = False
+            super()._optimize_final_module()
+            super()._finalize_final_module()
+        return super().get_pointer_to_function(name)
+
+
+class _FromPython:
+    """What a helper's dispatcher calls for Python: a dispatcher of its own, for just that."""
+
+    def __init__(self, keep: Any) -> None:
+        self._keep = keep  # the environment, which Numba knows by a weak reference only
+        self.dispatcher: Any = None
+
+    @cached_property
+    def own(self) -> Any:
+        of = self.dispatcher
+        return type(of)(of.py_func, of.locals, of.targetoptions)
+
+    def __call__(self, *args: Any) -> Any:
+        return self.own(*args)
+
+
+def _is_ours(module: str) -> bool:
+    """Is it a helper of jitad's or Numba's own?  Others are called from Python as well."""
+    return module.startswith(("jitad.", "numba."))
+
+
+@contextmanager
+def linked() -> Iterator[None]:
+    """Compile what a kernel calls for being linked to.  Runs under Numba's compiler lock."""
+    create = codegen.Codegen.create_library
+    lower = typed_passes.BaseNativeLowering.run_pass
+    executable, add = cpu.CPUContext.get_executable, dispatcher._DispatcherBase.add_overload
+
+    def create_library(self: Any, name: str, **options: Any) -> Any:
+        return HelperLibrary(self, name, **options)
+
+    def run_pass(self: Any, state: Any) -> bool:
+        if not isinstance(self, KernelLowering) and _is_ours(state.func_id.modname):
+            state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
+        return lower(self, state)
+
+    def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        if not (isinstance(library, HelperLibrary) and _is_ours(fndesc.modname)):
+            return executable(self, library, fndesc, env)
+        library._ensure_finalized()
+        name = self.get_env_name(fndesc)
+        if str(library._final_module).count(name) > 1:  # its code asks for what it holds
+            library.get_pointer_to_function(fndesc.llvm_func_name)
+            library.codegen.set_env(name, env)
+        return _FromPython(env)
+
+    def add_overload(self: Any, made: Any) -> None:
+        if isinstance(made.entry_point, _FromPython):
+            made.entry_point.dispatcher = self
+            self.overloads[tuple(made.signature.args)] = made
+        else:
+            add(self, made)
+
+    codegen.Codegen.create_library = create_library
+    typed_passes.BaseNativeLowering.run_pass = run_pass
+    cpu.CPUContext.get_executable = get_executable
+    base: Any = dispatcher._DispatcherBase
+    base.add_overload = add_overload
+    try:
+        yield
+    finally:
+        codegen.Codegen.create_library = create
+        typed_passes.BaseNativeLowering.run_pass = lower
+        cpu.CPUContext.get_executable = executable
+        base.add_overload = add
