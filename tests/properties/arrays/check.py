@@ -52,6 +52,7 @@ REFUSED: tuple[str, ...] = (
     "np.polyval without coefficients",
     "the length of what is split into equal parts",
     "this may be a view of what was written meanwhile, or a copy",
+    "np.squeeze meets an extent of",
     "np.resize of no elements gives zeros",
     "an empty list of arrays is an array of one axis",
     "np.polyval is supported for coefficients along one axis",
