@@ -44,7 +44,7 @@ REFUSED: tuple[str, ...] = (
     "assignment destination is read-only",  # of np.einsum("ii->i", a)
     "input operand has more dimensions than allowed by the shape",
     "a condition on traced values chose what kind of thing is differentiated here",
-    "axes before and after an iteration of this loop",
+    "before and after an iteration of this loop",
     "a condition on traced values chose what is iterated here",
     "an array is written in this loop under two names that part in it",
     "a number can't be written to",

@@ -153,6 +153,8 @@ RAISING = {
     "weights of another number": lambda x: np.bincount([0, 1, 1, 1], weights=x),
     "a border of nothing": lambda x: np.pad(x[:0], 1, mode="wrap"),
     "a matrix by a mask": lambda x: np.copyto(x, x) or x.__setitem__(x > 0.0, np.ones((1, 1))),
+    "integers to negative powers": lambda x: (x > 0.0).astype(int) ** np.array([1, -2, 0]) * x,
+    "a place that is not there": lambda x: np.partition(x, 7),
     "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
 }
 
@@ -163,9 +165,10 @@ def test_what_numpy_refuses(name: str) -> None:
     with pytest.raises(Exception) as numpy:
         f(x.copy())
     for engine in (lambda f, x: jitad.jvp(f, (x,), (x,)), as_emitted):
-        with pytest.raises(JitadError) as found:
+        with pytest.raises(Exception) as found:
             engine(f, x.copy())
-        assert isinstance(found.value, (type(numpy.value).__bases__, ValueError, TypeError)[1:])
+        assert isinstance(found.value, (JitadError, type(numpy.value)))
+        assert isinstance(found.value, (ValueError, TypeError))
 
 
 HALF, WIDE = np.float16(1.7), np.ones(3, np.longdouble)
