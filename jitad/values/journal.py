@@ -167,9 +167,9 @@ class Journal:
         for other in others.values():
             if other is not target and not self.staleness(other):
                 if self.may_alias(target, other, seen):
-                    made = (self.joins.get(id(x)) for x in (other, target))
-                    why = next((j.why for j in made if j is not None), STALE)
-                    self.retire(other, why)
+                    made = [self.joins.get(id(x)) for x in (other, target)]
+                    unsure = any(j is not None and j.why == MEMORY for j in made)
+                    self.retire(other, MEMORY if unsure else STALE)
 
     def staleness(self, thing: Any) -> str:
         """Why a thing may not be read any more; empty where it may."""

@@ -191,12 +191,21 @@ def test_a_number_of_16_bits_may_be_returned() -> None:
     assert x == 3.0 and half == np.tanh(True) and half.dtype == np.float16
 
 
+def sum_of_turned(a):
+    total = a.T * 0.0
+    for k in range(int(a[1, 2])):
+        total = total + k * a.T
+    return total
+
+
 UNCLEAR = {
     "as the operand lies": lambda a: a.T + 1.0,
     "reduced": lambda a: np.sum(np.stack([a, a]).T, axis=2),
     "picked": lambda a: a[:, [1, 0]],
     "copied": lambda a: np.copy(a.T),
     "like another": lambda a: np.zeros_like(a.T) + a.T,
+    "chosen": lambda a: a.T + 1.0 if a[0, 1] > 0.0 else a.T * 2.0,
+    "looped": lambda a: np.abs(sum_of_turned(a)),
     "joined": lambda a: np.concatenate([a.T, a.T]),
 }
 
