@@ -328,9 +328,9 @@ def reduce(s: Scope, e: Equation) -> None:
     kept = [k for k in range(len(extents)) if k not in axes]
     start = Expr(_start(e.op, v.type.dtype))  # type: ignore[union-attr]
     value = inside.value
-    wide: str = v.type.dtype  # type: ignore[union-attr]
-    if e.op == "sum" and a.type.dtype != wide:  # type: ignore[union-attr]
-        value = cast(value, wide)  # integers of few bits would overflow
+    of, into = a.type.dtype, v.type.dtype  # type: ignore[union-attr]
+    if e.op == "sum" and of != into and of[0] in "biu":  # NumPy adds up what is wide enough
+        value = cast(value, into)
     n = len(kept)
     order_free = e.op == "sum"  # LLVM puts these into lanes together with anything else
     touched = _reads(s, inside) if order_free else None

@@ -309,7 +309,7 @@ class Statements(Expressions):
             return
         self.use("turned view")
         name = self.c.pick(matrices)
-        columns = MATRIX[1]
+        columns = self.scope.arrays[name][1]
         match self.c.below(4):
             case 0:
                 self.say(f"{name}.T[{self.c.below(columns)}] *= {self.c.pick(['0.5', '-0.7'])}")
@@ -327,19 +327,20 @@ class Statements(Expressions):
             return
         self.use("computed bounds")
         name = self.c.pick(matrices)
-        row, column = self.index(MATRIX[0]), self.index(MATRIX[1])
-        bound = f"{self.int()} % {MATRIX[1] + 1}"
+        rows, columns = self.scope.arrays[name]
+        row, column = self.index(rows), self.index(columns)
+        bound = f"{self.int()} % {columns + 1}"
         match self.c.below(6):
             case 0:
                 self.say(f"{name}[{row}, : {bound}] *= {self.c.pick(['0.5', '-0.7'])}")
             case 1:
-                self.say(f"{name}[:, {column}] += 0.2 * {name}[::-1, {self.index(MATRIX[1])}]")
+                self.say(f"{name}[:, {column}] += 0.2 * {name}[::-1, {self.index(columns)}]")
             case 2:
                 part = self.new("r")
                 self.say(f"{part} = {name}[{row}][{bound} :]")
                 self.say(f"{part} += 0.1 * np.sin({part})")
             case 3:
-                first, second = self.index(MATRIX[0]), self.index(MATRIX[0])
+                first, second = self.index(rows), self.index(rows)
                 self.say(f"{name}[[{first}, {second}]] = 0.8 * {name}[[{second}, {first}]]")
             case 4:
                 v = self.c.pick(vectors)
@@ -399,12 +400,13 @@ class Statements(Expressions):
         matrices = self.scope.matrices()
         if matrices and self.c.below(3) == 2:
             name, base = self.new("r"), self.c.pick(matrices)
+            rows, columns = self.scope.arrays[base]
             if self.c.below(2):
-                self.say(f"{name} = {base}[{self.index(MATRIX[0])}]")
-                self.scope.arrays[name] = (MATRIX[1],)
+                self.say(f"{name} = {base}[{self.index(rows)}]")
+                self.scope.arrays[name] = (columns,)
             else:
-                self.say(f"{name} = {base}[:, {self.index(MATRIX[1])}]")
-                self.scope.arrays[name] = (MATRIX[0],)
+                self.say(f"{name} = {base}[:, {self.index(columns)}]")
+                self.scope.arrays[name] = (rows,)
             return
         vectors = self.scope.vectors()
         if vectors:

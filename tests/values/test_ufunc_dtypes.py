@@ -24,3 +24,16 @@ def test_as_numpy(f, run):
     expected, got = f(X, MASK, SMALL), run(f, X, MASK, SMALL)
     assert got.dtype == expected.dtype
     assert np.array_equal(got, expected)
+
+
+@pytest.mark.parametrize("run", [eagerly, as_emitted, lambda f, *args: jitad.jit(f)(*args)])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, bool])
+def test_sums_of_narrow_integers_are_wide(dtype, run):
+    """Also as the Python that a kernel is, where 0 and a number of 8 bits make 8 bits."""
+    counts = np.full((3, 4), 100).astype(dtype)
+
+    def weighted(x, counts):
+        return np.sum(x) * counts.sum() + np.sum(x * counts.sum(axis=0))
+
+    x = np.linspace(0.2, 0.8, 4)
+    assert run(weighted, x, counts) == pytest.approx(float(weighted(x, counts)), rel=1e-13)
