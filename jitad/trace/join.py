@@ -41,6 +41,7 @@ from jitad.trace.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.journal import refuse_stale
+from jitad.values.layout import follows
 
 
 def extract(
@@ -185,6 +186,7 @@ def build(
         case Handle(of=of):
             content = b.leaf(next(atoms))
             out = ArrayHandle(content)
+            follows(out, of)
             join(out, of)
         case Resized(of=of):
             out = resized.build(b, f, atoms)

@@ -27,12 +27,12 @@ from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
 from jitad.values import journal
-from jitad.values.broadcast import fit, shape_of
+from jitad.values.broadcast import fit, one_element, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
 from jitad.values.kind import check_dtype, fail, type_of
-from jitad.values.layout import gives_view
+from jitad.values.layout import gives_view, laid_as
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, all_of
@@ -41,7 +41,8 @@ from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, al
 class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
-    __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_owned", "_parent", "_view")
+    __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_order", "_owned", "_parent",
+                 "_view")  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, content: Any, *, owned: bool = False) -> None:
@@ -55,6 +56,7 @@ class ArrayHandle(Surface):
         self._view: View | None = None
         self._choice: Choice | None = None
         self._lost = ""
+        self._order = ""  # how NumPy lays a root out, unless in C order (see layout)
         journal.made(self)
 
     def showing(self, shape: tuple[Int, ...], make: Callable[[Any, Any], Any]) -> ArrayHandle:
@@ -287,7 +289,7 @@ class ArrayHandle(Surface):
             self._write_all(whole)
             return
         if not self.shape:
-            self._set(_alone(value, self.dtype), owned=False)
+            self._set(one_element(value, self.dtype), owned=False)
             return
         plain = not isinstance(value, Number) and not window.traced
         if isinstance(self._content, np.ndarray) and plain:
@@ -295,7 +297,7 @@ class ArrayHandle(Surface):
             source = np.array(value) if np.may_share_memory(value, self._content) else value
             self._writable()[slice_key(window.kinds, window.operands)] = source
         elif _is_array(value) and isinstance(value, Number) and window.whole(self.shape):
-            self._set(value, owned=False)
+            self._set(laid_as(value, self._content), owned=False)
         else:
             self._store("store_slice", value, window.operands, kinds=window.kinds)
 
@@ -434,12 +436,16 @@ class ArrayHandle(Surface):
             return self._window(all_of(self.shape).entries)
         if not shape:  # of one element
             return self.without_axes(tuple(range(len(self.shape))))
-        if gives_view(self, shape):
+        is_view = gives_view(self, shape)
+        if is_view:
             if not self.shape:
                 return self.with_axes(tuple(range(len(shape))))
             return ArrayHandle._onto(self, Reshaped(shape))
-        return wrap(np.array(Reshaped(shape).read(self.peek()))
-                    if self.concrete else Reshaped(shape).read(self.content))  # fmt: skip
+        out = wrap(np.array(Reshaped(shape).read(self.peek()))
+                   if self.concrete else Reshaped(shape).read(self.content))  # fmt: skip
+        if is_view is None:
+            journal.unsure(out, self.roots)
+        return out
 
     def flattened(self) -> ArrayHandle:
         """A view of one axis of the elements in C order, wherever they lie."""
@@ -453,14 +459,6 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
-
-
-def _alone(value: Any, dtype: np.dtype[Any]) -> Any:
-    """What is written to the one element of an array without axes."""
-    if not isinstance(value, Number):
-        return dtype.type(np.asarray(value).reshape(())[()])
-    shape = getattr(value, "shape", ())
-    return bind("load", value, *[0] * len(shape)) if shape else value
 
 
 def _read_only() -> JitadError:

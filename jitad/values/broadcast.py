@@ -148,8 +148,12 @@ def _traced(shape: Shape) -> bool:
 def elementwise(name: str, *args: Any, **params: Any) -> Any:
     """An elementwise primitive with broadcasting: a number, or a handle onto a new array."""
     from jitad.values.array import wrap
+    from jitad.values.layout import follows
 
-    return wrap(bind(name, *aligned(args), **params))
+    out = wrap(bind(name, *aligned(args), **params))
+    if len(shape_of(out)) > 1:
+        follows(out, args)
+    return out
 
 
 # -- storing --------------------------------------------------------------------------------------
@@ -183,6 +187,14 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
     elif isinstance(content, Number) and type_of(content).dtype != dtype.str[1:]:
         content = cast(content, dtype)
     return content
+
+
+def one_element(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What is written to the one element of an array without axes."""
+    if not isinstance(value, Number):
+        return dtype.type(np.asarray(value).reshape(())[()])
+    shape = getattr(value, "shape", ())
+    return bind("load", value, *[0] * len(shape)) if shape else value
 
 
 def _no_fit(own: Shape, shape: Shape) -> str:

@@ -14,6 +14,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import cast, common_shape, elementwise, shape_of, stretch
 from jitad.values.kind import is_python, type_of
+from jitad.values.layout import follows, in_c_order
 from jitad.values.registry import call
 
 Part = Any  # a real number or handle; None: zero
@@ -47,8 +48,8 @@ def alike(re: ArrayHandle, im: ArrayHandle) -> tuple[ArrayHandle, ArrayHandle]:
         re, im = (h if h.dtype == wide else h.astype(wide) for h in (re, im))
     if not _same(re.shape, im.shape):
         common = common_shape((re.shape, im.shape))
-        re, im = (h if _same(h.shape, common) else ArrayHandle(stretch(h.content, common))
-                  for h in (re, im))  # fmt: skip
+        re, im = (h if _same(h.shape, common) else in_c_order(
+            ArrayHandle(stretch(h.content, common))) for h in (re, im))  # fmt: skip
     return re, im
 
 
@@ -58,7 +59,11 @@ def _same(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
 
 def anew(a: Part) -> Part:
     """The part as one of another array, to which writes are not seen in this one."""
-    return ArrayHandle(a.content) if isinstance(a, ArrayHandle) else a
+    if not isinstance(a, ArrayHandle):
+        return a
+    out = ArrayHandle(a.content)
+    follows(out, (a,))
+    return out
 
 
 def add(a: Part, b: Part) -> Part:

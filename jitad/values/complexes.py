@@ -35,6 +35,7 @@ from jitad.values.complex_parts import (
     zero,
 )
 from jitad.values.kind import fail, is_number, is_python, require, type_of
+from jitad.values.layout import spaced
 from jitad.values.number import Number
 from jitad.values.registry import call, is_traced
 
@@ -166,8 +167,8 @@ class Complex:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, re: Any, im: Any) -> None:
-        self.re = ArrayHandle(re) if isinstance(re, np.ndarray) else re
-        self.im = ArrayHandle(im) if isinstance(im, np.ndarray) else im
+        self.re = spaced(ArrayHandle(re) if isinstance(re, np.ndarray) else re)
+        self.im = spaced(ArrayHandle(im) if isinstance(im, np.ndarray) else im)
 
     __add__, __radd__, __iadd__ = _operator(np.add)
     __sub__, __rsub__, __isub__ = _operator(np.subtract)

@@ -17,6 +17,7 @@ from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
+from jitad.values.layout import as_it_lies, contiguous, follows, in_c_order, is_spaced
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, is_traced, replaces
 
@@ -106,7 +107,8 @@ def _like(fill: int) -> Any:
              device: Any = None) -> Any:  # fmt: skip
         a = as_operand(a)
         kind = kind_of(dtype if dtype is not None else type_of(a).dtype)
-        return filled(fill, shape_of(a) if shape is None else shape_tuple(shape), kind)
+        out = filled(fill, shape_of(a) if shape is None else shape_tuple(shape), kind)
+        return out if shape is not None or order == "C" else as_it_lies(out, a)
 
     return like
 
@@ -121,7 +123,8 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subo
               shape: Any = None, *, device: Any = None) -> Any:  # fmt: skip
     a = as_operand(a)
     wanted = shape_of(a) if shape is None else shape
-    return full(wanted, fill_value, dtype if dtype is not None else type_of(a).dtype)
+    out = full(wanted, fill_value, dtype if dtype is not None else type_of(a).dtype)
+    return out if shape is not None or order == "C" else as_it_lies(out, a)
 
 
 # -- from values ----------------------------------------------------------------------------------
@@ -152,6 +155,10 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
         out = ArrayHandle(cast(out.content, kind))
     if ndmin > out.ndim:
         out = call(np.copy, out.with_axes(tuple(range(ndmin - out.ndim))))
+    if out.ndim > 1 and not isinstance(value, (list, tuple)):
+        if order == "C":
+            return in_c_order(out)
+        follows(out, (value,))
     return out
 
 
@@ -177,10 +184,10 @@ def _from_list(items: Any) -> ArrayHandle:
     if len({len(shape_of(a)) for a in arrays}) > 1:
         raise fail(JitadValueError, "setting an array element with a sequence: the nested lists "
                    "have unlike lengths or depths")  # fmt: skip
-    return call(np.stack, arrays)
+    return in_c_order(call(np.stack, arrays))
 
 
-@replaces(np.asarray, np.ascontiguousarray, np.asanyarray, np.asfortranarray, plain=False)
+@replaces(np.asarray, np.asanyarray, plain=False)
 def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             copy: Any = None) -> Any:  # fmt: skip
     if isinstance(value, ArrayHandle) and (dtype is None or np.dtype(dtype) == value.dtype):
@@ -188,9 +195,28 @@ def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = N
     return array(value, dtype)
 
 
+@replaces(np.ascontiguousarray, plain=False)
+def ascontiguousarray(value: Any, dtype: Any = None) -> Any:
+    out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
+    if isinstance(out, ArrayHandle) and (is_spaced(out) or not contiguous(out)):
+        return in_c_order(out)
+    return out
+
+
+@replaces(np.asfortranarray, plain=False)
+def asfortranarray(value: Any, dtype: Any = None) -> Any:
+    out = asarray(value, dtype)
+    if not isinstance(out, ArrayHandle) or out.ndim < 2:
+        return out
+    turned = out.permuted(tuple(reversed(range(out.ndim))))
+    if contiguous(turned):
+        return out
+    return in_c_order(turned).permuted(tuple(reversed(range(out.ndim))))
+
+
 @replaces(np.copy, plain=False)
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
-    return array(a)
+    return array(a, order=order)
 
 
 @replaces(np.astype, plain=False)
@@ -204,7 +230,9 @@ def astype(a: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         return cast(a, kind)
     if a.concrete:
         return ArrayHandle(np.array(a.peek()).astype(kind), owned=True)
-    return ArrayHandle(cast(a.content, kind))
+    out = ArrayHandle(cast(a.content, kind))
+    follows(out, (a,))
+    return out
 
 
 # -- ranges ---------------------------------------------------------------------------------------

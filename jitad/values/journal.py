@@ -56,6 +56,13 @@ STALE = (
 )
 
 
+MEMORY = (
+    "this may be a view of what was written meanwhile, or a copy: NumPy reshapes by a view where "
+    "elements lie in order in memory, which results do if the operands did. Copy it first: "
+    "np.array(a)."
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Join:
     """A handle that stands for one of others: which, depends on the path."""
@@ -64,6 +71,7 @@ class Join:
     session: int  # one number for all handles made by one join
     sides: tuple[tuple[Any, ...], ...]  # what it may be, one a path, in one order a session
     place: Any  # where the paths meet
+    why: str = STALE
 
 
 def _is_handle(thing: Any) -> bool:
@@ -159,7 +167,9 @@ class Journal:
         for other in others.values():
             if other is not target and not self.staleness(other):
                 if self.may_alias(target, other, seen):
-                    self.retire(other, STALE)
+                    made = [self.joins.get(id(x)) for x in (other, target)]
+                    unsure = any(j is not None and j.why == MEMORY for j in made)
+                    self.retire(other, MEMORY if unsure else STALE)
 
     def staleness(self, thing: Any) -> str:
         """Why a thing may not be read any more; empty where it may."""
@@ -342,6 +352,16 @@ def is_held(thing: object) -> bool:
     """Has a list taken a copy of the thing, or is it such a copy?"""
     journal = active()
     return journal is not None and journal.holding and journal.is_held(thing)
+
+
+def unsure(new: object, old: tuple[object, ...]) -> None:
+    """Note, if a trace is running, that an array made just now may be a view of others."""
+    journal = active()
+    if journal is not None:
+        journal.sessions += 1
+        journal.joins[id(new)] = Join(new, journal.sessions, (old,), None, MEMORY)
+        journal.related.update((id(new), *map(id, old)))
+        journal.settled.clear()
 
 
 def made(thing: object) -> None:

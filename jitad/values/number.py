@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.unloaded import loaded
-from jitad.tape.types import DTYPES
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 
@@ -116,6 +116,7 @@ o = Operations()
 _PYTHON = frozenset((float, int, bool))
 _PLAIN = frozenset((float, int, bool))
 _COMPLEX = (complex, np.complexfloating)
+_STRANGE = (np.float16, np.longdouble)
 
 Operator = Callable[[Any, Any], Any]
 
@@ -155,10 +156,9 @@ def _binary(name: str) -> tuple[Operator, Operator]:
 
 def _usual(number: np.generic) -> np.generic:
     """A number of NumPy's that tapes have; not one of 16 bits, in which rules would be rounded."""
-    if number.dtype.str[1:] not in DTYPES:
-        from jitad.values.kind import check_dtype  # which knows where this is
-
-        check_dtype(number)
+    if isinstance(number, _STRANGE):
+        raise JitadTypeError(f"numbers of NumPy's {number.dtype} are not supported on traced or "
+                             "differentiated values", None, "Convert it: float(x).")  # fmt: skip
     return number
 
 

@@ -14,7 +14,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, require_same, shape_of
 from jitad.values.extents import Int
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.rearranging import taken_along
 from jitad.values.reductions import axes_of
@@ -75,12 +75,25 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
 def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect",
               order: Any = None) -> Any:  # fmt: skip
     """A sorted array is partitioned at every place."""
+    _check_places(a, kth, axis)
     return sort(a, axis, None, order)
+
+
+def _check_places(a: Any, kth: Any, axis: Any) -> None:
+    h, at = _operand(a, axis)
+    n = h.shape[at]
+    for k in kth if isinstance(kth, (list, tuple, np.ndarray)) else (kth,):
+        if isinstance(k, (int, np.integer)):
+            least = int(k) + 1 if k >= 0 else -int(k)
+            if not extents.at_least(n, least):
+                require(bind("ge", n, least) if isinstance(n, Number) else n >= least,
+                        JitadValueError, f"kth(={k}) out of bounds")  # fmt: skip
 
 
 @replaces(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect",
                  order: Any = None) -> Any:  # fmt: skip
+    _check_places(a, kth, axis)
     return argsort(a, axis, None, order)
 
 

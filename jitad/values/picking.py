@@ -18,6 +18,7 @@ from jitad.values.broadcast import as_operand, elementwise, fit, require_same, s
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require, type_of
+from jitad.values.layout import follows, loosen
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces, write_out
@@ -31,7 +32,10 @@ def pick(a: ArrayHandle, entries: list[Entry | Pick]) -> Any:
     view, at, axes, index, picked = _select(a, entries)
     merged = _merged(view.content, at, axes)
     found = bind("take", merged, index, axis=at)
-    return wrap(_reshaped(found, _result_shape(view.shape, at, axes, picked)))
+    out = wrap(_reshaped(found, _result_shape(view.shape, at, axes, picked)))
+    if len(shape_of(out)) > 1:
+        loosen(out) if at else follows(out, (a,))  # NumPy has what was picked in front
+    return out
 
 
 def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "store_take") -> None:

@@ -26,7 +26,7 @@ from jitad.values.broadcast import (
 from jitad.values.creation import arange, array, shape_tuple
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import fail, is_python, require
-from jitad.values.layout import contiguous
+from jitad.values.layout import contiguous, is_spaced
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces
@@ -116,9 +116,9 @@ def ravel(a: Any, order: str = "C") -> ArrayHandle:
         a = transpose(a)
     else:
         _refuse_layout(order, a)
-    if a.ndim == 1:
-        return a[:] if contiguous(a) else array(a)
-    return reshape(a, -1)
+    if is_spaced(a) or contiguous(a) is False:
+        a = array(a)
+    return a[:] if a.ndim == 1 else reshape(a, -1)
 
 
 @replaces(np.transpose, plain=False)

@@ -13,7 +13,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int
-from jitad.values.kind import fail, type_of
+from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.rearranging import along
@@ -247,6 +247,10 @@ def polyval(p: Any, x: Any) -> Any:
     kind = _float_type(p, x)
     if not isinstance(p.shape[0], Number) and not p.shape[0]:  # NumPy's sum begins with zeros
         return call(np.zeros_like, x)
+    if isinstance(p.shape[0], Number) and type_of(x).dtype != kind.str[1:]:
+        require(bind("ge", p.shape[0], 1), JitadValueError, "np.polyval without coefficients gives "
+                f"zeros of {np.dtype(type_of(x).dtype)}, with some it gives {kind}",
+                "Convert the points first: x.astype(float).")  # fmt: skip
     content = cast(x.content if isinstance(x, ArrayHandle) else x, kind)
     coefficients = cast(p.content, kind)
     dims = shape_of(content)

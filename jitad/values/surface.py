@@ -258,7 +258,7 @@ class Surface:
         return call(np.ravel, call(np.copy, self), order=order)
 
     def copy(self, order: str = "C") -> Any:
-        return call(np.copy, self)
+        return call(np.copy, self, order=order)
 
     def view(self, *kinds: Any) -> Any:
         if kinds not in ((), (np.ndarray,), (self.dtype,)):

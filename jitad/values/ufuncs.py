@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.primitives.unloaded import loaded
 from jitad.tape.types import Array, Scalar, named, promote
 from jitad.values.broadcast import as_operand, cast, elementwise
-from jitad.values.kind import fail, is_python, type_of
+from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.quick import quickly
 from jitad.values.registry import call, implementation, replaces, write_out
@@ -127,6 +127,8 @@ def _of_row(name: str) -> Callable[..., Any]:
     if name == "copysign":
         return lambda *args: elementwise(name, *(
             elementwise("cast", a, dtype="f8") if type_of(a).dtype == "b1" else a for a in args))
+    if name == "pow":
+        return _power
     if name not in ("floor", "ceil", "trunc", "square", "reciprocal"):
         return lambda *args: elementwise(name, *args)
 
@@ -143,6 +145,15 @@ def _of_row(name: str) -> Callable[..., Any]:
         return elementwise(name, *args)
 
     return compute
+
+
+def _power(a: Any, b: Any) -> Any:
+    """Integers stay integers, so that a negative exponent has no result."""
+    known = not isinstance(b, Number) and isinstance(b, int) and b >= 0
+    if not known and _is_integer(a, b) and type_of(b).dtype[0] == "i":
+        require(call(np.all, elementwise("ge", b, 0)), JitadValueError,
+                "Integers to negative integer powers are not allowed", "Make the base a float.")
+    return elementwise("pow", a, b)
 
 
 def enter(row: Primitive) -> None:

@@ -44,11 +44,15 @@ REFUSED: tuple[str, ...] = (
     "assignment destination is read-only",  # of np.einsum("ii->i", a)
     "input operand has more dimensions than allowed by the shape",
     "a condition on traced values chose what kind of thing is differentiated here",
-    "axes before and after an iteration of this loop",
+    "before and after an iteration of this loop",
     "a condition on traced values chose what is iterated here",
     "an array is written in this loop under two names that part in it",
     "a number can't be written to",
     "has no attribute 'fill'",  # of NumPy's numbers, on which it does nothing
+    "np.polyval without coefficients",
+    "the length of what is split into equal parts",
+    "this may be a view of what was written meanwhile, or a copy",
+    "np.squeeze meets an extent of",
     "np.resize of no elements gives zeros",
     "an empty list of arrays is an array of one axis",
     "np.polyval is supported for coefficients along one axis",

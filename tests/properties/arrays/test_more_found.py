@@ -1,0 +1,232 @@
+"""Array programs that went wrong by an alias, a dtype or a choice, each the smallest of its class.
+
+The truth is NumPy's value, dtype and shape, and differences of it, as in `test_found`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import jitad
+from jitad.errors import JitadError, JitadTypeError
+from tests.engines import as_emitted
+from tests.properties.arrays.check import check
+from tests.properties.arrays.test_found import program
+
+FOUND = {
+    # -- what is written, and to what
+    "out by position": """
+        z = np.round(c)
+        np.square(z, z)
+        y = np.add(z, z, z)
+        np.cumsum(z, 0, None, z)
+        return z, y
+    """,
+    "an imaginary number added": """
+        z, y = c + 1j, 1j - a
+        w = z - 0
+        z[0], y[0], w[1] = s, s, 2j
+        return c, a, z, y, w
+    """,
+    "real parts are spaced": """
+        z = c * 1j + a
+        z.real.ravel()[0] = 9.0
+        z.imag.reshape(-1)[1] = s
+        return z.real, z.imag
+    """,
+    "a product of sums is an array without axes": """
+        z = np.tensordot(c, c, 1)
+        y = z
+        z += s
+        y.flat[0] *= 2.0
+        return y, z
+    """,
+    "a new axis of a number": """
+        z = np.astype(np.asarray(s), np.float32)
+        z[..., None] = 0.5
+        return z,
+    """,
+    "one element by an ellipsis": """
+        c[..., 1] = np.ones(1) * s
+        return c,
+    """,
+    "numbers written to": """
+        z = np.array(s)
+        np.square(z, z)
+        np.sin(z, out=z)
+        return z,
+    """,
+    "the results of a function lie in order": """
+        z, y, x = np.cumsum(a, 1), np.fft.ifft(c, n=3).imag, np.sort(a, 0)
+        z.reshape(-1)[0] = s
+        y.reshape(-1)[1] = s
+        x.ravel()[2] = s
+        return z, y, x
+    """,
+    "copies into an order": """
+        z, y, x = np.ascontiguousarray(a.T), np.asfortranarray(a), a.T.copy()
+        z.reshape(-1)[0], x.reshape(-1)[1] = s, s
+        y[0, 0] = 8.0
+        return a, z, y, x
+    """,
+    # -- dtypes and shapes
+    "extremes of nothing": """
+        z = np.zeros((0, 3), np.float32)
+        return np.max(z, initial=2), np.min(z, axis=0, initial=np.float64(s)), c
+    """,
+    "sums and products of unsigned integers": """
+        z = p.astype(np.uint16) % 7
+        return np.cumsum(z), np.prod(z), np.sum(z), np.cumprod(z), c
+    """,
+    "sums of narrow integers": """
+        z = np.full(4, 100, np.int8) + p.astype(np.int8)
+        return z.sum() * c, (z.sum() - np.int8(3)) * c, z.astype(np.uint8).sum(), z.mean()
+    """,
+    "numbers count as vectors": """
+        return (np.column_stack([c[:1], s]), np.cumsum(np.sum(c), axis=0), np.nancumsum(np.sum(c)),
+                np.count_nonzero(c[1, ...], keepdims=True), np.count_nonzero(a, axis=1))
+    """,
+    "one dtype of all choices": """
+        x = c.astype(np.float32)
+        return (np.select([c > 0.5, c < -0.5], [x, 0.25], s), np.where(s > 5, s, 2),
+                np.where(s > 0, s, 2), np.select([c > 0], [x], np.float64(s)))
+    """,
+    "single complex numbers": """
+        x = c.astype(np.float32)
+        return x - 1j, 1j - x[0], (x + 1j) * 2.0, (x + 1j) * s, x * 1j, np.add(x, 1j)
+    """,
+    "masked updates of single numbers": """
+        x, y = c.astype(np.float32), np.arange(4)
+        x[x > 0] *= s * n
+        x[x < 0] += n
+        y[y > 1] *= n
+        return x, y
+    """,
+    "half a step": "return np.minimum(np.heaviside(s, 0.5), c.astype(np.float32)),",
+    "too few observations": "return np.cov(c[1:]), c",
+    "no coefficients": "return np.polyval(np.zeros(0), c), np.polyval(c, s)",
+    # -- kernels
+    "positions handed over whole": """
+        z = np.where(p < 1)[0]
+        return np.sort(z), np.expand_dims(z, 0), np.searchsorted(z, n), z.reshape(-1, 1), c
+    """,
+    "truth taken away": """
+        b[:, :] -= b > 0.1
+        return (b**3 - (b > 0.2)), b.sum(0) - q[1:]
+    """,
+    "a slice in a loop is as long as it is": """
+        for i in range(3):
+            if i == n:
+                continue
+            b = b * 0.5 + b
+            b[..., 1:9] -= s
+        return b,
+    """,
+    # -- choices
+    "complex on one path": """
+        z = c * 1.0
+        if s > 0:
+            z = z * 0.5 + 1j
+        else:
+            z[:] = np.sin(z[:]) + 0.25
+        z[:2] += 1.0
+        return np.sum(np.abs(z[2::-1])), np.sum(np.abs(z) ** 3)
+    """,
+    "other axes on one path": """
+        if s > 0:
+            b = b[:2, None] * s
+        return np.sum(np.concatenate([b, b * 2.0]) ** 2), np.sum(np.stack([b, b]) * 3.0)
+    """,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_as_numpy(name: str) -> None:
+    made = program(FOUND[name])
+    outcome = check(made, 1, "more_found_" + name.replace(" ", "_"), ("eager", "emitted", "tape"))
+    assert outcome.status == "ok", f"{outcome.group}\n{outcome.detail}"
+
+
+RAISING = {
+    "matrices between vectors": lambda x: np.linalg.multi_dot([x, x, x]),
+    "weights of another number": lambda x: np.bincount([0, 1, 1, 1], weights=x),
+    "a border of nothing": lambda x: np.pad(x[:0], 1, mode="wrap"),
+    "a matrix by a mask": lambda x: np.copyto(x, x) or x.__setitem__(x > 0.0, np.ones((1, 1))),
+    "integers to negative powers": lambda x: (x > 0.0).astype(int) ** np.array([1, -2, 0]) * x,
+    "a place that is not there": lambda x: np.partition(x, 7),
+    "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_what_numpy_refuses(name: str) -> None:
+    f, x = RAISING[name], np.ones(3)
+    with pytest.raises(Exception) as numpy:
+        f(x.copy())
+    for engine in (lambda f, x: jitad.jvp(f, (x,), (x,)), as_emitted):
+        with pytest.raises(Exception) as found:
+            engine(f, x.copy())
+        assert isinstance(found.value, (JitadError, type(numpy.value)))
+        assert isinstance(found.value, (ValueError, TypeError))
+
+
+HALF, WIDE = np.float16(1.7), np.ones(3, np.longdouble)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: x * HALF, lambda x: np.sum(x / np.tanh(True)), lambda x: np.full(3, HALF) * x,
+    lambda x: x.astype(np.float16), lambda x: np.zeros(3, np.float16) + x,
+    lambda x: x * np.ones(3, np.longdouble), lambda x: x + np.sum(WIDE),
+])  # fmt: skip
+def test_other_widths_are_refused(f) -> None:
+    x = np.ones(3)
+    for run in (lambda: jitad.jvp(f, (x,), (x,)), lambda: jitad.jit(f)(x)):
+        with pytest.raises(JitadTypeError, match=r"float16|float128|longdouble"):
+            run()
+
+
+def test_a_number_of_16_bits_may_be_returned() -> None:
+    x, half = jitad.jit(lambda x: (2.0 * x, np.tanh(True)))(1.5)
+    assert x == 3.0 and half == np.tanh(True) and half.dtype == np.float16
+
+
+def sum_of_turned(a):
+    total = a.T * 0.0
+    for k in range(int(a[1, 2])):
+        total = total + k * a.T
+    return total
+
+
+UNCLEAR = {
+    "as the operand lies": lambda a: a.T + 1.0,
+    "reduced": lambda a: np.sum(np.stack([a, a]).T, axis=2),
+    "picked": lambda a: a[:, [1, 0]],
+    "copied": lambda a: np.copy(a.T),
+    "like another": lambda a: np.zeros_like(a.T) + a.T,
+    "chosen": lambda a: a.T + 1.0 if a[0, 1] > 0.0 else a.T * 2.0,
+    "looped": lambda a: np.abs(sum_of_turned(a)),
+    "joined": lambda a: np.concatenate([a.T, a.T]),
+}
+
+
+@pytest.mark.parametrize("name", UNCLEAR)
+def test_a_view_or_a_copy(name: str) -> None:
+    """NumPy reshapes these by a copy, since they don't lie in C order; a tape doesn't know."""
+    make = UNCLEAR[name]
+
+    def written(a, s):
+        z = make(a)
+        z.reshape(-1)[0] = s
+        return z
+
+    def read(a, s):
+        flat = make(a).reshape(-1)
+        flat[0] = s
+        return flat
+
+    a = np.arange(6.0).reshape(2, 3)
+    assert written(a, 9.0).flat[0] != 9.0
+    with pytest.raises(JitadError, match="may be a view of what was written meanwhile, or a copy"):
+        jitad.jit(written)(a, 9.0)
+    np.testing.assert_array_equal(jitad.jit(read)(a, 9.0), read(a, 9.0))
