@@ -15,9 +15,9 @@ _PLAIN = frozenset((
     "ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "asname", "module", "level",
     "conversion", "is_async", "simple", "name", "rest", "kwd_attrs",
 ))  # fmt: skip
-_fields: dict[type, tuple[str, ...]] = {
-    kind: () for kind in (ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal)
-}
+_fields: dict[type, tuple[str, ...]] = dict.fromkeys(
+    (ast.Constant, ast.MatchSingleton, ast.Global, ast.Nonlocal), ()
+)
 
 
 def _holding(kind: type) -> tuple[str, ...]:
@@ -53,7 +53,7 @@ def below(*roots: ast.AST) -> Iterator[ast.AST]:
 
 def copied(node: Any) -> Any:
     """A tree of its own."""
-    kind = type(node)
+    kind: Any = type(node)
     out, holding = kind.__new__(kind), _holding(kind)
     mine = vars(out)
     for name, value in vars(node).items():
