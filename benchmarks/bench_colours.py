@@ -18,7 +18,7 @@ from scipy import sparse
 from benchmarks.bench_sparse import surface
 from benchmarks.timing import interleaved, ratio
 from jitad import sparse_hessian
-from jitad.compression import Compression
+from jitad.operators.compression import Compression
 from jitad.sparsity.colouring import by_columns, by_substitution, symmetric
 
 

@@ -19,10 +19,10 @@ import numpy as np
 
 from jitad import grad, jit_grad
 from jitad.emit.kernel import kernel
+from jitad.emit.undisturbed import undisturbed
 from jitad.specialise.pipeline import specialise
 from jitad.tape.types import Scalar
 from jitad.trace.trace import trace
-from jitad.undisturbed import undisturbed
 
 OUT = Path(__file__).resolve().parent / "out"
 SIZES = (100, 300, 1000, 3000)

@@ -19,7 +19,7 @@ import numpy as np
 
 import jitad
 from benchmarks.timing import interleaved, ratio, readable
-from jitad import blocks
+from jitad.operators import blocks
 from kernels import ba
 
 

@@ -31,7 +31,7 @@ from benchmarks.gradbench.larger import larger
 from benchmarks.subjects import check_same
 from benchmarks.timing import interleaved, ratio
 from jitad import jit_value_and_grad, set_num_threads
-from jitad.compiled import Compiled
+from jitad.calls.compiled import Compiled
 from jitad.structures import flatten
 from kernels.common import SUMS, Array
 

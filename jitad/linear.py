@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.pointwise import combined, mapped
+from jitad.plain.pointwise import combined, mapped
 from jitad.runtime import leaves
 from jitad.structures import ZERO, children_of, rebuilt, step
 from jitad.values.functions import implementation

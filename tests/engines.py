@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 import jitad
-from jitad.arguments import abstract, as_numbers
-from jitad.emit.kernel import kernel
-from jitad.entries import finish
+from jitad.calls.arguments import abstract, as_numbers
+from jitad.calls.entries import finish
+from jitad.emit.kernel import Kernel, kernel
 from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
-from jitad.trace.trace import trace
+from jitad.trace.trace import Traced, trace
 
 Function = Callable[..., Any]
 
@@ -34,12 +34,17 @@ def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     return finish(traced, tuple(flat), f, args, {})
 
 
+def kernel_of(f: Function, *args: Any) -> tuple[Traced, Kernel]:
+    """The trace, and what Numba would compile."""
+    leaves, structure = flatten((as_numbers(args), {}))
+    traced = trace(f, *unflatten(structure, map(abstract, leaves)))
+    return traced, kernel(specialise(traced.tape))
+
+
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     args = as_numbers(args)
-    leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(abstract, leaves)))
-    made = kernel(specialise(traced.tape))
+    traced, made = kernel_of(f, *args)
     space: dict[str, Any] = {}
     exec(compile(made.source, "<emitted>", "exec"), space)
     with np.errstate(all="ignore"):

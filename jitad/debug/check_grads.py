@@ -67,7 +67,7 @@ def check_grads(
     >>> check_grads(lambda x, y: math.sin(x) * y, (0.5, 2.0))
     """
     if jvp is None or vjp is None:
-        api = importlib.import_module("jitad.api")  # the engine as users have it
+        api = importlib.import_module("jitad.operators.api")  # the engine as users have it
         jvp, vjp = jvp or api.jvp, vjp or api.vjp
     for mode in modes:
         if mode not in ("forward", "reverse"):

@@ -21,8 +21,8 @@ from jitad.emit.lanes import lanes
 from jitad.emit.print_python import Expr, Names, negated
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
-from jitad.late import PLAIN, Raise
 from jitad.primitives import TABLE
+from jitad.primitives.late import PLAIN, Raise
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, walk
 from jitad.tape.lent import Lent, lent
 from jitad.tape.rounding import Deciding, deciding

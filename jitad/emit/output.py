@@ -1,8 +1,8 @@
 """How does a kernel print, and call functions that only Python can run?
 
-`show(key, *values)` and `ask(key, kinds, *values)` call back into Python, where `jitad.late` knows
-what belongs to the key.  `kinds` says what the tuple that comes back is made of: "f8 f8:2" is a
-number and an array of two axes.
+`show(key, *values)` and `ask(key, kinds, *values)` call Python, where `primitives/late.py`
+knows what belongs to the key.  `kinds` says what the tuple that comes back is made of: "f8 f8:2" is
+a number and an array of two axes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numba import from_dtype, types
 
 from jitad.emit import numba_private
-from jitad.late import answer, ask, show
+from jitad.primitives.late import answer, ask, show
 
 __all__ = ["ask", "show"]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from jitad.primitives.matrix_parts import like_operand
 from jitad.primitives.table import Primitive, register
-from jitad.unloaded import Unloaded
+from jitad.primitives.unloaded import Unloaded
 
 _solve_banded = Unloaded("scipy.linalg", "solve_banded")
 

@@ -4,8 +4,8 @@
 operands and gives a tuple of numbers and arrays, `kinds` says of which ("f8p", "i8", "f8:2", ...).
 
 `check` raises where its first operand is false; `exception` is a class, `message` the finished
-text.  With `late`, the exception is made of the other operands (`jitad.late`), and so is what
-`print` prints.
+text.  With `late`, the exception is made of the other operands (`late.py`), and so is what `print`
+prints.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitad.errors import FINISHED, GuardMiss, JitadError
-from jitad.late import PLAIN, Late
+from jitad.primitives.late import PLAIN, Late
 from jitad.primitives.table import Inferred, Primitive, register
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar, Type

@@ -24,9 +24,9 @@ from jitad.primitives.table import (
     like,
     register,
 )
+from jitad.primitives.unloaded import Unloaded
 from jitad.tape.ir import Atom
 from jitad.tape.types import promote
-from jitad.unloaded import Unloaded
 
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)

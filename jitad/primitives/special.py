@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jitad.primitives.table import Primitive, Unknown, floating, register
-from jitad.unloaded import Unloaded
+from jitad.primitives.unloaded import Unloaded
 
 POSITIVE = (0.2, 5.0)
 ANY = (-3.0, 3.0)

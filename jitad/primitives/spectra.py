@@ -27,7 +27,7 @@ from jitad.primitives.matrix_parts import (
     turn,
 )
 from jitad.primitives.table import Primitive, register
-from jitad.unloaded import Unloaded
+from jitad.primitives.unloaded import Unloaded
 
 # -- symmetric matrices ---------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """What do grad, value_and_grad, derivative, jvp and vjp do when they are called eagerly?
 
 Each call is an application with a fresh tag.  `prepare` turns a function into one whose library
-calls reach jitad; `jitad.api` gives `trace.rewrite`.  It is also applied to functions in results.
+calls reach jitad; `operators/api.py` gives `trace.rewrite`.  It is also applied to functions in
+results.
 """
 
 from __future__ import annotations

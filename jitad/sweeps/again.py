@@ -79,15 +79,24 @@ def in_any_order(e: Equation, carried: list[int]) -> bool:
 
 def adds_up(block: Block, start: Var, end: Atom) -> bool:
     """Is `end` the value of `start` plus things that don't depend on it, and used nowhere else?"""
+    at = _sum_of(block, start)
+    return at is not None and block.results[at] is end
+
+
+def _sum_of(block: Block, start: Var) -> int | None:
+    """Which result is `start` plus things that don't depend on it, where it is used for no other?
+
+    The sum is followed from addition to addition, so that branches in branches are seen once.
+    """
     uses: dict[Var, list[Equation]] = {}
     for x in block.equations:
         for a in (*x.ins, *(free_vars(*x.blocks) if x.blocks else ())):
             if isinstance(a, Var):
                 uses.setdefault(a, []).append(x)
-    now: Atom = start
-    while now is not end:
-        if not isinstance(now, Var) or len(uses.get(now, ())) != 1:
-            return False
+    now = start
+    while now in uses:
+        if len(uses[now]) != 1:
+            return None
         (x,) = uses[now]
         match x.op:
             case "add" if (x.ins[0] is now) != (x.ins[1] is now):
@@ -98,21 +107,19 @@ def adds_up(block: Block, start: Var, end: Atom) -> bool:
                 at = [k for k, a in enumerate(x.ins[3:]) if a is now]
                 body = x.blocks[0]
                 if len(at) != 1 or now in x.ins[:3] or now in free_vars(body):
-                    return False
-                if not adds_up(body, body.params[1 + at[0]], body.results[at[0]]):
-                    return False
+                    return None
+                if _sum_of(body, body.params[1 + at[0]]) != at[0]:
+                    return None
                 now = x.outs[at[0]]
-            case "if":
-                ends = [
-                    k for k in range(len(x.outs))
-                    if all(adds_up(b, now, b.results[k]) for b in x.blocks)
-                ]  # fmt: skip
-                if len(ends) != 1 or now is x.ins[0]:
-                    return False
-                now = x.outs[ends[0]]
+            case "if" if now is not x.ins[0]:
+                first, *others = (_sum_of(b, now) for b in x.blocks)
+                if first is None or any(k != first for k in others):
+                    return None
+                now = x.outs[first]
             case _:
-                return False
-    return sum(a is end for a in block.results) == 1 and end not in uses
+                return None
+    ends = [k for k, a in enumerate(block.results) if a is now]
+    return ends[0] if len(ends) == 1 else None
 
 
 def _stores_apart(block: Block, start: Var, end: Atom) -> bool:

@@ -141,9 +141,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if isinstance(f, np.vectorize):
         if trace is not None:
             _read(trace, f, "pyfunc")
-        return importlib.import_module("jitad.vectorized").called(f, *args, **kwargs)
+        return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
     if type(f).__name__ in ("DUFunc", "GUFunc") and any_traced((*args, *kwargs.values())):
-        return importlib.import_module("jitad.vectorized").of_numba(f)(*args, **kwargs)
+        return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
     python = getattr(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
@@ -385,7 +385,7 @@ def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
     if _hashable(f) and f in HERE:
         return HERE[f]
     if f is np.vectorize:  # a batch, which is made of what stands above
-        return importlib.import_module("jitad.vectorized").vectorized
+        return importlib.import_module("jitad.operators.vectorized").vectorized
     if trace is not None and _hashable(f) and f in WHILE_TRACING:
         return WHILE_TRACING[f]
     found = implementation(f)

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.floatlists import is_long
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.floatlists import is_long
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
 from jitad.trace.rewrite import is_library

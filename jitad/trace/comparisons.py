@@ -11,7 +11,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-from jitad.trace import as_written
+from jitad.plain import as_written
 from jitad.values.number import Number
 
 _COMPARISONS = ("__eq__", "__lt__", "__le__", "__gt__", "__ge__")

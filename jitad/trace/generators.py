@@ -20,8 +20,8 @@ from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.plain import as_written
 from jitad.tape.build import Leaf
-from jitad.trace import as_written
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
 from jitad.trace.calls import WHILE_TRACING, call, native

@@ -1,6 +1,6 @@
 """What do the functions of `heapq` do to lists that hold traced values?
 
-They compare and exchange as those of Python's library do (`as_written.py`): the elements come to
+They compare and exchange as those of Python's library do (`plain/as_written.py`): elements come to
 lie at the same places.
 """
 
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from jitad.trace import as_written, hooks
+from jitad.plain import as_written
+from jitad.trace import hooks
 from jitad.trace.calls import WRITTEN_OUT, call, native
 from jitad.trace.hooks import is_ordered
 from jitad.trace.listcalls import FINE

@@ -1,7 +1,7 @@
 """What becomes of a call that is given a list whose length only the kernel knows?
 
 Functions of NumPy take it for an array; what builtins and `itertools` do with it is a loop, and
-traced as such (`as_written.py`); a user's function is called.  All else is refused: library code
+traced as such (`plain/as_written.py`); a user's function is called.  All else is refused: a library
 would find one element in the list, and no error.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError
-from jitad.trace import as_written
+from jitad.plain import as_written
 from jitad.trace.comparisons import compares
 from jitad.trace.forms import Number
 from jitad.trace.iterables import sequence
@@ -81,7 +81,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
 def _is_users(f: Any) -> bool:
     """Will its code be traced, or is it an operator of jitad's?"""
     if isinstance(f, FunctionType):
-        return not is_library(f) or f.__module__ == "jitad.api"
+        return not is_library(f) or f.__module__ == "jitad.operators.api"
     if isinstance(f, MethodType):
         return _is_users(f.__func__)
     if isinstance(f, functools.partial):
@@ -89,7 +89,7 @@ def _is_users(f: Any) -> bool:
     if isinstance(f, type):
         return f.__module__ != "builtins" and not f.__module__.startswith(("itertools", "coll"))
     kind = type(f)
-    if kind.__module__ in ("jitad.api", "jitad.compiled") or hasattr(f, "py_func"):
+    if kind.__module__ in ("jitad.operators.api", "jitad.calls.compiled") or hasattr(f, "py_func"):
         return True
     return isinstance(vars(kind).get("__call__"), FunctionType)
 

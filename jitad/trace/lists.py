@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError, RoomMiss
+from jitad.plain import as_written
 from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
-from jitad.trace import as_written
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.forms import Grown, Number, Record

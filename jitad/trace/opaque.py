@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
-from jitad.late import late
+from jitad.primitives.late import late
 from jitad.structures import LEAF, Structure, flatten, unflatten
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom

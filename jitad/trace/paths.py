@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from jitad.floatlists import as_array, is_long
 from jitad.structures import registered
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.floatlists import as_array, is_long
 
 PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
 

@@ -98,7 +98,7 @@ def _holds_traced(value: Any) -> bool:
 
 
 _MOST = 10_000  # objects looked at
-_COMPILED = "jitad.compiled"  # whose tapes are another trace's
+_COMPILED = "jitad.calls.compiled"  # whose tapes are another trace's
 
 
 def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:

@@ -85,20 +85,15 @@ _library = tuple(
 )
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
-AS_WRITTEN = _OURS + "/trace/as_written.py"
-# ours, but as a user writes
-_REWRITTEN = (
-    *(f"{_OURS}/{name}.py" for name in ("iterations", "columns", "repeated", "pointwise")),
-    AS_WRITTEN,
-)
-# NumPy's polynomials, which are written in Python over what has replacements
-_LIKE_USERS = f"{np.polynomial.__path__[0]}/"
+AS_WRITTEN = _OURS + "/plain/as_written.py"
+# Ours, but as a user writes; NumPy's polynomials, written in Python over what has replacements.
+_LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/")
 
 
 def is_library(f: FunctionType) -> bool:
     """True of functions that are never rewritten: the standard library's and installed ones."""
     file = f.__code__.co_filename
-    if file in _REWRITTEN or file.startswith(_LIKE_USERS):
+    if file.startswith(_LIKE_USERS):
         return False
     if file == functools.__file__ and "_from_" in f.__code__.co_name:
         return False  # of `functools.total_ordering`

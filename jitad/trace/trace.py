@@ -16,7 +16,6 @@ from types import FunctionType
 from typing import Any
 
 from jitad.errors import Guessed, JitadError, UnknownDepthError
-from jitad.floatlists import Floats
 from jitad.primitives.schedules import Memory
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
@@ -28,6 +27,7 @@ from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
+from jitad.trace.floatlists import Floats
 from jitad.trace.forms import Form, Handle, Record
 from jitad.trace.join import build, extract, kinds
 from jitad.trace.longlists import float_list

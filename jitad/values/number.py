@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitad.primitives import TABLE, Primitive
-from jitad.unloaded import loaded
+from jitad.primitives.unloaded import loaded
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 

@@ -13,7 +13,7 @@ import scipy.special as sp
 
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE
-from jitad.unloaded import Unloaded
+from jitad.primitives.unloaded import Unloaded
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces

@@ -15,8 +15,8 @@ import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE, Primitive
+from jitad.primitives.unloaded import loaded
 from jitad.tape.types import Array, Scalar, named, promote
-from jitad.unloaded import loaded
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, type_of
 from jitad.values.number import Number

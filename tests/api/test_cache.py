@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-import jitad.compiled
-import jitad.kept
+import jitad.calls.compiled
+import jitad.calls.kept
 from jitad import jit_grad
 from jitad.emit import native, numba_private
 
@@ -157,10 +157,10 @@ class Interrupted(BaseException):
 
 
 PLACES: list[tuple[Any, str]] = [
-    (jitad.compiled, "trace"),
-    (jitad.kept, "specialise"),
-    (jitad.kept, "kernel"),
-    (jitad.compiled, "python_entry"),
+    (jitad.calls.compiled, "trace"),
+    (jitad.calls.kept, "specialise"),
+    (jitad.calls.kept, "kernel"),
+    (jitad.calls.compiled, "python_entry"),
     (native, "_compile"),
     (numba_private, "dispatcher"),
     (numba_private.KernelCompiler, "_compile_core"),

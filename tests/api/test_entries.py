@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, jit, jit_grad, jit_value_and_grad, register_structure
-from jitad.compiled import Compiled
+from jitad.calls.compiled import Compiled
 from tests.api.counting import compilations
 
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import custom_jvp, derivative, jit, jit_grad, kept
+from jitad import custom_jvp, derivative, jit, jit_grad
+from jitad.calls import kept
 from jitad.emit import native
 from jitad.specialise import pipeline
 

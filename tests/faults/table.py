@@ -210,7 +210,7 @@ FAULTS: tuple[Fault, ...] = (
           "a loop that counts down never runs", TRANSLATED),
     Fault("jitad/emit/translate.py", "if self.is_cheap(yes) and self.is_cheap(no):", "if True:",
           "what a condition guards is read all the same", TRANSLATED),
-    Fault("jitad/kept.py", "{e.op} {ins} {params} {self", "{e.op} {ins} {self",
+    Fault("jitad/calls/kept.py", "{e.op} {ins} {params} {self", "{e.op} {ins} {self",
           "sums along two axes are one kernel to a later process", KEPT),
     Fault(ENTRY, "_PLAIN = 0x0501", "_PLAIN = 0x0500",
           "an array with steps goes straight into a kernel for contiguous ones", DIRECT),

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, jit, jvp
-from jitad.arguments import abstract
+from jitad.calls.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.trace.trace import trace

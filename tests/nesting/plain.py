@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitad.arguments import abstract
+from jitad.calls.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import Tape, walk

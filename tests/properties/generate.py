@@ -8,6 +8,7 @@ unbound; loops are bounded by construction.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -352,7 +353,9 @@ class Statements(Expressions):
         if not matrices:
             return
         self.use("reshaped view")
-        name, size = self.c.pick(matrices), MATRIX[0] * MATRIX[1]
+        name = self.c.pick(matrices)
+        shape = self.scope.arrays[name]
+        size = math.prod(shape)
         at = self.index(size)
         match self.c.below(5):
             case 0:
@@ -365,8 +368,8 @@ class Statements(Expressions):
                 self.scope.arrays[flat] = (size,)
             case 3:
                 pairs = self.new("f")
-                self.say(f"{pairs} = {name}.reshape({MATRIX[1]}, {MATRIX[0]}).T")
-                self.scope.arrays[pairs] = MATRIX
+                self.say(f"{pairs} = {name}.reshape({shape[1]}, {shape[0]}).T")
+                self.scope.arrays[pairs] = shape
             case _:
                 self.say(f"np.put({name}, [{at}, {self.index(size)}], {self.bounded(1)})")
 

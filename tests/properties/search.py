@@ -17,13 +17,24 @@ import gc
 import json
 import multiprocessing
 import os
+import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 CHUNK = 20
+SECONDS = 120  # for one program, which takes less than one: a pass that does not end is a finding
+
+
+class TooLong(BaseException):
+    """Nothing that catches exceptions of programs may catch it."""
+
+
+def _too_long(*_: object) -> None:
+    raise TooLong
 
 
 def ways_of(number: int, native: int, second: int) -> tuple[str, ...]:
@@ -52,11 +63,20 @@ def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def run_one(kind: str, seed: int, number: int, ways: tuple[str, ...]) -> dict[str, Any]:
+    from tests.properties.check import Outcome
     from tests.properties.choices import Choices, Seeded
 
     program, check = _makers(kind)
     made = program(Choices(Seeded(seed, number)), number)
-    outcome = check(made, number, f"random_{seed}_{number}", ways)
+    before = signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(SECONDS)
+    try:
+        outcome = check(made, number, f"random_{seed}_{number}", ways)
+    except TooLong:
+        outcome = Outcome("failed", f"took over {SECONDS} s", traceback.format_exc())
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
     return {
         "number": number, "status": outcome.status, "group": outcome.group,
         "detail": outcome.detail[-3000:], "ran": outcome.ran, "features": sorted(made.features),

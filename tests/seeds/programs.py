@@ -17,7 +17,7 @@ import numpy as np
 
 import jitad
 from jitad import linear
-from jitad.arguments import abstract
+from jitad.calls.arguments import abstract
 from jitad.primitives import TABLE
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten

@@ -41,7 +41,7 @@ def by_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*args: Any) -> Any:
         raise NotLocal
 
-    monkeypatch.setattr("jitad.sparse.direct", never)
+    monkeypatch.setattr("jitad.operators.sparse.direct", never)
 
 
 

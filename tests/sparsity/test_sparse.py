@@ -37,7 +37,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
         def never(*args: Any) -> Any:
             raise NotLocal
 
-        monkeypatch.setattr("jitad.sparse.direct", never)
+        monkeypatch.setattr("jitad.operators.sparse.direct", never)
     return str(request.param)
 
 

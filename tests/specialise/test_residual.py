@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, value_and_grad
-from jitad.arguments import abstract
+from jitad.calls.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.dead import remove_dead

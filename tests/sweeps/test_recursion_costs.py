@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.arguments import abstract
+from jitad.calls.arguments import abstract
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.trace.trace import trace

@@ -35,7 +35,7 @@ from jitad.emit.numba_private.lowering import (
     LowerSource,
     Untranslated,
 )
-from jitad.undisturbed import undisturbed
+from jitad.emit.undisturbed import undisturbed
 
 
 def dispatcher(function: Any, cache: ContentCache | None) -> Any:

@@ -227,6 +227,7 @@ def helper(g: Statements) -> list[str]:
     """A function that writes to what it is given, or gives a view of it."""
     a, b = g.target(), g.name("f")
     name = g.new("f")
+    outside = {given: g.value(given) for given in ("u", "w") if given in g.bench.names}
     g.bench.names["u"], g.bench.names["w"] = g.value(a), g.value(b)
     inside = [g.filled(line, 1, {"a": "u", "b": "w"}) for line in g.c.pick([
         ["u[{basic}] += w[{slice}]", "return u"], ["return u[{index}] * 2 + w"],
@@ -235,6 +236,7 @@ def helper(g: Statements) -> list[str]:
     ])]  # fmt: skip
     for given in ("u", "w"):
         g.bench.names.pop(given)
+    g.bench.names.update(outside)
     call = f"{g.new('z')} = {name}({a}, {b}[{g.basic(b)}])"
     return [f"def {name}(u, w):", *indented(inside), call]
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from jitad.api import Argnums, Derivative, grad
-from jitad.arguments import abstracts
-from jitad.compression import Compressed, Compression, in_line
+from jitad.calls.arguments import abstracts
+from jitad.calls.readers import reader
 from jitad.errors import GuardMiss, JitadError, JitadTypeError, JitadValueError
-from jitad.readers import reader
+from jitad.operators.api import Argnums, Derivative, grad
+from jitad.operators.compression import Compressed, Compression, in_line
 from jitad.runtime.leaves import is_real
 from jitad.runtime.operators import positions_of
 from jitad.runtime.tagged import dtype_of

@@ -3,7 +3,7 @@
 An iteration finds the solution; the implicit function theorem gives its derivative, in which the
 iteration plays no part.  All three functions state an equation x = f(x) that the solution fulfils
 (`trace.implicit` and `runtime.implicit`; the rules are in `sweeps.implicit`).  The iterations
-themselves (`jitad.iterations`) are ordinary Python that is rewritten as user code is.
+themselves (`jitad.plain.iterations`) are ordinary Python that is rewritten as user code is.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad import iterations
-from jitad.api import grad
 from jitad.errors import JitadConvergenceError, JitadTypeError
+from jitad.operators.api import grad
+from jitad.plain import iterations
 from jitad.runtime import implicit as eager
 from jitad.runtime.leaves import is_real
 from jitad.runtime.tagged import dtype_of

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad import columns
-from jitad.api import vjp
 from jitad.errors import JitadTypeError
+from jitad.operators.api import vjp
+from jitad.plain import columns
 from jitad.runtime.leaves import is_array, is_data, is_real
 from jitad.runtime.operators import place
 from jitad.runtime.tagged import dtype_of, shape_of

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad import columns
-from jitad.api import Derivative
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.operators.api import Derivative
+from jitad.plain import columns
 from jitad.runtime.leaves import is_array
 from jitad.runtime.operators import place
 from jitad.runtime.tagged import shape_of

@@ -21,7 +21,7 @@ import numpy as np
 
 from jitad.emit import cachefiles, native
 from jitad.emit.kernel import Kernel, kernel
-from jitad.late import Late
+from jitad.primitives.late import Late
 from jitad.specialise.pipeline import specialise
 from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
 from jitad.tape.types import Type

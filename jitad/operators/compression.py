@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from jitad import columns, iterations
-from jitad.api import Argnums, Derivative, grad, vjp
-from jitad.blocks import WIDTH
-from jitad.compiled import Compiled
+from jitad.calls.compiled import Compiled
+from jitad.operators.api import Argnums, Derivative, grad, vjp
+from jitad.operators.blocks import WIDTH
+from jitad.plain import columns, iterations
 from jitad.runtime.leaves import is_real
 from jitad.runtime.operators import positions_of
 from jitad.runtime.tagged import dtype_of

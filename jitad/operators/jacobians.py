@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitad.api import Argnums, Derivative, grad, jvp, vjp
-from jitad.blocks import Point
-from jitad.compiled import Compiled
+from jitad.calls.compiled import Compiled
 from jitad.errors import JitadTypeError
+from jitad.operators.api import Argnums, Derivative, grad, jvp, vjp
+from jitad.operators.blocks import Point
 from jitad.primitives.schedules import Snapshots
 from jitad.runtime.operators import positions_of
 from jitad.structures import ZERO, unflatten

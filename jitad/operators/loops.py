@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad import repeated
+from jitad.calls.memory import limited
 from jitad.errors import JitadTypeError
-from jitad.memory import limited
+from jitad.plain import repeated
 from jitad.primitives.schedules import Snapshots, advance
 from jitad.runtime import custom as eager
 from jitad.runtime.implicit import plain

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitad import runtime
-from jitad.compiled import Compiled
+from jitad.calls.compiled import Compiled
 from jitad.errors import JitadTypeError
 from jitad.primitives.schedules import Snapshots
 from jitad.trace import context, operators, pointwise

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitad.entries import ABSENT, LOOKUP, Source, asked, parameters
+from jitad.calls.entries import ABSENT, LOOKUP, Source, asked, parameters
 from jitad.structures import flatten
 from jitad.trace.trace import Traced
 

@@ -17,13 +17,20 @@ import numba
 import numpy as np
 from numba import types as numba_types
 
-from jitad import outputs
-from jitad.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
+from jitad.calls import outputs
+from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
+from jitad.calls.entries import finish, python_entry
+from jitad.calls.fallback import Unknown, is_allowed, warn
+from jitad.calls.kept import kernel_of
+from jitad.calls.looking import describe
+from jitad.calls.memory import limited
+from jitad.calls.native_entries import native_entry, of_types
+from jitad.calls.threads import asked
 from jitad.emit import capi, native
 from jitad.emit.callable import register
 from jitad.emit.calls import Entangled
 from jitad.emit.kernel import Kernel
-from jitad.entries import finish, python_entry
+from jitad.emit.undisturbed import undisturbed
 from jitad.errors import (
     GuardMiss,
     Guessed,
@@ -32,25 +39,18 @@ from jitad.errors import (
     RoomMiss,
     UnknownDepthError,
 )
-from jitad.fallback import Unknown, is_allowed, warn
-from jitad.floatlists import LONG, packed
-from jitad.kept import kernel_of
-from jitad.looking import describe
-from jitad.memory import limited
-from jitad.native_entries import native_entry, of_types
 from jitad.primitives.schedules import Snapshots
 from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import Tape
 from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar
-from jitad.threads import asked
 from jitad.trace import calls, context, hooks
+from jitad.trace.floatlists import LONG, packed
 from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
 from jitad.trace.paths import Path
 from jitad.trace.trace import Shaped, Traced, Valued, trace
-from jitad.undisturbed import undisturbed
 from jitad.values.registry import any_traced
 
 _MISSED = object()

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from jitad.batching import batch
 from jitad.emit.numba_private import taken_as_numbers
 from jitad.errors import JitadTypeError
+from jitad.operators.batching import batch
 from jitad.trace import hooks
 from jitad.values.broadcast import common_shape
 from jitad.values.kind import fail

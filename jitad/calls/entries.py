@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from jitad import outputs
+from jitad.calls import outputs
 from jitad.emit import native
 from jitad.errors import GuardMiss, JitadError
-from jitad.floatlists import Floats, as_array, is_long
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.context import alone
+from jitad.trace.floatlists import Floats, as_array, is_long
 from jitad.trace.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.paths import Guard, Path, cell_of, of_type, part_of
 from jitad.trace.results import scalar_class
@@ -279,7 +279,8 @@ class Source:
 
 def is_constant(owner: Any, kind: str, key: Any) -> bool:
     """The function inside a derivative operator never changes, nor what the operator does."""
-    return kind == "attr" and key in ("f", "manner") and type(owner).__module__ == "jitad.api"
+    api = "jitad.operators.api"
+    return kind == "attr" and key in ("f", "manner") and type(owner).__module__ == api
 
 
 def is_fixed(path: Path, function: Any) -> bool:

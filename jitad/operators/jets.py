@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from jitad.api import jvp
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.linear import add, scale
+from jitad.operators.api import jvp
 from jitad.trace import hooks
 from jitad.where import caller
 

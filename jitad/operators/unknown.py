@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from jitad.custom import Custom
 from jitad.errors import MET, JitadTypeError, JitadValueError
+from jitad.operators.custom import Custom
 from jitad.runtime import custom as eager
 from jitad.runtime import leaves, tags
 from jitad.runtime.custom import Rules

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.api import jvp
+from jitad.operators.api import jvp
 
 Leaves = list[Any]
 
