@@ -54,6 +54,7 @@ STRANGERS = (
 
 # Imports that point up all the same, made inside a function.
 UPWARDS = {
+    ("jitad.values.number", "jitad.values.kind"): "errors say where the user's program is",
     ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
     ("jitad.values.number", "jitad.values.complexes"): "a real number meets a complex one",
     ("jitad.values.number", "jitad.values.python_functions"): "methods that Python floats have",

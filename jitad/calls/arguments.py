@@ -10,7 +10,7 @@ import numpy as np
 from jitad.errors import JitadOverflowError, JitadTypeError
 from jitad.runtime.operators import place
 from jitad.structures import Structure, flatten, map_structure, step, unflatten
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.paths import PLAIN_ARRAYS
 from jitad.trace.trace import Shaped, Valued
 
@@ -49,7 +49,7 @@ def key_of_type(t: Array | Scalar) -> Any:
 def abstract(leaf: Any) -> Any:
     """What stands for a leaf of the arguments in a trace: its type, or its value if static."""
     if isinstance(leaf, np.ndarray) and leaf.dtype.kind in "biuf":
-        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape)
+        return Shaped(Array(leaf.dtype.str[1:], leaf.ndim), leaf.shape, leaf)
     if isinstance(leaf, (float, np.floating)):
         return type_of_constant(leaf)
     if isinstance(leaf, (bool, int, np.integer, np.bool_)):
@@ -64,19 +64,16 @@ def abstracts(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Any, ...]:
     return out
 
 
-_DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
-
-
 def abstract_leaves(f: Callable[..., Any], leaves: list[Any], structure: Structure) -> list[Any]:
     """What stands for the leaves of `(args, kwargs)`; refuses those that no kernel takes."""
     for k, leaf in enumerate(leaves):
-        if isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in _DTYPES:
+        if isinstance(leaf, np.ndarray) and leaf.dtype.str[1:] not in DTYPES:
             what = f"an array of dtype {leaf.dtype}"
         elif isinstance(leaf, np.ndarray) and type(leaf) not in PLAIN_ARRAYS:
             what = f"a {type(leaf).__name__}, whose arithmetic is its own"
         elif isinstance(leaf, np.ndarray) and not leaf.dtype.isnative:
             what = f"an array in the byte order of another machine ({leaf.dtype})"
-        elif isinstance(leaf, np.generic) and leaf.dtype.str[1:] not in _DTYPES:
+        elif isinstance(leaf, np.generic) and leaf.dtype.str[1:] not in DTYPES:
             what = f"a NumPy value of dtype {leaf.dtype}"
         elif isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
             raise JitadOverflowError(

@@ -59,7 +59,9 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
     elif "b1" in dtypes and out == "b1" and e.op in ("add", "mul"):  # as NumPy: or, and
         return apply("{0} or {1}" if e.op == "add" else "{0} and {1}", *operands)
     if e in s.analysis.loose or e in s.analysis.rounded:
-        x, y = operands if e.op == "add" else (operands[0], apply("-{0}", operands[1]))
+        x, y = operands
+        if e.op == "sub":
+            y = apply("-{0}", cast(y, out) if dtypes[1] == "b1" else y)  # truth has no negative
         name = "fadd" if e in s.analysis.loose else "plus"
         text = apply(name + "({0}, {1})", x, y)
     elif e.op in ("add", "sub") and out == "i8" and operands[1].text.isdecimal():

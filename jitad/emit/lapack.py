@@ -1,7 +1,9 @@
 """How are matrices factored and systems solved in compiled code?
 
 By LAPACK: directly where SciPy hands out the address of a routine, else by way of Numba's
-numpy.linalg.  LAPACK stores columns: what is solved here is turned on the way in and out.  Where
+numpy.linalg.  LAPACK stores columns: what is solved here is turned on the way in and out, and small
+systems are solved column by column: OpenBLAS wakes its threads for two columns of two numbers, and
+waits for them, which takes a thousand times as long where other programs use the cores.  Where
 Numba is off, the functions give what the primitives of their name evaluate to.
 """
 
@@ -32,6 +34,9 @@ trtrs = addresses.fortran("trtrs", __name__)
 N, T, L, U = map(ord, "NTLU")
 
 _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+
+
+FEW = 30_000  # multiplications that are not worth threads
 
 
 def _compiled(function: Any) -> Any:
@@ -80,8 +85,9 @@ def _solve(factors, b, turned):  # type: ignore[no-untyped-def]
         for i in range(n):
             for j in range(k):
                 x[j, i] = b[i, j]
-        if n * k:
-            getrs(T if turned else N, n, k, factors, n, pivots, x, n, info)
+        at_once = k if n * n * k > FEW else 1
+        for c in range(0, k if n else 0, at_once):
+            getrs(T if turned else N, n, at_once, factors, n, pivots, x[c:], n, info)
         out = np.empty((n, k), factors.dtype)
         for i in range(n):
             for j in range(k):
@@ -210,8 +216,10 @@ def _trisolve(a, b, lower, turned, unit):  # type: ignore[no-untyped-def]
         for i in range(n):
             for j in range(k):
                 x[j, i] = b[i, j]
-        if n * k:  # rows are LAPACK's columns: the other triangle, the other way round
-            trtrs(U if lower else L, N if turned else T, U if unit else N, n, k, a, n, x, n, info)
+        at_once = k if n * n * k > FEW else 1
+        half, turn = U if lower else L, N if turned else T  # rows are LAPACK's columns
+        for c in range(0, k if n else 0, at_once):
+            trtrs(half, turn, U if unit else N, n, at_once, a, n, x[c:], n, info)
         out = np.empty((n, k), a.dtype)
         for i in range(n):
             for j in range(k):

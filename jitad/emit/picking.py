@@ -31,6 +31,11 @@ def positions(s: Scope, e: Equation) -> None:
         s.page.write(f"{place} = {place} + np.int64({hit.text})")
     s.bind(v, Access(name, identity(1), partial=True), (s.local(count),))
     s.buffers.place(v, frozenset([root]))
+    if v in s.analysis.whole:  # who takes it takes its memory, which is to have no more than it
+        name, root = s.allocate(v, s.extents[v])
+        nests.copy(s, name, v)
+        s.bind(v, Access(name, identity(1)), s.extents[v])
+        s.buffers.place(v, frozenset([root]))
 
 
 def _along(s: Scope, a: Var, index: Atom, axis: int) -> Extents:

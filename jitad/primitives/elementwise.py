@@ -26,7 +26,7 @@ from jitad.primitives.table import (
 )
 from jitad.primitives.unloaded import Unloaded
 from jitad.tape.ir import Atom
-from jitad.tape.types import promote
+from jitad.tape.types import promote, type_of_constant
 
 ANY = (-3.0, 3.0)
 POSITIVE = (0.1, 4.0)
@@ -189,9 +189,14 @@ def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
 
 
 def _where(c: Any, a: Any, b: Any) -> Any:
-    if isinstance(c, (bool, np.bool_)) and isinstance(a, float) and isinstance(b, float):
-        return a if c else b
-    return np.where(c, a, b) if np.ndim(c) or np.ndim(a) or np.ndim(b) else (a if c else b)
+    if np.ndim(c) or np.ndim(a) or np.ndim(b):
+        return np.where(c, a, b)
+    chosen = a if c else b
+    if type(a) is type(b):
+        return chosen
+    dtype, py = promote(type_of_constant(a), type_of_constant(b))
+    out = np.dtype(dtype).type(chosen)
+    return out.item() if py else out
 
 
 # where is linear in its branches; its own rule keeps infinities of the untaken one out.

@@ -14,7 +14,7 @@ import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, lit
-from jitad.tape.types import Array, Scalar
+from jitad.tape.types import Array, Scalar, promote
 
 Pairs = frozenset[tuple[Atom, Atom]]
 
@@ -155,8 +155,15 @@ class _Spread:
             case "reshape" if e is not None and len(e.ins[0].shape) == len(a.shape) == 1:
                 return self.full(e.ins[0])
             case op if e is not None and not e.blocks and TABLE[op].elementwise:
-                ins = [self.full(x) for x in e.ins]
+                kind = promote(*(x.type for x in e.ins))[0]
+                ins = [self.full(self._adapted(x, kind)) for x in e.ins]
                 if any(x is None for x in ins):
                     return None
                 return self.emit(op, *ins, **e.params)  # type: ignore[arg-type]
         return None
+
+    def _adapted(self, x: Atom, kind: str) -> Atom:
+        """A number of Python's in the dtype that arrays beside it make of it: no array is weak."""
+        t = x.type
+        weak = isinstance(x, Var) and isinstance(t, Scalar) and t.py and t.dtype not in ("b1", kind)
+        return self.emit("cast", x, dtype=kind) if weak else x

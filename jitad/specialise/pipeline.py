@@ -22,6 +22,7 @@ from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
+from jitad.specialise.once import once
 from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
@@ -36,6 +37,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.together import together
+from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.tape.ir import Block, Tape
 from jitad.tape.types import Scalar
@@ -52,6 +54,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("masks", masks),
     ("families", families),
     ("decided", simplify),
+    ("turn", turn),
     ("resolve", resolve),
     ("strides", strides),
     ("scalarise", scalarise),
@@ -64,6 +67,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("quotients", quotients),
     ("ascend", ascend),
     ("ranges again", ranges),
+    ("once", once),
     ("decided again", simplify),
     ("abreast", abreast),
     ("in lanes", simplify),

@@ -9,7 +9,9 @@ McKinley 1993, *Maximizing loop parallelism and improving data locality via loop
 distribution*).
 
 The order of equations is free but for effects, which nothing passes, and for memory: what reads
-an array and what writes to it stay in their order, or there would have to be a copy.
+an array and what writes to it stay in their order, or there would have to be a copy.  What a loop
+carries on in the place of an array, element by element, comes after what else reads that array: so
+it is written over it, where two buffers would change places and LLVM lose sight of which is which.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heappush, nsmallest
 
 from jitad.primitives import TABLE
+from jitad.tape.flow import closure
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Tape, Var, is_array, walk
 from jitad.tape.lent import STORES
 
@@ -34,11 +37,13 @@ def together(tape: Tape) -> Tape:
     equal = Equal(tape)
     for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
         memory = Memory(block)
+        heirs = {r: p for p, r in zip(reversed(block.params), reversed(block.results), strict=False)
+                 if is_array(r) and r is not p}  # fmt: skip
         out: list[Equation] = []
         for stretch in _stretches(block):
             nests = [_extents(e, equal) for e in stretch]
             if sum(n is not None for n in nests) > 2:
-                stretch = _Schedule(stretch, nests, memory).equations()
+                stretch = _Schedule(stretch, nests, memory, heirs).equations()
             out += stretch
         block.equations = out
     return tape
@@ -156,8 +161,9 @@ class _Schedule:
     """A stretch of equations in a new order."""
 
     def __init__(
-        self, stretch: list[Equation], nests: list[Extents | None], memory: Memory
-    ) -> None:
+        self, stretch: list[Equation], nests: list[Extents | None], memory: Memory,
+        heirs: Mapping[Atom, Var],
+    ) -> None:  # fmt: skip
         self._stretch, self._nests = stretch, nests
         self._light = [n is None and _light(e) for e, n in zip(stretch, nests, strict=True)]
         self._touched = [memory.read(e) | memory.of(e.outs[0]) if n is not None else frozenset()
@@ -180,6 +186,18 @@ class _Schedule:
                 writer[f] = k
             waits.discard(k)
             for j in waits:
+                self._before[k].add(j)
+                self._after[j].add(k)
+        for k, e in enumerate(stretch):
+            p = heirs.get(e.outs[0]) if e.outs else None
+            if p is not None and _in_place(e, p, stretch, made, memory):
+                self._last(k, [j for j, x in enumerate(stretch) if p in memory.read(x)])
+
+    def _last(self, k: int, readers: list[int]) -> None:
+        """Let k wait for these, but for those that wait for it."""
+        behind = closure([k], {n: list(after) for n, after in enumerate(self._after)})
+        for j in readers:
+            if j not in behind:
                 self._before[k].add(j)
                 self._after[j].add(k)
 
@@ -237,6 +255,26 @@ class _Schedule:
                 heapify(ready)
                 return item[1]
         return None
+
+
+def _in_place(
+    e: Equation, p: Var, stretch: list[Equation], made: Mapping[Var, int], memory: Memory
+) -> bool:
+    """Is e computed of elements of p, if at all, each at its own place?"""
+    todo, seen = [e], {id(e)}
+    while todo:
+        x = todo.pop()
+        if x.blocks or not TABLE[x.op].elementwise or x.outs[0].shape != p.shape:
+            return False
+        for a in x.ins:
+            if a is not p and is_array(a) and p in memory.of(a):
+                if a not in made:
+                    return False
+                y = stretch[made[a]]  # type: ignore[index]
+                if id(y) not in seen:
+                    seen.add(id(y))
+                    todo.append(y)
+    return True
 
 
 def _light(e: Equation) -> bool:

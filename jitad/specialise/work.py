@@ -49,6 +49,10 @@ class Work:
         """The operations of an iteration that are not of loops and arrays of unknown size."""
         return self._found[()]
 
+    def about(self, each: int) -> int:
+        """The operations of an iteration, unknown extents and counts taken for `each`."""
+        return sum(times * each ** len(product) for product, times in self._found.items())
+
     def enough(self, least: int) -> bool:
         """Can it take that many operations?"""
         if not isinstance(self._count, Lit) or not set(self._found) <= {()}:

@@ -2,12 +2,16 @@
 
 A loop *needs no past* if no value that the adjoint code wants depends on what earlier iterations
 left behind: sums over data, map loops, likelihoods over observations.  Its reverse iteration then
-starts from the index alone.  If moreover all it carries are sums, or stores at places that differ
+starts from the index alone.  What earlier iterations left in an array that no later one overwrites
+is there still, and no past: each column of an orthogonalisation is made of the columns before it.
+If moreover all it carries are sums, or stores at places that differ
 from iteration to iteration, iterations commute: the reverse loop may run forwards, and in the
 place of the forward loop.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from jitad.primitives import TABLE
 from jitad.sweeps.scope import Scope
@@ -18,10 +22,13 @@ from jitad.tape.types import Array
 _ADDITIVE = {"add", "sub", "neg", "cast", "ident", "sum", "pack"}
 
 
-def needs_no_past(e: Equation, active: set[Var], scope: Scope) -> bool:
-    """True if nothing the adjoint code of this `for` needs depends on carried values."""
+def needs_no_past(
+    e: Equation, active: set[Var], scope: Scope, there: Collection[Var] = ()
+) -> bool:
+    """True if nothing the adjoint code of this `for` needs depends on carried values, but for
+    numbers that are read (`there`) and are still in place after the loop."""
     body = e.blocks[0]
-    late = closure(body.params[1:], successors(predecessors(body, control=True)))
+    late = _late(e, there)
     for x in walk(body):
         if any(v in scope.lost for v in x.outs):
             return False
@@ -34,6 +41,27 @@ def needs_no_past(e: Equation, active: set[Var], scope: Scope) -> bool:
     if scope.visible:
         return True
     return all(scope.available(v) for v in free_vars(body) if isinstance(v.type, Array))
+
+
+def keeps_arrays(e: Equation, active: set[Var], there: Collection[Var]) -> bool:
+    """Would a loop inside this one record an array in each of its iterations?"""
+    return any(
+        isinstance(a.type, Array) and a in late
+        for y in walk(e.blocks[0]) if y.op in ("for", "while")
+        for late in [_late(y, there)]
+        for x in walk(y.blocks[-1]) if any(v in active for v in x.outs)
+        for a in wants(x, active)
+    )  # fmt: skip
+
+
+def _late(loop: Equation, there: Collection[Var]) -> set[Var]:
+    """What depends on what iterations before have left behind, but for numbers still in place."""
+    body = loop.blocks[-1]
+    edges = predecessors(body, control=True)
+    for x in walk(body):
+        if x.outs and x.outs[0] in there:
+            edges[x.outs[0]] = [a for a in x.ins[1:] if isinstance(a, Var)]
+    return closure(body.params[1 if loop.op == "for" else 0 :], successors(edges))
 
 
 def wants(x: Equation, active: set[Var]) -> list[Var]:

@@ -5,20 +5,26 @@ It is copied there, with variables of its own, and is swept like any visible cod
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from jitad.sweeps.scope import Scope
-from jitad.tape.copy import Env, copy_block, renew
-from jitad.tape.ir import Atom, Block, Equation, Var, free_vars
+from jitad.sweeps.settled import Settled
+from jitad.sweeps.versions import READ
+from jitad.tape.copy import Env, copy_block, read, renew
+from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, walk
 
 if TYPE_CHECKING:
     from jitad.sweeps.reverse import Reverse
 
 
 def again(
-    sweep: Reverse, e: Equation, inner: Scope, k: Var, effects: bool
+    sweep: Reverse, e: Equation, inner: Scope, k: Var, effects: bool, there: Mapping[int, Settled]
 ) -> tuple[list[Var], list[Atom]]:
-    """Run a body's forward part in the reverse iteration; (carried parameters, results)."""
+    """Run a body's forward part in the reverse iteration; (carried parameters, results).
+
+    `there`: numbers of carried arrays that are read as the loop has left them.
+    """
     b, scope = sweep.b, inner.parent
     assert scope is not None
     body = e.blocks[-1]
@@ -31,7 +37,69 @@ def again(
     primal = [
         renew(p, scope.shaped(a), env) for p, a in zip(body.params[index:], init, strict=True)
     ]
-    return primal, _copied(sweep, body, env, effects)
+    results = _copied(sweep, body, env, effects)
+    for number, found in there.items():
+        _Left(sweep, scope, e.outs[number], found, env).read(b.blocks[-1])
+    return primal, results
+
+
+class _Left:
+    """What a forward part that runs again reads of an array, or has stored there before, is read
+    of the version that the loop has left; it is credited to what it stands for."""
+
+    def __init__(
+        self, sweep: Reverse, scope: Scope, last: Var, found: Settled, env: Env
+    ) -> None:
+        self.sweep, self.scope, self.last = sweep, scope, last
+        self.versions = {env[v] for v in found.versions if v in env}
+        self.kept = {env[v] for v in found.kept if v in env}
+
+    def read(self, block: Block) -> None:
+        names: dict[Atom, Atom] = {}
+        for x in walk(block):
+            if x.op in ("load", "slice") and x.ins[0] in self.versions:
+                v = x.ins[0]
+                assert isinstance(v, Var)
+                if v not in names:
+                    names[v] = self._named(v, "ident", (self.last,))
+                x.ins = (names[v], *x.ins[1:])
+        self._stored(block)
+        block.equations[:0] = [self.sweep.b.sources[v] for v in names.values()]  # type: ignore[index]
+
+    def _stored(self, block: Block) -> None:
+        equations: list[Equation] = []
+        now: Env = {}
+        for x in block.equations:
+            x.ins = tuple(read(a, now) for a in x.ins)
+            for inner in x.blocks:
+                _rename(inner, now)
+                self._stored(inner)
+            equations.append(x)
+            if x.op in READ and x.ins[0] in self.versions and x.ins[1] in self.kept:
+                v = x.ins[1]
+                assert isinstance(v, Var)
+                now[v] = self._named(v, READ[x.op], (self.last, *x.ins[2:]), **x.params)
+                equations.append(self.sweep.b.sources[now[v]])  # type: ignore[index]
+        block.equations[:] = equations
+        block.results[:] = [read(a, now) for a in block.results]
+
+    def _named(self, v: Var, op: str, ins: tuple[Atom, ...], **params: object) -> Var:
+        same = Var(v.type, v.shape, v.name)
+        self.sweep.b.sources[same] = Equation(op, ins, (same,), params)
+        self.scope.origin[same] = self.scope.origin.get(v, v)
+        for known in (self.sweep.active, self.sweep.reached.near):
+            if v in known:
+                known.add(same)
+        return same
+
+
+def _rename(block: Block, now: Env) -> None:
+    if now:
+        for x in walk(block):
+            x.ins = tuple(read(a, now) for a in x.ins)
+            for inner in x.blocks:
+                inner.results[:] = [read(a, now) for a in inner.results]
+        block.results[:] = [read(a, now) for a in block.results]
 
 
 def condition_again(

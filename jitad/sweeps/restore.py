@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 
 from jitad.primitives import TABLE
 from jitad.primitives.table import costly
-from jitad.sweeps.again import wants
+from jitad.sweeps.again import keeps_arrays, needs_no_past, wants
 from jitad.sweeps.cut import minimum_cut
 from jitad.sweeps.scope import Scope
-from jitad.sweeps.settled import settled
+from jitad.sweeps.settled import Settled, settled
 from jitad.sweeps.versions import READ, reads, undo
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom, Block, Equation, Var, free_vars, walk
@@ -228,6 +228,30 @@ def lasting(e: Equation, active: set[Var], scope: Scope) -> dict[int, list[Atom]
                 scope.kept.update(found.kept)
         out[k] = trail(body, r)
     return out
+
+
+def in_place(e: Equation, active: set[Var], scope: Scope) -> dict[int, Settled]:
+    """Carried arrays that let the forward part run again in the reverse iteration, as all that it
+    reads of them is still there after the loop.
+
+    Empty where something else has a past, or where no inner loop would record arrays: then what
+    is asked for is had for less.
+    """
+    if not scope.visible or not keeps_arrays(e, active, ()):
+        return {}
+    out: dict[int, Settled] = {}
+    reads: set[Var] = set()
+    for k, j in restorable(e).items():
+        v = e.outs[k]
+        if k == j and e.blocks[0].results[k] is not carried_params(e)[k] and (
+            v not in scope.versions.current
+        ):
+            found = settled(e, k, scope.sources)
+            if found is not None and not found.lost:
+                out[k] = found
+                reads |= found.reads
+    good = keeps_arrays(e, active, reads) and needs_no_past(e, active, scope, reads)
+    return out if good else {}
 
 
 def _leaves_less(e: Equation, array: Var, lost: set[Var], active: set[Var]) -> bool:

@@ -29,7 +29,7 @@ from jitad.sweeps.only import condition, under
 from jitad.sweeps.reached import Reached, infinite, steep
 from jitad.sweeps.records import settle
 from jitad.sweeps.repeat import again, branch_again, condition_again
-from jitad.sweeps.restore import Unwinding, before, lasting, plan, trail
+from jitad.sweeps.restore import Unwinding, before, in_place, lasting, plan, trail
 from jitad.sweeps.rules import conform, contributions
 from jitad.sweeps.scope import Scope, trips
 from jitad.tape.build import Builder
@@ -368,13 +368,13 @@ class Reverse:
         twin = (
             repeatable and any_order and self.fusible(e, [s for s in seeds if s is not None], scope)
         )
-        rerun = twin or (
-            repeatable and e.op == "for"
-            and not any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
-            and needs_no_past(e, self.active, scope)
-        )  # fmt: skip
+        dear = any(x.op in CALLS for x in walk(body))  # what is dear, is recorded
+        may = repeatable and e.op == "for" and not dear and not twin
+        rerun = twin or (may and needs_no_past(e, self.active, scope))
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
+        there = in_place(e, self.active, scope) if may and not rerun else {}
+        rerun = rerun or bool(there)
         op, index = ("while", 0) if twin and e.op == "while" else ("for", 1)
         count = trips(e, scope) if op == "for" else None
         kept = {} if rerun else lasting(e, self.active, scope)
@@ -387,7 +387,7 @@ class Reverse:
         with b.block(*[k_var][:index], isolated=True) as new:
             inner.reverse = new
             if rerun:
-                primal, results = again(self, e, inner, k_var, twin)
+                primal, results = again(self, e, inner, k_var, twin, there)
                 forward = list(new.equations)
                 inner.forward = new
                 inner.own([*primal, *new.params], forward)

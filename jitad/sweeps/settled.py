@@ -14,7 +14,7 @@ Source: the dependence test of loop-carried levels, Allen & Kennedy 1987.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from jitad.primitives.table import TABLE, costly
@@ -23,6 +23,8 @@ from jitad.tape.ir import Atom, Block, Equation, Lit, Var, free_vars, walk
 from jitad.tape.linear import Forms, Linear, is_integer, variable
 from jitad.tape.prove import Known
 from jitad.tape.types import Array
+
+Theirs = Callable[[Linear], Linear]
 
 _DEEP = 12  # equations looked through
 _PAIRS = 200  # of accesses looked at
@@ -34,6 +36,8 @@ class Settled:
 
     lost: set[Var] = field(default_factory=set)  # read, and overwritten or not proved to stay
     kept: dict[Var, Equation] = field(default_factory=dict)  # stored value -> how it is read there
+    versions: set[Var] = field(default_factory=set)  # of the array, in the loop
+    reads: set[Var] = field(default_factory=set)  # all that is read of them
 
 
 def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settled | None:
@@ -42,17 +46,18 @@ def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settle
     None where something else than its elements is used: its last version won't do then.
     """
     body = e.blocks[0]
-    found = _Accesses(e, sources)
+    found = Accesses(e, sources)
     end = found.block(body, body.params[1 + number])
     if end is not body.results[number] or not found.plain or not found.once(body):
         return None
-    out = Settled()
+    out = Settled(versions=found.versions)
     reads = [a for a in found.all if not a.written]
     stored = [a for a in found.all if a.written and _worth(a.equation, sources)]
     writes = [a for a in found.all if a.written]
     if (len(reads) + len(stored)) * len(writes) > _PAIRS:
         return None
     for a in reads:
+        out.reads.add(a.equation.outs[0])
         if a.stale or not all(found.apart(a, w) for w in writes):
             out.lost.add(a.equation.outs[0])
     for a in stored:
@@ -80,7 +85,7 @@ def _reread(store: Equation, v: Var) -> Equation:
 
 
 @dataclass(frozen=True)
-class _Access:
+class Access:
     """A read or a write: where, in which loops, and as which in the order of the text."""
 
     equation: Equation
@@ -94,7 +99,7 @@ class _Access:
     stale: bool = False  # it reads a version that has been superseded
 
 
-class _Integers:
+class Integers:
     """Integers as sums of what is not known further, with what follows from how they are made."""
 
     def __init__(self, sources: Mapping[Var, Equation]) -> None:
@@ -124,18 +129,18 @@ class _Integers:
             self.known.either[a] = (ins[0], ins[1])
 
 
-class _Accesses:
+class Accesses:
     """Where the body of a loop reads and writes an array, in the order of the text."""
 
     def __init__(self, e: Equation, sources: Mapping[Var, Equation]) -> None:
-        self.integers = _Integers(sources)
-        self.all: list[_Access] = []
+        self.integers = Integers(sources)
+        self.all: list[Access] = []
         self.plain = True
         self.inside = {*e.blocks[0].params}
         for x in walk(e.blocks[0]):
             self.inside.update(x.outs)
             self.inside.update(p for b in x.blocks for p in b.params)
-        self._versions: set[Var] = set()
+        self.versions: set[Var] = set()
         self._loops: tuple[Equation, ...] = ()
         self._facts: tuple[tuple[Linear, ...], ...] = ()
         self._enter(e)
@@ -156,19 +161,19 @@ class _Accesses:
     def block(self, block: Block, now: Atom) -> Atom:
         """Enter all accesses; gives the version that the block ends with."""
         assert isinstance(now, Var)
-        self._versions.add(now)
+        self.versions.add(now)
         for e in block.equations:
-            mine = [a for a in e.ins if a in self._versions]
-            if e.op in READ and e.ins[0] in self._versions:
+            mine = [a for a in e.ins if a in self.versions]
+            if e.op in READ and e.ins[0] in self.versions:
                 self.plain &= len(mine) == 1 and e.ins[0] is now
                 self._access(e, 2, True)
                 now = e.outs[0]
-                self._versions.add(now)
+                self.versions.add(now)
             elif e.op in ("load", "slice") and mine:
                 self._access(e, 1, False, stale=e.ins[0] is not now)
             elif e.op in ("for", "while", "if"):
                 now = self._structured(e, now)
-            elif mine or (e.blocks and self._versions.intersection(free_vars(*e.blocks))):
+            elif mine or (e.blocks and self.versions.intersection(free_vars(*e.blocks))):
                 self.plain = False
         return now
 
@@ -177,12 +182,12 @@ class _Accesses:
         if e.op != "if":
             self._enter(e)
         carried = e.ins[3:] if e.op == "for" else e.ins[1:] if e.op == "if" else e.ins
-        mine = [k for k, a in enumerate(carried) if a in self._versions]
+        mine = [k for k, a in enumerate(carried) if a in self.versions]
         after = now
         if e.op == "if":
             ends = [self.block(b, now) for b in e.blocks]
             outs = [k for k in range(len(e.outs))
-                    if any(b.results[k] in self._versions for b in e.blocks)]  # fmt: skip
+                    if any(b.results[k] in self.versions for b in e.blocks)]  # fmt: skip
             self.plain &= not mine and len(outs) <= 1
             if outs:
                 self.plain &= all(
@@ -193,7 +198,7 @@ class _Accesses:
                 self.plain &= all(end is now for end in ends)
         elif mine:
             self.plain &= e.op == "for" and len(mine) == 1 and carried[mine[0]] is now
-            self.plain &= not any(a in self._versions for a in e.ins[:3])
+            self.plain &= not any(a in self.versions for a in e.ins[:3])
             k, body = mine[0], e.blocks[-1]
             if self.plain:
                 end = self.block(body, body.params[1 + k])
@@ -203,14 +208,14 @@ class _Accesses:
         else:
             for b in e.blocks:
                 self.plain &= self.block(b, now) is now
-                self.plain &= not any(r in self._versions for r in b.results)
-        self._versions.add(after)
+                self.plain &= not any(r in self.versions for r in b.results)
+        self.versions.add(after)
         self._loops, self._facts = loops, facts
         return after
 
     def once(self, block: Block) -> bool:
         """Is one version a result of the block, and no other?"""
-        return sum(r in self._versions for r in block.results) == 1
+        return sum(r in self.versions for r in block.results) == 1
 
     def _access(self, e: Equation, head: int, written: bool, stale: bool = False) -> None:
         low: list[Linear] = []
@@ -231,7 +236,7 @@ class _Accesses:
                     first, last = variable(Var(e.ins[head].type)), variable(Var(e.ins[head].type))
             low.append(first)
             high.append(last)
-        access = _Access(
+        access = Access(
             e, written, len(self.all), self._loops, self._facts,
             tuple(low), tuple(high), tuple(filled), stale,
         )  # fmt: skip
@@ -239,7 +244,7 @@ class _Accesses:
 
     # -- the proof ------------------------------------------------------------------------------
 
-    def apart(self, a: _Access, w: _Access) -> bool:
+    def apart(self, a: Access, w: Access) -> bool:
         """Does no run of the write w that comes after one of the access a touch its place?"""
         common = 0
         for x, y in zip(a.loops, w.loops, strict=False):
@@ -251,14 +256,36 @@ class _Accesses:
             levels.append(None)
         return all(self._apart(a, w, common, level) for level in levels)
 
-    def _apart(self, a: _Access, w: _Access, common: int, level: int | None) -> bool:
+    def _apart(self, a: Access, w: Access, common: int, level: int | None) -> bool:
         """The same where the loop of this level has gone on, the ones around it standing still."""
         still = common if level is None else level
         same = {x.blocks[0].params[0] for x in w.loops[:still] if x.op == "for"}
+
+        def gone(theirs: Theirs) -> list[Linear]:
+            loop = w.loops[level] if level is not None else None
+            if loop is None or loop.op != "for":
+                return []
+            step = self.integers.of(loop.ins[1])
+            if step.terms or not step.constant:
+                return []
+            index = variable(loop.blocks[0].params[0])
+            by = theirs(index) - index
+            return [(by if step.constant > 0 else by * -1).plus(-abs(step.constant))]
+
+        return self.never(a, w, same, gone)
+
+    def never(
+        self, a: Access, w: Access, same: Collection[Var],
+        facts: Callable[[Theirs], Iterable[Linear]],
+    ) -> bool:  # fmt: skip
+        """Do a run of a and one of w never touch one place, where these facts hold?
+
+        Indices of loops are the same in both if they are in `same`; else `theirs` of a sum has
+        those of w's.
+        """
         new: dict[Var, Linear] = {}
 
         def theirs(form: Linear) -> Linear:
-            """With the variables of the write's own iteration."""
             for v, _ in form.terms:
                 if v in self.inside and v not in same:
                     if v not in new:
@@ -268,18 +295,11 @@ class _Accesses:
 
         known = self.integers.known
         before = known.mark()
-        for facts in (*a.facts, a.filled):
-            known.assume(facts)
-        for facts in (*w.facts, w.filled):
-            known.assume(map(theirs, facts))
-        if level is not None and w.loops[level].op == "for":
-            loop = w.loops[level]
-            step = self.integers.of(loop.ins[1])
-            if not step.terms and step.constant:
-                index = variable(loop.blocks[0].params[0])
-                towards = 1 if step.constant > 0 else -1
-                gone = (theirs(index) - index) * towards
-                known.assume([gone.plus(-abs(step.constant))])
+        for held in (*a.facts, a.filled):
+            known.assume(held)
+        for held in (*w.facts, w.filled):
+            known.assume(map(theirs, held))
+        known.assume(facts(theirs))
         proved = any(
             known.proves((theirs(wl) - ah).plus(-1)) or known.proves((al - theirs(wh)).plus(-1))
             for al, ah, wl, wh in zip(a.low, a.high, w.low, w.high, strict=True)

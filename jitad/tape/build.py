@@ -338,7 +338,7 @@ class Leaf(Number):
 
     def _refuse(self, what: str) -> JitadTypeError:
         named = self.builder.inputs_of(self.atom)
-        if named:
+        if named and self.builder.example(self.atom) is None and not self.builder.examples:
             return JitadTypeError(
                 f"{what} must be known when the function is compiled; it depends on {named}", None,
                 "From @njit code pass a literal, or call the function from Python (or give "
@@ -383,7 +383,7 @@ class Leaf(Number):
         return complex(self.known("a complex"))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        raise self._refuse("a NumPy array")
+        return np.array(self.known("a NumPy array"))
 
 
 _INTEGERS = tuple(Scalar(d, py) for d in ("b1", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1")

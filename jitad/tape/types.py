@@ -71,6 +71,10 @@ class Stack:
 
 Type = Scalar | Array | Stack
 
+# What tapes compute with; complex numbers are two of these.
+DTYPES = frozenset(("f8", "f4", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "b1"))
+COMPLEX_DTYPES = frozenset(("c16", "c8"))
+
 FLOAT = Scalar("f8")
 INT = Scalar("i8", py=True)
 BOOL = Scalar("b1", py=True)

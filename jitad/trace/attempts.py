@@ -9,7 +9,9 @@ is handed on as one more variable; what comes after them is a detour again.
 
 from __future__ import annotations
 
+import contextlib
 import dis
+import functools
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -64,16 +66,16 @@ class Left(Exception):
         self.loop = loop
 
 
-def without(raised: Any, loop: Any) -> Any:
-    """What was raised besides, where this loop was left as well."""
+def without(raised: Any, gone: Callable[[Any], bool]) -> Any:
+    """What was raised besides exceptions of this kind."""
     inner = _there(raised)
     among = inner.among if type(inner) is Among else (inner,)
-    if not any(isinstance(e, Left) and e.loop is loop for e in among):
+    others = [e for e in among if not gone(e)]
+    if len(others) == len(among):
         return raised
-    others = [e for e in among if not (isinstance(e, Left) and e.loop is loop)]
     if not others:
         return None
-    is_other = spread(lambda e: not (isinstance(e, Left) and e.loop is loop), inner)
+    is_other = spread(lambda e: not gone(e), inner)
     flag = bind("logical_and", raised.flag, is_other) if is_optional(raised) else is_other
     flags = [f for f, e in zip((*inner.flags, True), among, strict=True) if e in others]
     return Perhaps(flag, one_of(flags[:-1], others), "", True)
@@ -407,18 +409,41 @@ def rethrow_known(raised: Any) -> None:
         raise_(raised)
 
 
-def rethrow_through(raised: Any, *managers: Any) -> None:
-    """After a `with`, whose managers were told that all went well: raise what is raised."""
+def swallowed(*managers: Any) -> tuple[type, ...]:
+    """The exceptions that a `with` of these managers ends with."""
+    return tuple(k for m in managers for k in _swallowed(m))
+
+
+def _swallowed(manager: Any) -> tuple[type, ...]:
+    return _flat(vars(manager)["_exceptions"]) if type(manager) is contextlib.suppress else ()
+
+
+def rethrow_through(raised: Any, *managers: Any) -> Any:
+    """After a `with`, whose managers were told that all went well: raise what is raised.
+
+    Gives what they swallow of it.
+    """
     if not is_optional(raised):
-        return
-    if not all(map(_ignores_exceptions, managers)):
-        trace = current()
-        raise JitadError(
-            "an exception that depends on traced values passes through a `with`, whose manager "
-            "may look at it", None if trace is None else trace.builder.pos,
-            "Test the condition with `if`.",
-        )  # fmt: skip
-    rethrow(raised)
+        return raised
+    left = raised
+    for m in reversed(managers):
+        if type(m) is contextlib.suppress:
+            left = without(left, functools.partial(_is_one_of, _swallowed(m)))
+            if left is None:
+                return raised
+        elif not _ignores_exceptions(m):
+            trace = current()
+            raise JitadError(
+                "an exception that depends on traced values passes through a `with`, whose "
+                "manager may look at it", None if trace is None else trace.builder.pos,
+                "Test the condition with `if`.",
+            )  # fmt: skip
+    rethrow(left)
+    return None if left is raised else raised
+
+
+def _is_one_of(kinds: tuple[type, ...], error: Any) -> bool:
+    return isinstance(error, kinds)
 
 
 def _ignores_exceptions(manager: Any) -> bool:

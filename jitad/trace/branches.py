@@ -160,7 +160,7 @@ class Branches:
         self.inline = False  # the other branch raises, so this one needs no block
 
     def __enter__(self) -> None:
-        self.trace.conditions.append((self.site.pos, self.test))
+        self.trace.conditions.append((self.site.pos, self.test, not self.ends))
         if not self.inline:
             self.depth = len(self.trace.detours)
             self.regions.append(Region(self.trace, escapes=True))

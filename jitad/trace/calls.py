@@ -44,7 +44,7 @@ from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
-from jitad.trace.selected import asked, spread
+from jitad.trace.selected import asked, holds_among, spread, spread_within
 from jitad.trace.texts import known
 from jitad.trace.unset import is_among, is_optional
 from jitad.values.array import ArrayHandle, wrap
@@ -94,6 +94,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if replacement is not None:
         if type(f) in _LIBRARY and f in calling:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
+        if trace is not None and any(map(holds_among, args)):
+            return spread_within(lambda *a: call(f, *a, **kwargs), args)
         return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
@@ -124,7 +126,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
                 return places.dict_item(container, *args)
-            if f.__name__ == "get" and isinstance(args[0], Leaf):
+            if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
                 return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
@@ -314,7 +316,7 @@ def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
         raise Again(replace(insight, recursive=insight.recursive | {code}, ending=ending))
     # Recursion ends where its conditions are decided by ints and extents: rely on those.
     example = trace.builder.example
-    found = {p for p, test in trace.conditions[since:] if example(test.atom) is not None}
+    found = {p for p, test, _ in trace.conditions[since:] if example(test.atom) is not None}
     if not found <= insight.relied:
         raise Again(replace(insight, relied=insight.relied | found))
     if len(trace.nested[code]) < MAX_UNFOLDED:
@@ -471,11 +473,10 @@ def _is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
     if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
         return False
-    if isinstance(value, (list, dict, tuple, functools.partial)) or hasattr(value, "py_func"):
+    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
         return False
-    if type(value) in COMPILED:
-        return False
-    return hasattr(value, "__dict__") and trace.captures.path_of(value) is not None
+    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
+            and trace.captures.path_of(value) is not None)  # fmt: skip
 
 
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ import numpy as np
 from jitad.errors import GuardMiss, JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.floatlists import is_long
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
@@ -37,6 +37,7 @@ from jitad.values.stand_ins import maker
 
 MAX_ELEMENTS = 10_000  # of a list or dict from outside
 WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
+MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
 MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
 
 
@@ -73,6 +74,8 @@ class Captures:
     _restores: list[Callable[[], None]] = field(default_factory=list)
     came_apart: frozenset[Any] = frozenset()  # where lists of floats are that come apart
     needless: set[Any] = field(default_factory=set)  # those that might
+    contents: bool = False  # the numbers in arrays of ints, and extents, must be known
+    ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -132,6 +135,9 @@ class Captures:
                 return self._complex(path, value, Guard(path, "type", type(value)))
             case np.ndarray() if value.ndim and value.dtype.kind == "c":
                 return self._complex_array(path, value)
+            case np.floating() if value.dtype.str[1:] not in DTYPES:
+                self.guards.append(Guard(path, "value", value))
+                return value
             case float() | np.floating():
                 return self._input(path, type_of_constant(value))
             case np.ndarray() if not value.ndim:
@@ -305,18 +311,34 @@ class Captures:
                 f"{path} is a {type(value).__name__}, whose arithmetic is its own",
                 self.builder.pos, "Make it an ordinary array: np.asarray(a).",
             )  # fmt: skip
-        wide = value.dtype.itemsize > (16 if value.dtype.kind == "c" else 8)
-        if value.dtype.kind not in "biufc" or not value.dtype.isnative or wide:
+        if value.dtype.str[1:] not in DTYPES or not value.dtype.isnative:
             raise JitadTypeError(
                 f"{path} is an array of {value.dtype}", self.builder.pos,
-                "Only arrays of numbers of 64 bits at most, in the machine's byte order, can be "
-                "traced.",
+                "Only arrays of integers, and of floats of 32 and 64 bits, in the machine's byte "
+                "order, can be traced.",
             )  # fmt: skip
-        leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
-        handle = ArrayHandle(leaf)
+        if self.must_be_known(path, value):
+            handle = self.known_array(path, value)
+        else:
+            leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
+            handle = ArrayHandle(leaf)
+            self.register(handle, path)
         found(handle)
         self._arrays[id(value)] = handle
         self._handles[id(handle)] = (path, value)
+        return handle
+
+    def must_be_known(self, path: Path, value: np.ndarray) -> bool:
+        """Whether this is an array of ints, or of bools, whose numbers the trace has to know."""
+        if value.dtype.kind not in "biu" or value.size > MAX_KNOWN:
+            return False
+        self.ints.add(path)
+        return self.contents
+
+    def known_array(self, path: Path, value: np.ndarray) -> ArrayHandle:
+        """An array from outside as it is now, which a guard asks for."""
+        self.guards.append(Guard(path, "content", value.copy()))
+        handle = ArrayHandle(value.copy())
         self.register(handle, path)
         return handle
 
@@ -353,7 +375,10 @@ class Captures:
         return Leaf(self.builder, var)
 
     def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
-        """A parameter of the tape; axes of extent 1 are literal, the others are not 1."""
+        """A parameter of the tape; axes of extent 1 are literal, the others are not 1.
+
+        Where contents must be known, so must all extents.
+        """
         b = self.builder
         if isinstance(type, Scalar) and len(b.blocks[0].params) > MAX_NUMBERS:
             raise JitadError(
@@ -363,13 +388,14 @@ class Captures:
         with b.at_root():
             var = b.input(type, name)
             if extents is not None and isinstance(type, Array):
+                self.ints |= {name} if extents else set()
                 shape: list[Atom] = []
                 for n, dim in zip(extents, var.shape, strict=True):
-                    one = n == 1
-                    test = b.emit("eq" if one else "ne", dim, lit(1))
-                    what = f"an extent of {name} is {'' if one else 'not '}1"
+                    fixed = n == 1 or self.contents
+                    test = b.emit("eq", dim, lit(n)) if fixed else b.emit("ne", dim, lit(1))
+                    what = f"an extent of {name} is {n if fixed else 'not 1'}"
                     b.emit("check", test, exception=GuardMiss, message=what)
-                    shape.append(lit(1) if one else dim)
+                    shape.append(lit(n) if fixed else dim)
                     b.examples[dim] = n
                 var.shape = tuple(shape)
             return var

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
+from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
-from jitad.trace.forms import Form, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
 from jitad.trace.resized import resized
 from jitad.trace.snapshot import Arr, Snapshot
+from jitad.trace.unify import Mismatch
 
 
 def with_extents(
@@ -34,7 +37,33 @@ def with_extents(
             ends = end.parts if hasattr(end, "parts") else entry.parts
             triples = zip(f.parts, entry.parts, ends, strict=True)
             f.parts = tuple(with_extents(b, *x, outside, room) for x in triples)
+        case Grown(element=element):
+            return replace(f, element=_measured(b, element, outside))
     return f
+
+
+def _measured(b: Builder, f: Form, outside: Callable[[Atom], bool]) -> Form:
+    """The form of an element, by extents that are computed before the loop: so long are rows."""
+    match f:
+        case Handle(t, shape, of):
+            return Handle(t, tuple(_before(b, n, outside) for n in shape), of)
+        case Record(of, parts):
+            return Record(of, tuple(_measured(b, p, outside) for p in parts))
+        case Maybe(part, name, none):
+            return Maybe(_measured(b, part, outside), name, none)
+    return f
+
+
+def _before(b: Builder, n: Atom, outside: Callable[[Atom], bool]) -> Atom:
+    """An integer of the loop's body, computed before the loop."""
+    if outside(n):
+        return n
+    source = b.sources.get(n)  # type: ignore[arg-type]
+    if source is None or source.op not in TABLE or not TABLE[source.op].elementwise:
+        raise Mismatch("a list of unknown length of arrays whose extents the loop changes")
+    ins = [_before(b, m, outside) for m in source.ins]
+    out: Atom = b.emit(source.op, *ins, **source.params)
+    return out
 
 
 def entries(f: Form) -> list[Any]:

@@ -36,6 +36,9 @@ def forked(test: Leaf, then: Callable[[], Any], orelse: Callable[[], Any]) -> An
     """One of two values, with no name for what they were joined from."""
     trace = current()
     assert trace is not None and trace.builder.pos is not None
+    for _, known, side in trace.conditions:  # of two things of one condition, both are its one
+        if known.atom is test.atom:
+            return then() if side else orelse()
     return _of_branches(trace, test, trace.builder.pos, then, orelse, True)
 
 

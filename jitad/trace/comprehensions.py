@@ -2,8 +2,9 @@
 
 `[e for t in it if c]` becomes a call of a function defined just before the statement, as CPython
 itself compiles it: `def _jcomp1(it): out = []; for t in it: if c: out.append(e); return out`.
-The loop in it is then rewritten as every other.  `sum`, `any` and `all` of a
-generator fold as they go, because over a range of traced length there is no list to make.
+The loop in it is then rewritten as every other.  What `:=` binds in it is `nonlocal` there.
+`sum`, `any` and `all` of a generator fold as they go, because over a range of traced length there
+is no list to make.
 Lambdas that hold a comprehension become functions first.
 """
 
@@ -25,6 +26,7 @@ class Hoist(ast.NodeTransformer):
         self.shadowed = shadowed  # is this builtin's name taken by something else here?
         self.before: list[ast.stmt] = []
         self.count = itertools.count(1)
+        self.globals: set[str] = set()
 
     def body(self, stmts: list[ast.stmt]) -> list[ast.stmt]:
         outer, out = self.before, []
@@ -51,6 +53,10 @@ class Hoist(ast.NodeTransformer):
                 self.visit(s)
         return node
 
+    def visit_Global(self, node: ast.Global) -> ast.AST:
+        self.globals |= set(node.names)
+        return node
+
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         if not any(isinstance(n, COMPREHENSIONS) for n in ast.walk(node.body)):
             return node
@@ -67,9 +73,18 @@ class Hoist(ast.NodeTransformer):
                           args=[ast.GeneratorExp() as g, *rest], keywords=[]):  # fmt: skip
                 if self.shadowed(fold):
                     return self.generic_visit(node)
-                if len(rest) <= (fold == "sum") and not _binds_or_waits(g):
+                if len(rest) <= (fold == "sum") and not self.waits(g):
                     return self.fold(node, fold, g, rest)
         return self.generic_visit(node)
+
+    def waits(self, node: ast.AST) -> bool:
+        """Left to CPython: `async for` needs its own function, a global no variable."""
+        return any(
+            isinstance(n, (ast.Await, ast.Yield, ast.YieldFrom))
+            or (isinstance(n, ast.NamedExpr) and n.target.id in self.globals)
+            or (isinstance(n, ast.comprehension) and n.is_async)
+            for n in ast.walk(node)
+        )
 
     def fold(self, node: ast.Call, fold: str, g: ast.GeneratorExp, rest: list[ast.expr]) -> ast.AST:
         match fold:
@@ -86,7 +101,7 @@ class Hoist(ast.NodeTransformer):
         return self.function(node, g, act, args, values, [], ast.Return(last))
 
     def comprehension(self, node: ast.AST) -> ast.AST:
-        if _binds_or_waits(node):
+        if self.waits(node):
             return node
         out = ast.Name("_jout", ast.Load())
         match node:
@@ -121,22 +136,20 @@ class Hoist(ast.NodeTransformer):
                 body = ast.If(test, [body], [])
             body = ast.For(g.target, g.iter, [body], [])
         parameters = ast.arguments([], [ast.arg(a) for a in args], None, [], [], None, [])
+        bound = sorted({n.target.id for n in ast.walk(comp) if isinstance(n, ast.NamedExpr)})
         stmts = [*head, body, *([tail] if tail else [])]
+        if bound:  # in this function, of which they are variables, whether bound before or not
+            stmts.insert(0, ast.Nonlocal(bound))
+            never = [ast.Assign([ast.Name(n, ast.Store())], ast.Constant(None)) for n in bound]
+            self.before.append(_at(ast.If(ast.Constant(False), list(never), []), node))
         definition = _at(ast.FunctionDef(name, parameters, stmts, [], None, None), node)
         for n in ast.walk(definition):
             if not hasattr(n, "lineno") and "lineno" in n._attributes:
                 ast.copy_location(n, node)
         # what it captures is read where it is called, but for a generator
-        definition.hoisted = tail is not None
+        definition.hoisted = tail is not None and not bound
         self.before.append(self.visit(definition))
         call = ast.Call(ast.Name(name, ast.Load()), [outermost, *values], [])
         return self.generic_visit(_at(call, node))
 
 
-def _binds_or_waits(node: ast.AST) -> bool:
-    """Left to CPython: `:=` would bind in the wrong scope, `async for` needs its own function."""
-    return any(
-        isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom))
-        or (isinstance(n, ast.comprehension) and n.is_async)
-        for n in ast.walk(node)
-    )

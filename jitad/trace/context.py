@@ -53,6 +53,8 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
+    contents: bool = False  # the numbers in arrays of ints, and extents, must be known
 
 
 class Again(BaseException):
@@ -94,7 +96,8 @@ class Trace:
         # functions without rules that the derivative being traced may not call, as `tags.REFUSED`
         self.refused: dict[tuple[str, str], Pos | None] = {}
         self.orders = 0  # how many derivatives of what is being traced may be taken
-        self.conditions: list[tuple[Pos, Leaf]] = []  # of the branches that are being traced
+        # of the branches that are being traced, and which one it is
+        self.conditions: list[tuple[Pos, Leaf, bool]] = []
         self.insight = Insight()
         self.functions = Functions()
         self.recursions: list[Recursion] = []  # functions of the tape that are being traced
@@ -150,7 +153,7 @@ class Trace:
 
     def around(self) -> frozenset[Pos]:
         """Where the conditions are under which the trace is at present."""
-        return frozenset((*(p for p, _ in self.conditions), *self.rolling))
+        return frozenset((*(p for p, *_ in self.conditions), *self.rolling))
 
     def undecided(self, pos: Pos, test: Any) -> None:
         """Functions would have to be joined here: their nesting depends on a condition.

@@ -126,7 +126,7 @@ class RolledWhile(Rolled):
         return []
 
     def _is_short(self) -> bool:
-        return True  # its condition was known so far
+        return len(self.entry) == self.given  # its condition was known so far, and it is no exit
 
     def _item(self, own: list[Var]) -> Any:
         return None

@@ -203,7 +203,7 @@ class Inlined(Session):
             values, raised = settled(
                 trace, self.depth, self, self.site.names, tuple(self.values), left
             )
-            self.state, self.raised = values, without(raised, self)
+            self.state, self.raised = values, without(raised, self._is_left)
             if self.raised is not raised:
                 trace.left[id(generator)] = generator
         finally:
@@ -234,6 +234,9 @@ class Inlined(Session):
         for d in trace.detours[depth:]:
             self._let_pass(d.error)
         trace.attempts += self.waiting
+
+    def _is_left(self, error: Any) -> bool:
+        return isinstance(error, Left) and error.loop is self
 
     def _let_pass(self, error: Any) -> None:
         """What the body raises passes the generator, whose own `try` must not catch it."""

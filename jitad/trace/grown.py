@@ -18,7 +18,7 @@ from jitad.closures import is_function
 from jitad.errors import JitadValueError, RoomMiss
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import as_type
-from jitad.tape.ir import Atom, lit
+from jitad.tape.ir import Atom, Lit, lit
 from jitad.tape.types import INT, Array, Scalar, Type
 from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
 from jitad.trace.join import _container, _rebuilt, kinds, signature
@@ -115,10 +115,20 @@ def _same_extent(p: Atom, q: Atom) -> None:
     m, n = trace.builder.leaf(p), trace.builder.leaf(q)
     if extents.same(m, n):
         return
+    if _changes(trace.builder, p) != _changes(trace.builder, q):
+        raise Mismatch("a list of unknown length of arrays whose extents the loop changes")
     if not isinstance(m, Leaf) and not isinstance(n, Leaf):
         raise Mismatch(f"a list of unknown length of arrays of {m} and of {n} elements")
     require(bind("eq", m, n), JitadValueError,
             "a list of unknown length holds arrays of different extents")  # fmt: skip
+
+
+def _changes(b: Builder, n: Atom) -> bool:
+    """True of an extent that is computed from what a loop carries."""
+    if isinstance(n, Lit) or n in b.blocks[0].params:
+        return False
+    source = b.sources.get(n)
+    return source is None or any(_changes(b, m) for m in source.ins)
 
 
 def variables(f: Form) -> list[tuple[Type, tuple[Atom, ...]]]:

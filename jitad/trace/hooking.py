@@ -262,6 +262,9 @@ class Hooking(Expressions):
         out: list[ast.stmt] = []
         for n in s.attempt.certain:
             out += [*self.noted(n), ast.Assign([_store(n)], _hook("surely", _load(n)))]
+        if s.swallowed and out:
+            none = ast.Compare(_load(s.swallowed), [ast.Is()], [ast.Constant(None)])
+            return [ast.If(none, out, [])]
         self.bound |= set(s.attempt.certain)
         return out or [ast.Pass()]
 
@@ -318,10 +321,6 @@ class Hooking(Expressions):
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
         if not isinstance(node, ast.Lambda):
             self.decorated(node)
-            node.returns = None
-            for a in ast.walk(node.args):
-                if isinstance(a, ast.arg):
-                    a.annotation = None
 
     def decorated(self, node: ast.FunctionDef | ast.ClassDef) -> None:
         node.decorator_list = [_hook("decorating", self.visit(d)) for d in node.decorator_list]

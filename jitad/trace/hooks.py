@@ -20,7 +20,7 @@ from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
-from jitad.trace import branches, lists, loops, outside
+from jitad.trace import branches, keyed, lists, loops, outside
 from jitad.trace.attempts import (
     Attempt,
     catches,
@@ -30,6 +30,7 @@ from jitad.trace.attempts import (
     rethrow_known,
     rethrow_through,
     surely,
+    swallowed,
     thrown,
 )
 from jitad.trace.branches import if_, truth
@@ -84,7 +85,7 @@ __all__ = [
     "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
     "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
     "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
-    "set_attr", "set_item", "starred", "surely", "text", "thrown", "unpack", "while_",
+    "set_attr", "set_item", "starred", "surely", "swallowed", "text", "thrown", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -265,6 +266,8 @@ def In(a: Any, b: Any) -> Any:
         return lists.contains(b, a)
     if isinstance(b, (list, tuple, dict)):
         refuse_among(b)
+    if type(b) in keyed.DICTS:
+        a = keyed.plain(a)
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
         return b.holds(a)
     if isinstance(a, Leaf) or isinstance(b, Range) or (

@@ -1,6 +1,7 @@
 """What does a dict do with a key that only the kernel knows, and a list with such an index?
 
-The key is compared with those that are there: it is one of them, or none.  No key comes in by it.
+The key is compared with those that are there: it is one of them, or none.  No key comes in by it,
+unless it is an int of the arguments, which can be relied on.
 A list that is written becomes one whose elements lie in arrays (`lists.py`).
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import INT
 from jitad.trace import lists
 from jitad.trace.containers import note
-from jitad.trace.context import current
+from jitad.trace.context import Again, Trace, current
 from jitad.trace.iterables import pick
 from jitad.trace.selected import fork
 from jitad.values.kind import fail, require, type_of
@@ -25,7 +27,23 @@ from jitad.values.number import bind
 
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NEW = "a key that depends on traced values can't be new in a dict"
-_REMEDY = "Give the dict all its keys first, or use an array."
+_REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
+           "or count in an array (`np.zeros(n)`).")  # fmt: skip
+
+
+def plain(key: Any) -> Any:
+    """The int that a key is, where dicts of this function get keys by ints of its arguments."""
+    trace = current()
+    if not isinstance(key, Leaf) or trace is None or not trace.insight.keys:
+        return key
+    value = trace.builder.rely(key.atom)
+    return key if value is None else value
+
+
+def _refuse_new(trace: Trace | None, key: Leaf) -> None:
+    """A key that may be new; where it is an int of the arguments, the trace starts anew."""
+    if trace is not None and trace.builder.example(key.atom) is not None:
+        raise Again(replace(trace.insight, keys=True))
 
 
 def _search(owner: dict[Any, Any], key: Leaf) -> tuple[Any, Any, list[Any]]:
@@ -79,6 +97,8 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
     if type(owner) not in DICTS:
         return False
     found, at, keys = _search(owner, key)
+    if found is not True:
+        _refuse_new(trace, key)
     if not keys:
         raise fail(JitadTypeError, _NEW, _REMEDY)
     require(found, JitadError, f"{_NEW}: {_REMEDY}")

@@ -288,9 +288,10 @@ class While(Session):
     def __iter__(self) -> Iterator[Any]:
         pos = self.site.pos
         patience = 0 if self.trace.attempts else self.PATIENCE
-        patience = -1 if pos in self.trace.insight.relied else patience
+        insight = self.trace.insight
+        patience = -1 if pos in insight.relied or pos in insight.written_out else patience
         count = 0
-        go = decided(self.state[0], pos)
+        go = self.goes_on()
         while True:
             if go is False:
                 return
@@ -302,7 +303,7 @@ class While(Session):
                     )  # fmt: skip
                 count = self.counted(count)
                 yield self.state
-                go = decided(self.state[0], pos)
+                go = self.goes_on()
                 continue
             if isinstance(go, Leaf) or count == patience:
                 before = self.state
@@ -315,13 +316,13 @@ class While(Session):
             count = self.counted(count)
             if self.trace.attempts:  # which may make detours: no iteration is undone
                 yield self.state
-                go = decided(self.state[0], pos)
+                go = self.goes_on()
                 continue
             before = self.state
             self.inner = iteration = _Iteration(Region(self.trace))
             yield self.state
             self.inner = None
-            go = decided(self.state[0], pos)
+            go = self.goes_on()
             if isinstance(go, Leaf):  # an exit under a traced condition
                 iteration.region.drop()
                 self.state = before
@@ -330,11 +331,21 @@ class While(Session):
                 return
             iteration.region.splice()
 
+    def goes_on(self) -> Any:
+        """The condition; where the trace must know it, as it is in the call that is traced for."""
+        go, b, pos = decided(self.state[0], self.site.pos), self.trace.builder, self.site.pos
+        if isinstance(go, Leaf) and b.example(go.atom) is not None:
+            self.trace.needless.add(pos)
+            return bool(b.rely(go.atom)) if pos in self.trace.insight.written_out else go
+        return go
+
     def counted(self, count: int) -> int:
         """One iteration more is written out."""
-        if count >= context.MAX_UNROLLED:
+        relied = self.site.pos in self.trace.insight.written_out
+        most = context.MAX_RELIED if relied else context.MAX_UNROLLED
+        if count >= most:
             raise JitadError(
-                f"this loop is written out, and has more than {context.MAX_UNROLLED} "
+                f"this loop is written out, and has more than {most} "
                 "iterations", self.site.pos, "Let its condition depend on an argument.",
             )  # fmt: skip
         return count + 1

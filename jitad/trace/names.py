@@ -24,11 +24,11 @@ class Attempt(ast.With):
 
 
 class Settled(ast.Pass):
-    """Here nothing was raised in an attempt."""
+    """Here nothing was raised in an attempt, or what this variable holds."""
 
-    def __init__(self, attempt: Attempt) -> None:
+    def __init__(self, attempt: Attempt, swallowed: str = "") -> None:
         super().__init__()
-        self.attempt = attempt
+        self.attempt, self.swallowed = attempt, swallowed
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

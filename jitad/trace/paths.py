@@ -122,7 +122,8 @@ class Guard:
     """Something static that the trace relies on."""
 
     path: Path
-    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats"
+    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats",
+    # "content"
     kind: str
     expected: Any  # "same" and "apart": the path of the other thing
 
@@ -149,6 +150,10 @@ class Guard:
                 return shape_of(now) == self.expected
             case "floats":
                 return is_long(now)
+            case "content":
+                there = self.expected
+                of_kind = of_type(now, Array(there.dtype.str[1:], there.ndim))
+                return of_kind and np.array_equal(now, there)
         return False
 
 

@@ -385,7 +385,9 @@ def get_item(owner: Any, index: Any) -> Any:
             index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if isinstance(index, Leaf) and type(owner) in keyed.DICTS:
-        return keyed.get(owner, index)
+        index = keyed.plain(index)
+        if isinstance(index, Leaf):
+            return keyed.get(owner, index)
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
         if found is not None:
@@ -399,6 +401,7 @@ def get_item(owner: Any, index: Any) -> Any:
 
 def dict_item(owner: Any, key: Any) -> Any:
     """dict.__getitem__(owner, key)."""
+    key = keyed.plain(key)
     if isinstance(key, Leaf):
         return keyed.get(owner, key)
     known = isinstance(key, Number) or key in owner
@@ -431,12 +434,17 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     owner, index = present(owner), present(index)
     if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
+        if is_among((value,)):
+            spread(lambda v: set_item(v, owner, index), value)
+            return
     trace = current()
     if trace is not None:
         trace.step(sys._getframe(1))
         if stretched(owner) is not None:
             lists.put(owner, index, value)
             return
+        if type(owner) in keyed.DICTS:
+            index = keyed.plain(index)
         if isinstance(index, Leaf) and keyed.put(owner, index, value):
             return
     if not isinstance(owner, (ArrayHandle, Complex)):

@@ -13,7 +13,7 @@ import numpy as np
 from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
-from jitad.tape.types import Scalar
+from jitad.tape.types import DTYPES, Scalar
 from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
@@ -109,6 +109,8 @@ def result_form(s: Snapshot, seen: dict[int, Form] | None = None) -> Form:
     out: Form
     match s:
         case Num(complex() | np.complexfloating()):
+            out = Keep(s)
+        case Num(np.generic() as value) if value.dtype.str[1:] not in DTYPES:
             out = Keep(s)
         case Num(value) if isinstance(value, (Leaf, float)) or hasattr(value, "ndim"):
             out = Unifier().alone(s, "")

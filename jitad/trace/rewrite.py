@@ -6,6 +6,7 @@ name and positions, so tracebacks and debuggers show the user's source.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import functools
@@ -136,6 +137,8 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         made: Any = ast.FunctionDef("_jmade", node.args, [ast.Return(node.body)], [], None, None)
         node = _at(made, node)
     assert isinstance(node, ast.FunctionDef)
+    if f.__code__.co_flags & __future__.annotations.compiler_flag:
+        _annotate_by_texts(node)
     node.decorator_list, node.args.defaults = [], []
     node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     node.returns = None
@@ -151,6 +154,14 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
         raise _too_deep(f, e) from e
     node.args.kw_defaults = [None for _ in node.args.kwonlyargs]
     return node, class_name, unit
+
+
+def _annotate_by_texts(node: ast.AST) -> None:
+    """As `from __future__ import annotations` has them: what they name need not be there."""
+    for n in ast.walk(node):
+        for name in ("annotation", "returns"):
+            if (found := getattr(n, name, None)) is not None:
+                setattr(n, name, _at(ast.Constant(ast.unparse(found)), found))
 
 
 def _name_privately(node: ast.AST, class_name: str) -> None:

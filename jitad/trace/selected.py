@@ -321,6 +321,18 @@ def spread(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         raise
 
 
+def holds_among(value: Any) -> bool:
+    """Is it a sequence, an element of which is one of several things?"""
+    return type(value) in (list, tuple) and is_among(value)
+
+
+def spread_within(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """f of the arguments, with a sequence of whatever its elements are."""
+    k = next(k for k, a in enumerate(args) if holds_among(a))
+    kind = type(args[k])
+    return spread(lambda *items: f(*args[:k], kind(items), *args[k + 1 :]), *args[k])
+
+
 def asked(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The same of what answers for None as for any other thing."""
     named = {k: among_none(a) for k, a in kwargs.items()}

@@ -11,6 +11,7 @@ import contextlib
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
@@ -29,7 +30,7 @@ from jitad.values.journal import MISSING, why_stale
 from jitad.values.stand_ins import StandIn
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
-_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice)
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice, Enum)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +96,7 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
         return Per(False, None)
     if isinstance(value, Perhaps):
         return Per(value.flag, snapshot(value.value, seen), value.name, value.none)
-    if isinstance(value, _NUMBERS):
+    if isinstance(value, _NUMBERS) and not isinstance(value, Enum):
         return Num(value)
     if id(value) in seen:
         return seen[id(value)]

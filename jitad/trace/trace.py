@@ -10,10 +10,12 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from jitad.errors import Guessed, JitadError, UnknownDepthError
 from jitad.primitives.schedules import Memory
@@ -53,6 +55,7 @@ class Shaped:
 
     type: Array
     extents: tuple[int, ...]
+    content: np.ndarray | None = field(default=None, compare=False)  # should it be needed
 
 
 @dataclass(frozen=True)
@@ -155,23 +158,30 @@ def trace(
     start, first = insight, None
     while True:
         found: set[Any] = set()  # loops and lists that could do with known lengths
+        ints: set[Any] = set()  # arrays that could do with known numbers, or extents
         try:
-            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found, memory)
+            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found, ints, memory)
         except Again as again:
             insight = again.insight
         except JitadError as error:
-            if first is not None:
-                raise first from None
-            if found <= insight.written_out or raises_for_the_user(error):
+            if raises_for_the_user(error):
                 raise
-            first = error
-            insight = dataclasses.replace(start, written_out=insight.written_out | found)
+            first = first or error
+            if not found <= insight.written_out:
+                known = insight.contents
+                insight = dataclasses.replace(
+                    start, written_out=insight.written_out | found, contents=known
+                )
+            elif ints and not (insight.contents or isinstance(first, UnknownDepthError)):
+                insight = dataclasses.replace(start, contents=True)
+            else:
+                raise first from None
 
 
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
     dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None, found: set[Any],
-    memory: Memory | None,
+    ints: set[Any], memory: Memory | None,
 ) -> Traced:  # fmt: skip
     builder = Builder()
     builder.pos = caller()  # until a rewritten function runs
@@ -182,6 +192,7 @@ def _trace(
     running.insight, running.decisions, running.needless = insight, decisions, found
     running.memory = memory
     captures.came_apart, captures.needless = insight.written_out, running.needless
+    captures.contents, captures.ints = insight.contents, ints
     inputs: list[Input] = []
     captures.register(f, Path("function"))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
@@ -294,6 +305,9 @@ def _argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> An
 def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) -> Any:
     t = a.type if isinstance(a, (Shaped, Valued)) else a
     extents = a.extents if isinstance(a, Shaped) else None
+    content = a.content if isinstance(a, Shaped) else None
+    if content is not None and captures.must_be_known(path, content):
+        return captures.known_array(path, content)
     name = next((str(k) for _, k in path.steps[::-1] if isinstance(k, str)), "")
     if not name:
         name = path.root[1] if isinstance(path.root[1], str) else captures.name_of(path.root[1])

@@ -148,7 +148,7 @@ class Unifier:
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
-                case Rec(value) if isinstance(value, tuple) or is_new(s):
+                case Rec(value) if isinstance(value, (tuple, Complex)) or is_new(s):
                     kept = in_cells(s)
                     made[id(s)] = out = Record(s, ())
                     parts = zip(s.keys, s.parts, strict=True)

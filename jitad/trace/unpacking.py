@@ -21,7 +21,7 @@ from jitad.values.number import bind
 
 def unpack(value: Any, count: int | tuple[int, int]) -> Any:
     """The parts of a value that is assigned to so many targets, or to so many around a star."""
-    value = listed(among_parts(value))
+    value = listed(among_parts(present(value)))
     if isinstance(value, (ArrayHandle, Complex)) and isinstance(count, int):
         n = value.shape[0]
         if isinstance(n, Leaf):

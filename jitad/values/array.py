@@ -31,7 +31,7 @@ from jitad.values.broadcast import fit, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
-from jitad.values.kind import fail, type_of
+from jitad.values.kind import check_dtype, fail, type_of
 from jitad.values.layout import gives_view
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
@@ -47,6 +47,8 @@ class ArrayHandle(Surface):
     def __init__(self, content: Any, *, owned: bool = False) -> None:
         if isinstance(content, np.ndarray) and not content.ndim:
             content = content[()]
+        if isinstance(content, np.ndarray):
+            check_dtype(content)
         self._content = content
         self._owned = owned
         self._parent: ArrayHandle | None = None
@@ -285,7 +287,7 @@ class ArrayHandle(Surface):
             self._write_all(whole)
             return
         if not self.shape:
-            self._set(value, owned=False)
+            self._set(_alone(value, self.dtype), owned=False)
             return
         plain = not isinstance(value, Number) and not window.traced
         if isinstance(self._content, np.ndarray) and plain:
@@ -352,7 +354,8 @@ class ArrayHandle(Surface):
 
             put(self, entries, value)
             return
-        if len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries):
+        every = len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries)
+        if every and not _has_ellipsis(index):
             at = tuple(e.index for e in entries)  # type: ignore[union-attr]
             if isinstance(value, (list, tuple)) or shape_of(value):
                 raise fail(JitadValueError, "setting an array element with a sequence")
@@ -450,6 +453,14 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
+
+
+def _alone(value: Any, dtype: np.dtype[Any]) -> Any:
+    """What is written to the one element of an array without axes."""
+    if not isinstance(value, Number):
+        return dtype.type(np.asarray(value).reshape(())[()])
+    shape = getattr(value, "shape", ())
+    return bind("load", value, *[0] * len(shape)) if shape else value
 
 
 def _read_only() -> JitadError:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
-from jitad.values.kind import fail, is_number, require, type_of
+from jitad.values.kind import check_dtype, fail, is_number, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import any_complex
 
@@ -47,13 +47,13 @@ def _common_extent(met: list[Int], shapes: Sequence[Shape]) -> Int:
     return chosen
 
 
-def require_same(n: Int, m: Int, what: Any) -> None:
+def require_same(n: Int, m: Int, what: Any, error: type[JitadError] = JitadValueError) -> None:
     """Two extents must be equal: proved, relied on behind a guard, or checked."""
     for a, b in ((n, m), (m, n)):
         if isinstance(b, int) and extents.rely_on(a, b):
             return
     if not extents.same(n, m):
-        require(bind("eq", n, m), JitadValueError, what(), _remedy(n, m))
+        require(bind("eq", n, m), error, what(), _remedy(n, m))
 
 
 def _remedy(*sizes: Int) -> str:
@@ -95,6 +95,8 @@ def stretch(content: Any, shape: Shape) -> Any:
 def as_operand(value: Any) -> Any:
     """What arithmetic takes: a handle, a number, an ndarray; lists become arrays."""
     if hasattr(value, "peek") or is_number(value):
+        if isinstance(value, np.generic):
+            check_dtype(value)
         return value
     if isinstance(value, np.ndarray):
         _refuse_objects(value)
@@ -111,9 +113,7 @@ def _refuse_objects(value: np.ndarray[Any, Any]) -> None:
     if type(value) not in (np.ndarray, np.memmap):
         raise fail(JitadTypeError, f"a {type(value).__name__} has arithmetic of its own, which is "
                    "not supported", "Make it an ordinary array: np.asarray(a).")  # fmt: skip
-    if value.dtype.kind not in "biufc":
-        raise fail(JitadTypeError, f"arrays of dtype {value.dtype} are not supported",
-                   "Use arrays of numbers.")  # fmt: skip
+    check_dtype(value)
 
 
 def contents(args: Sequence[Any]) -> list[Any]:

@@ -44,6 +44,7 @@ def pair(re: Part, im: Part) -> Any:
     if re is None and im is None:
         return 0j
     re, im = zero(im) if re is None else re, zero(re) if im is None else im
+    re, im = weak(re, im), weak(im, re)
     if not shape_of(re) and not shape_of(im):
         re, im = scalar(re), scalar(im)
         if not isinstance(re, Number) and not isinstance(im, Number):

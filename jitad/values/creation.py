@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int, as_int
-from jitad.values.kind import fail, is_number, present_builder, type_of
+from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, is_traced, replaces
 
@@ -36,9 +36,7 @@ def shape_tuple(shape: Any) -> tuple[Int, ...]:
 def kind_of(dtype: Any) -> np.dtype[Any]:
     """A dtype argument; arrays of objects or text are refused."""
     found = np.dtype(dtype)
-    if found.kind not in "biufc" or not found.isnative:
-        raise fail(JitadTypeError, f"arrays of dtype {found} are not supported here",
-                   "Use arrays of floats, ints or bools.")  # fmt: skip
+    check_dtype(np.empty(0, found))
     return found
 
 

@@ -111,10 +111,11 @@ def assume_at_least(n: Int, k: Int) -> bool:
         return True
     if not isinstance(n, Leaf) or isinstance(k, Number):
         return False
-    source = n.builder.sources.get(n.atom)
-    if source is None or source.op != "dim":
+    b = n.builder
+    source = b.sources.get(n.atom)
+    if source is None or source.op != "dim" or source.ins[0] not in b.blocks[0].params:
         return False
-    if n.builder.examples.get(n.atom, k) < k:
+    if b.examples.get(n.atom, k) < k:
         return False
     require(bind("ge", n, k), GuardMiss, f"an extent is at least {k}")
     return True

@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import GuardMiss, message
+from jitad.errors import GuardMiss, JitadTypeError, message
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
-from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.tape.types import COMPLEX_DTYPES, DTYPES, Array, Scalar, type_of_constant
 from jitad.values.number import Number, bind
 
 E = TypeVar("E", bound=Exception)
@@ -71,6 +71,15 @@ def is_python(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """True of what arithmetic takes as a scalar or array content."""
     return isinstance(value, (Number, bool, int, float, complex, np.generic))
+
+
+def check_dtype(value: Any) -> None:
+    """Refuse plain numbers and arrays of a dtype that no tape has."""
+    dtype = value.dtype
+    if not dtype.isnative or (dtype.str[1:] not in DTYPES and dtype.str[1:] not in COMPLEX_DTYPES):
+        one = "arrays of dtype" if isinstance(value, np.ndarray) else "numbers of NumPy's"
+        raise fail(JitadTypeError, f"{one} {dtype} are not supported on traced or differentiated "
+                   "values", "Convert it first: x.astype(float).")  # fmt: skip
 
 
 def primal(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadLinAlgError, JitadTypeError
+from jitad.errors import JitadLinAlgError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -188,6 +188,11 @@ def matrix_power(a: Any, n: Any) -> Any:
 def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     """From the side on which the vector stands, if there is one."""
     parts = [handle(a) for a in arrays]
+    if len(parts) < 2:
+        raise fail(JitadValueError, "Expecting at least two arrays.")
+    ends = (0, len(parts) - 1)
+    if any(a.ndim != 2 and not (k in ends and a.ndim == 1) for k, a in enumerate(parts)):
+        raise fail(JitadLinAlgError, "multi_dot takes matrices, and vectors first and last")
     if parts[-1].ndim == 1:
         total = parts[-1]
         for a in reversed(parts[:-1]):

@@ -17,6 +17,7 @@ import numpy as np
 
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.unloaded import loaded
+from jitad.tape.types import DTYPES
 
 NO_PARAMS: dict[str, Any] = {}  # never written
 
@@ -128,8 +129,10 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return self._apply(row, (self, other), NO_PARAMS)
         if isinstance(other, _COMPLEX):
             return _complex(name, self, other)
-        if isinstance(other, (Number, np.generic)):
+        if isinstance(other, Number):
             return apply(row, (self, other), NO_PARAMS)
+        if isinstance(other, np.generic):
+            return apply(row, (self, _usual(other)), NO_PARAMS)
         if isinstance(other, (int, float)):  # an IntEnum, say
             return self._apply(row, (self, other.real), NO_PARAMS)
         return NotImplemented
@@ -139,13 +142,24 @@ def _binary(name: str) -> tuple[Operator, Operator]:
             return self._apply(row, (other, self), NO_PARAMS)
         if isinstance(other, _COMPLEX):
             return _complex(name, other, self)
-        if isinstance(other, (Number, np.generic)):
+        if isinstance(other, Number):
             return apply(row, (other, self), NO_PARAMS)
+        if isinstance(other, np.generic):
+            return apply(row, (_usual(other), self), NO_PARAMS)
         if isinstance(other, (int, float)):
             return self._apply(row, (other.real, self), NO_PARAMS)
         return NotImplemented
 
     return operator, reflected
+
+
+def _usual(number: np.generic) -> np.generic:
+    """A number of NumPy's that tapes have; not one of 16 bits, in which rules would be rounded."""
+    if number.dtype.str[1:] not in DTYPES:
+        from jitad.values.kind import check_dtype  # which knows where this is
+
+        check_dtype(number)
+    return number
 
 
 def _complex(name: str, a: Any, b: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
+from jitad.values.broadcast import as_operand, cast, elementwise, require_same, shape_of
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.number import Number, bind
@@ -163,6 +163,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         one = handle(weights)
         if one.ndim != 1:
             raise fail(JitadValueError, "np.bincount takes weights along one axis")
+        require_same(x.shape[0], one.shape[0], lambda: "the weights and the list don't have the "
+                     "same length")  # fmt: skip
         one = one if one.dtype == float else one.astype(float)
     n = x.shape[0]
     top = 0 if not isinstance(n, Number) and not n else extents.add(_python_int(call(np.max, x)), 1)

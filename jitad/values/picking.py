@@ -37,6 +37,9 @@ def pick(a: ArrayHandle, entries: list[Entry | Pick]) -> Any:
 def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "store_take") -> None:
     """Write the selected elements; of equal indices the last wins (or all are accumulated)."""
     masks = [e for e in entries if isinstance(e, Pick) and e.array.dtype.kind == "b"]
+    if masks and len(entries) == 1 and masks[0].axes == a.ndim and len(shape_of(value)) > 1:
+        raise fail(JitadTypeError, "boolean array indexing assignment requires a 0 or "
+                   "1-dimensional input")  # fmt: skip
     if masks and not shape_of(value) and row == "store_take" and entries[0] is masks[0]:
         if all(isinstance(e, Range) for e in entries[1:]):
             _put_where(a, entries, masks[0], value)
@@ -54,7 +57,7 @@ def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "sto
 def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:
     whole = a._window(tuple(Range(0, 1, n) for n in a.shape[: mask.axes]) + tuple(entries[1:]))
     for n, m in zip(mask.array.shape, whole.shape, strict=False):
-        require_same(n, m, _mask_text)
+        require_same(n, m, _mask_text, JitadIndexError)
     trailing = len(whole.shape) - mask.axes
     condition = mask.array
     if trailing:
@@ -147,7 +150,7 @@ def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
     handle = array if isinstance(array, ArrayHandle) else ArrayHandle(array)
     if handle.dtype.kind == "b":
         for n, m in zip(handle.shape, extent, strict=True):
-            require_same(n, m, _mask_text)
+            require_same(n, m, _mask_text, JitadIndexError)
         return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
     (n,) = extent
     return in_range(handle, n), n

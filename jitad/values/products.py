@@ -121,7 +121,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     left = reshape(a.permuted((*keep_a, *first)), (rows, inner_extent))
     right = reshape(b.permuted((*second, *keep_b)), (inner_extent, columns))
     product = matmul(left, right)
-    return reshape(product, tuple(dims)) if dims else product[0, 0]
+    return reshape(product, tuple(dims))
 
 
 @replaces(np.trace)

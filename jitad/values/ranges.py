@@ -13,6 +13,7 @@ from typing import Any
 from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
+from jitad.values.indexing import slice_range
 from jitad.values.kind import fail, require
 from jitad.values.number import bind
 from jitad.values.registry import replaces
@@ -48,8 +49,10 @@ class Range:
 
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
-            raise fail(JitadTypeError, "a slice of a range of traced length is not supported",
-                       "Give the bounds to range().")  # fmt: skip
+            part = slice_range(k, self.size())
+            step = extents.mul(self.step, part.step)
+            stop = extents.add(first := self.item(part.start), extents.mul(part.count, step))
+            return Range(first, stop, step)
         k, n = extents.as_int(k, "the index of a range"), self.size()
         at = bind("where", bind("lt", k, 0), bind("add", k, n), k)
         inside = bind("logical_and", bind("ge", at, 0), bind("lt", at, n))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import (
@@ -24,7 +25,7 @@ from jitad.values.broadcast import (
 )
 from jitad.values.creation import array, filled, shape_tuple
 from jitad.values.extents import Int
-from jitad.values.kind import fail, require
+from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.products import diag
 from jitad.values.reductions import axes_of
@@ -252,6 +253,10 @@ def resize(a: Any, new_shape: Any) -> Any:
     total = extents.product(shape)
     if not isinstance(flat.shape[0], Number) and not flat.shape[0]:
         return filled(0, shape, flat.dtype)
+    if isinstance(flat.shape[0], Number):
+        require(bind("ge", flat.shape[0], 1), JitadValueError, "np.resize of no elements gives "
+                "zeros, and whether there are some is not known while tracing",
+                "Make the array with np.zeros.")  # fmt: skip
     places = elementwise("mod", call(np.arange, total), flat.shape[0])
     return reshape(flat[places], shape)
 
@@ -398,7 +403,8 @@ def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) ->
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     if len(condlist) != len(choicelist) or not len(condlist):
         raise fail(JitadValueError, "list of cases must be same length as list of conditions")
-    out = default
+    kinds = (type_of(as_operand(x)) for x in (*choicelist, default))
+    out = elementwise("cast", default, dtype=promote(*kinds)[0])
     for c, x in reversed(list(zip(condlist, choicelist, strict=True))):
         out = elementwise("where", c, x, out)
     return out

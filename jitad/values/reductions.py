@@ -101,7 +101,8 @@ def _reduction(
         axes = axes_of(axis, len(shape))
         if initial is not _NO_VALUE and join in _EXTREMES and _empty(shape):
             kept = tuple(n for k, n in enumerate(shape) if k not in axes)
-            result = bind("full", initial, *kept, dtype=type_of(content).dtype) if kept else initial
+            initial = cast(_content(initial), np.dtype(type_of(content).dtype))
+            result = bind("broadcast", initial, *kept, axes=()) if kept else initial
             return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else along_none(content)
         if initial is not _NO_VALUE and initial is not None:
@@ -215,9 +216,13 @@ def _filled(value: Any, like: Any, dtype: str) -> Any:
     return bind("full", value, *shape, dtype=dtype) if shape else np.dtype(dtype).type(value)
 
 
+def _wide(dtype: str) -> str:
+    """In what NumPy adds and multiplies numbers of this dtype: integers in 64 bits."""
+    return {"i": "i8", "b": "i8", "u": "u8"}.get(dtype[0], dtype)
+
+
 def _prod(a: Any, axes: tuple[int, ...]) -> Any:
-    dtype = type_of(a).dtype
-    dtype = "i8" if dtype[0] in "iub" else dtype
+    dtype = _wide(type_of(a).dtype)
     a, n = _moved(cast(a, np.dtype(dtype)), axes)
     first = part(a, 0) if isinstance(n, int) and n else None
     if first is not None:
@@ -261,11 +266,9 @@ def counted(a: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     return elementwise("cast", n, dtype=dtype if dtype[0] == "f" else "f8")
 
 
-replaces(np.count_nonzero)(
-    lambda a, axis=None, *, keepdims=False: _finish(
-        _truth(_content(a), axes_of(axis, len(shape_of(_content(a))))), shape_of(_content(a)),
-        axes_of(axis, len(shape_of(_content(a)))), keepdims, None)
-)  # fmt: skip
+@replaces(np.count_nonzero)
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    return call(np.sum, elementwise("ne", a, 0), axis=axis, keepdims=keepdims)
 
 
 def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any = True) -> Any:
@@ -324,10 +327,11 @@ def cumulative(row: str) -> Callable[..., Any]:
 
     def replacement(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = as_operand(a)
-        if axis is None:
+        if axis is None or not shape_of(a):  # a number counts as an array that holds it alone
+            axes_of(axis, 0)
             a, axis = call(np.ravel, a), 0
         a = ArrayHandle(_content(a))
-        kind = np.dtype(dtype or ("i8" if a.dtype.kind in "iub" else a.dtype))
+        kind = np.dtype(dtype or _wide(a.dtype.str[1:]))
         (axis,) = axes_of(axis, a.ndim)
         moved = call(np.copy, call(np.moveaxis, a, axis, 0))
         content = cast(moved.content, kind)

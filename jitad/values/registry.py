@@ -121,6 +121,7 @@ def _binds(takes: inspect.Signature, args: Any, kwargs: Any, partial: bool = Fal
 
 
 def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    out_at, names = _place_of_out(original, function)
     function = _naming(original, function)
 
     @functools.wraps(function)
@@ -129,12 +130,28 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
             if any_complex(args) or (kwargs and any_complex(kwargs.values())):
                 return _complex_case(original)(*args, **kwargs)
             return function(*args, **kwargs)
+        if len(args) > out_at:  # what is written to is named, to be found
+            args, kwargs = args[:out_at], kwargs | dict(zip(names, args[out_at:], strict=False))
         writes = kwargs.get("out") is not None
+        if writes and getattr(kwargs["out"], "shape", None) == ():  # NumPy can't have it
+            return function(*args, **kwargs)
         found = call_plain(original, args, kwargs)
         # What shows an operand's memory is to be a view of its handle, which sees later writes.
         return found if writes or not _shows(found, args) else function(*args, **kwargs)
 
     return replacement
+
+
+def _place_of_out(original: Any, function: Callable[..., Any]) -> tuple[int, list[str]]:
+    """Which argument by position is what the function writes to, and the names from there on."""
+    if isinstance(original, np.ufunc) and original.nout == 1:
+        return original.nin, ["out"]
+    names = list(inspect.signature(function).parameters)
+    at = names.index("out") if "out" in names else len(names) + _MANY
+    return at, names[at:]
+
+
+_MANY = 1000  # more than a call has arguments
 
 
 def _shows(found: Any, args: Any) -> bool:

@@ -293,7 +293,7 @@ def hstack(arrays: Any, **other: Any) -> Any:
 @replaces(np.column_stack)
 def column_stack(arrays: Any) -> Any:
     parts = [handle(a) for a in arrays]
-    return concatenate([p.with_axes((1,)) if p.ndim == 1 else p for p in parts], 1)
+    return concatenate([atleast_2d(p).T if p.ndim < 2 else p for p in parts], 1)
 
 
 @replaces(np.append)

@@ -245,6 +245,8 @@ def polyval(p: Any, x: Any) -> Any:
         raise fail(JitadTypeError, "np.polyval is supported for coefficients along one axis")
     n = p.shape[0]
     kind = _float_type(p, x)
+    if not isinstance(p.shape[0], Number) and not p.shape[0]:  # NumPy's sum begins with zeros
+        return call(np.zeros_like, x)
     content = cast(x.content if isinstance(x, ArrayHandle) else x, kind)
     coefficients = cast(p.content, kind)
     dims = shape_of(content)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -85,7 +86,11 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
             number = elementwise("sub", total, by)
         turned = elementwise("sub", x, center)
         product = matmul(turned, elementwise("mul", turned, w).T)
-    found = elementwise("mul", product, elementwise("div", 1.0, number))
+    if isinstance(number, int):  # too few observations give nan, as 0 * inf
+        scale: Any = 1.0 / number if number > 0 else math.inf
+    else:
+        scale = elementwise("div", 1.0, elementwise("maximum", number, 0))
+    found = elementwise("mul", product, scale)
     one = not isinstance(x.shape[0], Number) and x.shape[0] == 1
     return found[0, 0, ...] if one else found  # an array without axes, which can be written to
 

@@ -28,6 +28,8 @@ def numpy_number(value: Any) -> Any:
     """A scalar result as a NumPy number (it may have been computed from Python ones)."""
     if isinstance(value, Number) and is_python(value):
         return cast(value, np.dtype(type_of(value).dtype))
+    if type(value) in (bool, int, float):
+        return np.dtype(type(value)).type(value)
     return value
 
 

@@ -13,6 +13,7 @@ import jitad
 from jitad.errors import JitadError
 from tests.engines import natively, on_tape
 from tests.trace import two_numbers
+from tests.trace.running import check
 
 
 class TooLarge(Exception):
@@ -403,9 +404,16 @@ def test_what_jitad_refuses_is_not_caught():
 
 
 def test_a_context_manager_that_looks_at_the_exception():
+    @contextlib.contextmanager
+    def or_nothing():
+        try:
+            yield
+        except KeyError:
+            pass
+
     def f(x):
         try:
-            with contextlib.suppress(KeyError):
+            with or_nothing():
                 return math.log(x)
         except ValueError:
             return 0.0
@@ -413,6 +421,43 @@ def test_a_context_manager_that_looks_at_the_exception():
 
     with pytest.raises(JitadError, match="passes through a `with`"):
         on_tape(f, 2.0)
+
+
+def test_exceptions_that_are_suppressed():
+    def f(x, y):
+        t = x
+        try:
+            with contextlib.suppress(ValueError), contextlib.suppress(IndexError):
+                t = t + math.sqrt(x)
+                if y < 0.0:
+                    raise KeyError
+                v = t * 2.0
+                if y > 2.0:
+                    raise IndexError
+                t = t + v
+            t = t * 3.0
+        except KeyError:
+            t = t * 5.0
+        for _ in range(3):
+            with contextlib.suppress(ZeroDivisionError, IndexError):
+                t += 1.0 / (y - 1.0)
+                continue
+            t -= 0.5
+        return t
+
+    check(f, 2.0, 0.5, others=[(x, y) for x in (2.0, -2.0) for y in (-1.0, 0.5, 1.0, 3.0)])
+
+
+def test_a_name_that_is_bound_unless_an_exception_is_suppressed():
+    def f(x):
+        with contextlib.suppress(ValueError):
+            v = math.sqrt(x)
+        return v
+
+    for run in (jitad.grad(f), jitad.jit_grad(f)):
+        assert run(4.0) == 0.25
+        with pytest.raises(UnboundLocalError, match="local variable 'v'"):
+            run(-4.0)
 
 
 def test_a_path_that_ends_in_what_nobody_catches():

@@ -269,7 +269,7 @@ CALLED = _split("""np.add.at({a}, ({index}), {x}) | np.multiply.at({a}, ({index}
     | np.cumsum({a}, axis={axis}, out={a}) | np.sin({a}, out={a}) | {a}.partition(1)
     | np.negative({a}, out={a}, where={mask}) | np.clip({a}, -0.5, s, out={a})
     | np.place({a}, {mask}, [0.5, s]) | {new} = np.sum({a}, axis={axis}, out=np.zeros(4))
-    | np.put_along_axis({a}, np.argsort({a}, axis={axis}), {x}, axis={axis})
+    | np.put_along_axis({a}, np.argsort({a}, axis={axis}, kind="stable"), {x}, axis={axis})
     | {new} = {a}.clip(s, 1).round(1).cumsum().take(p) | np.einsum('ij->ij', {a})[...] = s
     | np.exp({a}, out={a}[{basic}]) | np.square({a}, {a})
     | {new} = np.minimum({a}, {x}, where={mask}, out={a}.copy())""")

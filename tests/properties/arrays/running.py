@@ -82,7 +82,7 @@ class Bench:
 def tame(value: Any) -> bool:
     """Is this of numbers that a program may go on with?"""
     value = np.asarray(value)
-    if value.size > LONGEST or value.dtype.kind not in "fiubc":
+    if value.size > LONGEST or value.dtype.kind not in "fiubc" or value.dtype == np.float16:
         return False
     return bool(np.all(np.abs(value.astype(complex)) <= LARGEST))
 
