@@ -32,9 +32,11 @@ def assign(tape: Tape) -> Tape:
 
 
 def _visit(block: Block, forms: Forms) -> None:
-    uses = Counter(chain(block.results, *(
-        chain(e.ins, free_vars(*e.blocks)) for e in block.equations)))  # fmt: skip
-    zeros = {e.outs[0]: e for e in block.equations if _is_zeros(e) and uses[e.outs[0]] == 1}
+    zeros = {e.outs[0]: e for e in block.equations if _is_zeros(e)}
+    if zeros:
+        uses = Counter(chain(block.results, *(
+            chain(e.ins, free_vars(*e.blocks)) for e in block.equations)))  # fmt: skip
+        zeros = {v: e for v, e in zeros.items() if uses[v] == 1}
     out: list[Equation] = []
     for e in block.equations:
         after: list[Equation] = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 
 from jitad.primitives import TABLE
-from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars
+from jitad.tape.ir import Atom, Block, Equation, Tape, Var, free_vars, walk
 from jitad.tape.types import Array
 
 _TURN = {"perm": (1, 0)}
@@ -20,7 +20,8 @@ _TURN = {"perm": (1, 0)}
 
 def products(tape: Tape) -> Tape:
     """The tape with such products replaced (in place)."""
-    _block(tape.body, {})
+    if any(e.op in ("matmul", "transpose") for e in walk(tape.body)):
+        _block(tape.body, {})
     return tape
 
 

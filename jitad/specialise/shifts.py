@@ -19,7 +19,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit
+from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Tape, Var, free_vars, lit, walk
 from jitad.tape.linear import Forms
 from jitad.tape.types import BOOL, INT, Array, Scalar
 
@@ -28,7 +28,8 @@ _FARTHEST = 4  # elements between two windows along an axis
 
 def shifts(tape: Tape) -> Tape:
     """The tape with such additions joined (in place)."""
-    _visit(tape.body, Forms())
+    if any(e.op == "accum_slice" for e in walk(tape.body)):
+        _visit(tape.body, Forms())
     return tape
 
 

@@ -465,7 +465,8 @@ class Hooking(Expressions):
         return out
 
 
-_LOWERED = frozenset((ast.Try, ast.With, ast.Match, ast.NamedExpr))  # before they are hooked
+# Of these, some are lowered before they are hooked.
+_LOWERED = frozenset((ast.If, ast.Try, ast.With, ast.Match, ast.NamedExpr))
 _STRAIGHT = (
     ast.Assign, ast.AnnAssign, ast.AugAssign, ast.FunctionDef, ast.ClassDef, ast.Import,
     ast.ImportFrom,

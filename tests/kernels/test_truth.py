@@ -73,8 +73,8 @@ def test_value_equals_plain_and_compiled_objective(name: str) -> None:
     args = kernel.inputs("small", 2)
     value = kernel.gradient(*args)[0]
     assert_close(value, kernel.objective(*args), RTOL)
-    assert_close(value, numba.njit(kernel.objective)(*args), RTOL)
-    assert_close(value, numba.njit(kernel.primal)(*args), RTOL)
+    for function in {kernel.objective, kernel.primal}:  # often one
+        assert_close(value, numba.njit(function)(*args), RTOL)
 
 
 @every_kernel

@@ -1,5 +1,6 @@
 """Does a `match` take the cases that Python takes, whatever is traced of its subject and guards?"""
 
+import linecache
 import numbers
 from dataclasses import dataclass
 
@@ -130,3 +131,16 @@ def test_an_unknown_class_is_an_error_when_its_turn_comes():
     for run in (on_tape, lambda g, *a: g(*a)):
         with pytest.raises(NameError, match="Nowhere"):
             run(grad(f), 2.0)
+
+
+def test_a_long_chain_of_elifs_in_a_function_that_has_nothing_else():
+    """CPython nests blocks no deeper than twenty."""
+    tests = "\n".join(f"    {'elif' if k else 'if'} x < {k}.5:\n        y = x * {k}.0"
+                      for k in range(30))  # fmt: skip
+    text = f"def f(x):\n    y = 0.0\n{tests}\n    return y\n"
+    linecache.cache["<elifs>"] = (len(text), None, text.splitlines(True), "<elifs>")
+    space: dict = {}
+    exec(compile(text, "<elifs>", "exec"), space)
+    for run in (on_tape, lambda g, *a: g(*a)):
+        assert run(grad(space["f"]), 25.7) == 26.0
+        assert run(grad(space["f"]), 3.7) == 4.0

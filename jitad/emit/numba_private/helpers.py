@@ -63,9 +63,10 @@ def _is_ours(module: str) -> bool:
 @contextmanager
 def linked() -> Iterator[None]:
     """Compile what a kernel calls for being linked to.  Runs under Numba's compiler lock."""
-    create = codegen.Codegen.create_library
-    lower = typed_passes.BaseNativeLowering.run_pass
-    executable, add = cpu.CPUContext.get_executable, dispatcher._DispatcherBase.add_overload
+    generator, lowering = codegen.Codegen, typed_passes.BaseNativeLowering
+    context, base = cpu.CPUContext, dispatcher._DispatcherBase
+    create, lower = generator.create_library, lowering.run_pass
+    executable, add = context.get_executable, base.add_overload
 
     def create_library(self: Any, name: str, **options: Any) -> Any:
         return HelperLibrary(self, name, **options)
@@ -92,15 +93,12 @@ def linked() -> Iterator[None]:
         else:
             add(self, made)
 
-    codegen.Codegen.create_library = create_library
-    typed_passes.BaseNativeLowering.run_pass = run_pass
-    cpu.CPUContext.get_executable = get_executable
-    base: Any = dispatcher._DispatcherBase
-    base.add_overload = add_overload
+    generator.create_library, lowering.run_pass = create_library, run_pass
+    context.get_executable = get_executable
+    base.add_overload = add_overload  # type: ignore[method-assign, assignment]
     try:
         yield
     finally:
-        codegen.Codegen.create_library = create
-        typed_passes.BaseNativeLowering.run_pass = lower
-        cpu.CPUContext.get_executable = executable
-        base.add_overload = add
+        generator.create_library, lowering.run_pass = create, lower
+        context.get_executable = executable
+        base.add_overload = add  # type: ignore[method-assign]

@@ -1,0 +1,31 @@
+"""What are the derivatives written by hand, run as the Python that they are?
+
+For tests of the engine on few numbers: Numba takes a minute to compile all of them, and
+`test_truth.py` does.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+from unittest import mock
+
+from kernels import module_of
+
+
+@cache
+def by_hand(name: str) -> Callable[..., tuple[float, Any]]:
+    """A kernel's `gradient`, not compiled."""
+    spec = importlib.util.find_spec(module_of(name))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with mock.patch("numba.njit", _as_it_is):
+        spec.loader.exec_module(module)
+    gradient: Callable[..., tuple[float, Any]] = module.gradient
+    return gradient
+
+
+def _as_it_is(*function: Any, **options: Any) -> Any:
+    return function[0] if function else lambda f: f
