@@ -191,6 +191,7 @@ def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:
 def _where(c: Any, a: Any, b: Any) -> Any:
     if np.ndim(c) or np.ndim(a) or np.ndim(b):
         return np.where(c, a, b)
+    a, b = (v[()] if isinstance(v, np.ndarray) else v for v in (a, b))  # those without axes
     chosen = a if c else b
     if type(a) is type(b):
         return chosen
