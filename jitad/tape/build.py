@@ -34,6 +34,7 @@ class Builder:
         self.pos: Pos | None = None
         # True where it sees to a check itself, which is then not made
         self.on_check: Callable[[tuple[Atom, ...], dict[str, Any]], bool] | None = None
+        self.catches: Callable[[type[Exception]], bool] = lambda kind: False  # does the program?
         self._constant = constant
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds

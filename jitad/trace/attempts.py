@@ -200,13 +200,18 @@ def is_caught(trace: Trace, error: BaseException) -> bool:
     """The same of an exception; not of what jitad refuses to trace."""
     if isinstance(error, JitadError) and not _is_of_program(error):
         return False
-    return bool(trace.attempts or trace.sealed) and caught(trace, type(error))
+    return would_catch(trace, type(error))
+
+
+def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
+    """Does the program catch exceptions of this class where the trace is?"""
+    return bool(trace.attempts or trace.sealed) and caught(trace, kind)
 
 
 def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
     """A check is about to be made: True where an attempt sees to it."""
-    if not (trace.attempts or trace.sealed) or not caught(trace, params["exception"]):
-        return False
+    if params["exception"] is JitadError or not would_catch(trace, params["exception"]):
+        return False  # what jitad refuses is none of the program's business
     ok = ins[0]
     if isinstance(ok, Lit) and ok.value:
         return True

@@ -307,10 +307,16 @@ class Branches:
             if w.slot == "_lost":
                 value = s or t
                 assign(w, value.value)
-                continue
-            base = snapshot(w.read())
-            out.append((w, s or base, t or base))
-        return out
+            else:
+                out.append([w, s, t])
+        for k, region in enumerate((first, second), 1):
+            unwritten = [entry for entry in out if entry[k] is None]
+            if unwritten:  # these hold what they did before, which may have been written to
+                with region.at_end():
+                    seen: dict[int, Snapshot] = {}
+                    for entry in unwritten:
+                        entry[k] = snapshot(entry[0].read(), seen)
+        return [(w, s, t) for w, s, t in out]
 
     def _select(
         self, forms: list[Form | None], pairs: list[tuple[Snapshot, Snapshot]], join: Joiner

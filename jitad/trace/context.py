@@ -306,6 +306,18 @@ class Region:
         for w, value in self.undone:
             assign(w, value)
 
+    @contextmanager
+    def at_end(self) -> Iterator[None]:
+        """All places hold for a moment what they held at the end of the finished block."""
+        before = [(w, w.read()) for w, _ in self.undone]
+        try:
+            for w, value in self.undone:
+                w.assign(MISSING if value is UNSET else value)
+            yield
+        finally:
+            for w, value in before:
+                w.assign(MISSING if value is UNSET else value)
+
     def drop(self) -> None:
         """Forget the block, undo what was written."""
         self._pop()

@@ -24,7 +24,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
-from jitad.trace.attempts import diverted
+from jitad.trace.attempts import diverted, would_catch
 from jitad.trace.branches import raises_for_the_user
 from jitad.trace.calls import call
 from jitad.trace.captures import Captures
@@ -189,6 +189,7 @@ def _trace(
     builder._constant = captures.constant
     running = Trace(builder, captures)
     builder.on_check = partial(diverted, running)
+    builder.catches = partial(would_catch, running)
     running.insight, running.decisions, running.needless = insight, decisions, found
     running.memory = memory
     captures.came_apart, captures.needless = insight.written_out, running.needless

@@ -15,7 +15,7 @@ from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
-from jitad.values.kind import check_dtype, fail, is_number, require, type_of
+from jitad.values.kind import check_dtype, fail, is_number, present_builder, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import any_complex
 
@@ -53,7 +53,13 @@ def require_same(n: Int, m: Int, what: Any, error: type[JitadError] = JitadValue
         if isinstance(b, int) and extents.rely_on(a, b):
             return
     if not extents.same(n, m):
-        require(bind("eq", n, m), error, what(), _remedy(n, m))
+        equal, remedy, builder = bind("eq", n, m), _remedy(n, m), present_builder()
+        if remedy and builder is not None and builder.catches(error):
+            # The program may go by the error: it must be NumPy's, who stretches what is 1.
+            one = bind("logical_or", bind("eq", n, 1), bind("eq", m, 1))
+            fits = bind("logical_or", equal, bind("logical_not", one))
+            require(fits, JitadError, what(), remedy)
+        require(equal, error, what(), remedy)
 
 
 def _remedy(*sizes: Int) -> str:

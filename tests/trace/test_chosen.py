@@ -280,6 +280,37 @@ def spread_and_star(x, y):
     return math.hypot(*c) + max(c) + sum([*c, *a])
 
 
+def cell_exchanged_in_one_branch(x, y):
+    """`b` is a cell, which only one branch rebinds: in the other its array is written."""
+    a, b = np.array([x, 2.0 * y, 1.0]), np.array([y, x * y, 3.0])
+
+    def first():
+        return b[0]
+
+    if x < y:
+        b[0] = 7.0 * x
+        b[1:] *= a[1]
+    else:
+        b, a = a, b
+    return np.sum(a * [1.0, 2.0, 3.0]) + np.sum(b * [10.0, 20.0, 30.0]) * first()
+
+
+def cells_of_lists_exchanged(x, y):
+    a, b = [x, 2.0], [y, 3.0]
+
+    def all_of():
+        return a[0] * b[1] + 3.0 * b[0]
+
+    if x < y:
+        b[0] = x * x
+        a.append(y)
+    elif x > 5.0:
+        a, b = b, a
+    else:
+        b = [x * y, 4.0]
+    return all_of() + a[-1]
+
+
 PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.3, 0.4), (0.6, 1.7), (-0.5, 0.2)]
 
