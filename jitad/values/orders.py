@@ -82,6 +82,8 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect",
 def _check_places(a: Any, kth: Any, axis: Any) -> None:
     h, at = _operand(a, axis)
     n = h.shape[at]
+    if any(not isinstance(d, Number) and d == 0 for d in h.shape):
+        return  # NumPy takes any place of nothing
     for k in kth if isinstance(kth, (list, tuple, np.ndarray)) else (kth,):
         if isinstance(k, (int, np.integer)):
             least = int(k) + 1 if k >= 0 else -int(k)

@@ -230,3 +230,11 @@ def test_a_view_or_a_copy(name: str) -> None:
     with pytest.raises(JitadError, match="may be a view of what was written meanwhile, or a copy"):
         jitad.jit(written)(a, 9.0)
     np.testing.assert_array_equal(jitad.jit(read)(a, 9.0), read(a, 9.0))
+
+
+def test_any_place_of_an_empty_array_is_taken() -> None:
+    for shape in ((0, 4), (3, 0), (0,)):
+        x = np.zeros(shape)
+        for axis in range(-1, len(shape)):
+            gradient = jitad.grad(lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis)))(x)
+            assert gradient.shape == shape
