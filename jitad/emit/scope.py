@@ -37,6 +37,7 @@ class Loop:
 
     before: Page
 
+
 @dataclass(frozen=True)
 class Unused:
     """A buffer that nothing was pushed on so far: where it was made, and the line that did."""
@@ -45,7 +46,6 @@ class Unused:
     indent: int
     line: Page
     dtype: str
-
 
 
 class Scope:
