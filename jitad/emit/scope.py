@@ -120,10 +120,11 @@ class Scope:
         else:
             self.name(v, e)
 
-    def name(self, v: Var, e: Expr) -> str:
+    def name(self, v: Var, e: Expr, reads: bool = False) -> str:
+        """Give the value a name; `reads`: it comes from memory, as what has elements in it does."""
         text = self.new_name(v)
         line = f"{text} = {e.text}"
-        if "[" in line or "load(" in line:  # memory, which the nest right before may write
+        if reads or "[" in line or "load(" in line:  # which the nest right before may write
             self.page.write(line)
         else:
             self.early([line])
