@@ -204,8 +204,8 @@ def build(
             out = selected.build(b, f, atoms, lambda p: build(b, p, atoms, made, join))
         case Record():
             out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
-            if f.sides and not isinstance(out, (tuple, Stretch, Complex)) and not is_function(out):
-                join(out, f.sides)
+            if not isinstance(out, (tuple, Stretch, Complex)) and not is_function(out):
+                join(out, f.sides or (f.of.value,))  # only one path may have it
     made[id(f)] = out
     return out
 

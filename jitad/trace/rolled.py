@@ -8,6 +8,7 @@ the form is widened (a static number becomes a variable, an int a float) and the
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
@@ -46,6 +47,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.number import bind
 
 MAX_PASSES = 24
+MANY = 32  # variables that a loop carries
 State = tuple[Any, ...]
 
 
@@ -87,7 +89,8 @@ class Rolled:
     # -- passes -------------------------------------------------------------------------------
 
     def passes(self) -> Iterator[tuple[Any, State]]:
-        for _ in range(MAX_PASSES):
+        sizes: list[int] = []
+        while len(sizes) < MAX_PASSES and not _without_end(sizes):
             self.event = ""
             self.held = self._held()
             try:
@@ -96,6 +99,7 @@ class Rolled:
                 if self.may_fail:
                     return
                 raise
+            sizes.append(len(self.carried))
             tried = self._own if self.may_fail else []
             self.trace.tried += tried
             yield begun
@@ -118,7 +122,11 @@ class Rolled:
                 self.done = True
                 return
         if not self.may_fail:
-            raise JitadError("the types of this loop's variables do not settle", self.site.pos)
+            raise JitadError(
+                "the types of this loop's variables do not settle", self.site.pos,
+                "What it carries has more parts after each iteration (a tree that grows?): keep "
+                "the numbers in arrays, and where they belong in arrays of ints.",
+            )  # fmt: skip
 
     def _params(self) -> tuple[list[Var], list[Var]]:
         """Variables of the kind of loop, and one each for what is carried."""
@@ -416,3 +424,10 @@ class Rolled:
 
 def _is_raised(raised: Any) -> Any:
     return raised.flag if is_optional(raised) else raised is not None
+
+
+def _without_end(sizes: list[int]) -> bool:
+    """Does a loop carry more in each pass, by ever more, as if what it carries were a tree?"""
+    more = [b - a for a, b in itertools.pairwise(sizes)][-4:]
+    grows = len(more) == 4 and all(0 < 1.5 * a <= b for a, b in itertools.pairwise(more))
+    return grows and sizes[-1] > MANY
