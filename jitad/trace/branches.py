@@ -90,7 +90,7 @@ def truth(value: Any) -> Any:
         if value.shape or value.concrete:
             return bool(value)
         value = value.content
-    if isinstance(value, list) and (stretch := stretched(value)) is not None:
+    if (stretch := stretched(value)) is not None:
         value = bind("gt", stretch.count, 0)
     value = primal(value)
     if not isinstance(value, Leaf):

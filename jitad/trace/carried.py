@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from jitad.primitives import TABLE
@@ -50,6 +51,8 @@ def _measured(b: Builder, f: Form, outside: Callable[[Atom], bool]) -> Form:
             return Record(of, tuple(_measured(b, p, outside) for p in parts))
         case Maybe(part, name, none):
             return Maybe(_measured(b, part, outside), name, none)
+        case Grown(element=inner):
+            return replace(f, element=_measured(b, inner, outside))
     return f
 
 

@@ -24,7 +24,7 @@ from jitad.trace.functions import Functions
 from jitad.trace.observe import Decisions
 from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
 from jitad.trace.snapshot import Snapshot, snapshot
-from jitad.trace.stretch import Room
+from jitad.trace.stretch import FIRST_INSIDE, Room
 from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
@@ -110,7 +110,7 @@ class Trace:
         self.decided = 0  # how many of them have been met
         self.steps = 0
         self.memory: Memory | None = None  # for the records of loops
-        self.rooms: dict[Pos, tuple[Leaf, Room]] = {}  # by the loops that they grow in
+        self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
         self.journal.refused = self.keep_apart
@@ -138,10 +138,17 @@ class Trace:
         finally:
             self.memory = before
 
-    def room(self, pos: Pos) -> Leaf:
-        """How many elements lists may have that grow here: an argument of the kernel."""
+    def room(self, pos: Pos | None) -> Leaf:
+        """How many elements lists may have that grow here: an argument of the kernel.
+
+        None: lists that are elements of such lists.
+        """
         if pos not in self.rooms:
-            room = Room(f"list {len(self.rooms) + 1}, which grows in line {pos.line}, is shorter")
+            number = len(self.rooms) + 1
+            if pos is None:
+                room = Room(f"list {number}, of those inside of others, is shorter", FIRST_INSIDE)
+            else:
+                room = Room(f"list {number}, which grows in line {pos.line}, is shorter")
             from jitad.trace.longlists import hidden  # which knows of forms
 
             self.rooms[pos] = hidden(self.captures, room, "room"), room

@@ -33,8 +33,8 @@ from jitad.trace.branches import (
 )
 from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.elements import hold
 from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
-from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds, signature
 from jitad.trace.selected import has_function, holds_inner, is_nested, things

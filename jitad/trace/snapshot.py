@@ -120,7 +120,7 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
 def stretch_of(s: Snapshot | None) -> Stretch | None:
     """What a list held whose length only the kernel knows; None of anything else."""
     match s:
-        case Rec(value=list(), parts=(Rec(value=Stretch() as stretch),)):
+        case Rec(value=list() | tuple(), parts=(Rec(value=Stretch() as stretch),)):
             return stretch
     return None
 

@@ -196,8 +196,8 @@ class Unifier:
                 return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.shown(a, b) or self.handles(a, b)
-            case Rec(value=list()), Rec(value=list()) if name != APPENDED and (
-                (form := grown.unified(self, a, b)) is not None
+            case Rec(value=list() | tuple()), Rec(value=list() | tuple()) if (
+                name != APPENDED and (form := grown.unified(self, a, b)) is not None
             ):
                 out = form
             case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):

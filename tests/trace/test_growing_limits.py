@@ -120,7 +120,7 @@ REFUSED = [
     (object_written, "can't be written any more"),
     (row_written, "can't be written any more"),
     (longer_while_iterated, "while it is iterated over"),
-    (of_two_kinds, "or a tuple of 2"),
+    (of_two_kinds, "and a tuple of 2"),
 ]
 
 
