@@ -38,7 +38,7 @@ from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds
 from jitad.trace.observe import observe
 from jitad.trace.selected import has_function, holds_inner, is_nested, spread
-from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.snapshot import Rec, Snapshot, snapshot
 from jitad.trace.stretch import stretched
 from jitad.trace.unify import APPENDED, Mismatch, Paths, Unifier, explain
 from jitad.trace.unset import UNSET, Among, is_optional
@@ -253,7 +253,7 @@ class Branches:
     def _join(self) -> tuple[Any, ...]:
         apart = self.apart or self.site.pos in self.trace.insight.apart
         inner = {v for region in self.regions for e in region.block.equations for v in e.outs}
-        paths = Paths(apart, self._made, self._selects, lambda atom: atom not in inner)
+        paths = Paths(apart, self._made, self._selects, lambda atom: atom not in inner, self._held)
         unifier = Unifier(paths=paths)
         forms: list[Form | None] = []
         pairs: list[tuple[Snapshot, Snapshot]] = []
@@ -275,6 +275,10 @@ class Branches:
     def _made(self, s: Snapshot, side: int) -> bool:
         region = self.regions[side]
         return id(getattr(s, "value", None)) in region.fresh or holds_inner(s, region)
+
+    def _held(self, s: Rec, side: int) -> bool:
+        frames = [*self.regions[0].before, self.regions[side].held]
+        return self.trace.journal.is_held(s.value, frames)
 
     def _selects(self, a: Snapshot, b: Snapshot) -> bool:
         """May they stay apart?  Functions had better not, where ints decide which it is."""

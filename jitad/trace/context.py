@@ -275,13 +275,17 @@ class Region:
     undone: list[tuple[Write, Any]] = field(default_factory=list)
     fresh: dict[int, object] = field(default_factory=dict)  # made in it
     escapes: bool = False  # may an exception leave it, as a variable?
+    before: list[dict[int, object]] = field(default_factory=list)  # what was held before it
+    held: dict[int, object] = field(default_factory=dict)  # what it holds, see the journal
 
     def open(self) -> None:
         b = self.trace.builder
         self.block = Block(list(self.params))
         b.blocks.append(self.block)
         b._known.append({})
-        self.trace.journal.open()
+        journal = self.trace.journal
+        self.before = [dict(held) for held in journal.held] if journal.holding else []
+        journal.open()
         self.trace.regions.append(self)
 
     def _pop(self) -> dict[Any, Any]:
@@ -302,9 +306,9 @@ class Region:
         self.undone = [(w, w.read()) for w in journal.frames[-1].values()]
         self._pop()
         self.fresh = journal.fresh[-1]
-        held = journal.held[-1]
+        self.held = journal.held[-1]
         journal.close()
-        journal.held[-1].update(held)
+        journal.held[-1].update(self.held)
 
     def redo(self) -> None:
         """After all, the finished block is what happens: add it to the block around it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -201,7 +202,7 @@ def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
     if not (_is_sequence(a.value) and _like(a.value, b.value)):
         return None
     if p is None and q is None and (
-        len(a.keys) == len(b.keys) or (unifier.room is None and isinstance(a.value, tuple))
+        len(a.keys) == len(b.keys) or not (unifier.room or unifier.free or isinstance(a.value, list))
     ):  # fmt: skip
         return None
     if p is not None and q is not None and _same_rows(p, q):
@@ -217,13 +218,40 @@ def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
         for e in [stretch.element] if stretch is not None else map(element, s.parts):
             found = e if found is None else cover(found, e)
     assert found is not None
+    sides, held = _sides(unifier, a, b), _is_held(unifier, a, b)
+    if unifier.free:
+        return of_any_length(a, found, sides)
     if unifier.room is not None:
-        return Grown(a, found, unifier.room(), None)
+        return Grown(a, found, unifier.room(), None, sides, held)
     rooms = [r.room if r is not None else len(s.keys) for s, r in ((a, p), (b, q))]
     paths = unifier.paths
     if paths is not None and not all(paths.outside(_atom(n)) for n in rooms):
-        return Grown(a, found, _room_here(), None)  # only the path knows for how many
-    return Grown(a, found, _atom(extents.add(extents.largest(*rooms), SPARE)), SPARE)
+        return Grown(a, found, _room_here(), None, sides, held)  # only the path knows for how many
+    room = _atom(extents.add(extents.largest(*rooms), SPARE))
+    return Grown(a, found, room, SPARE, sides, held)
+
+
+def _sides(unifier: Unifier, a: Rec, b: Rec) -> tuple[Any, ...]:
+    """The lists whose place a new one takes; those that a path has made are reached no more."""
+    if isinstance(a.value, tuple) or a.value is b.value:
+        return ()
+    made = unifier.paths.made if unifier.paths is not None else lambda s, side: False
+    return tuple(s.value for side, s in enumerate((a, b)) if not made(s, side))
+
+
+def _is_held(unifier: Unifier, *paths: Rec) -> bool:
+    """Did one of them become an element on its path?  Then nobody may write to the new one."""
+    held = unifier.paths.held if unifier.paths is not None else None
+    return held is not None and any(held(s, side) for side, s in enumerate(paths))
+
+
+def of_any_length(s: Rec, element: Form, sides: tuple[Any, ...]) -> Grown:
+    """The form of a list that has as many rows as it brings, where functions take and give it."""
+    params = _trace().builder.blocks[0].params
+    for _, shape in variables(element):
+        if not all(isinstance(n, Lit) or n in params for n in shape):
+            raise Mismatch("a list of unknown length of arrays whose extents vary")
+    return Grown(s, element, None, 0, sides)
 
 
 def _same_rows(p: Stretch, q: Stretch) -> bool:
@@ -242,7 +270,8 @@ def kinds_of(f: Grown) -> list[tuple[Type, tuple[Atom, ...]]]:
     out: list[tuple[Type, tuple[Atom, ...]]] = [(INT, ())]
     for t, shape in variables(f.element):
         assert isinstance(t, (Array, Scalar))
-        out.append((Array(t.dtype, len(shape) + 1), (f.room, *shape)))
+        rows = () if f.room is None else (f.room, *shape)
+        out.append((Array(t.dtype, len(shape) + 1), rows))
     return out
 
 
@@ -252,21 +281,34 @@ def build(b: Builder, f: Grown, atoms: Iterator[Atom], join: Any) -> list[Any]:
     stores = []
     for _ in variables(f.element):
         stores.append(ArrayHandle(b.leaf(next(atoms))))
-        join(stores[-1], ())
+        if f.room is None:
+            journal.made(stores[-1])
+        else:
+            join(stores[-1], ())
     out = [Stretch(count, tuple(stores), f.element, f.spare)]
     made = type(f.of.value)(out)
     journal.made(made)
+    if f.sides:
+        join(made, f.sides)
+    running = journal.active()
+    if running is not None and f.room is not None:
+        running.certain[id(made)] = made
+        if f.held:
+            running.hold(made)
     return made
 
 
 def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
     """The atoms of a list in this form."""
+    stretch = stretch_of(s)
+    if f.room is None:
+        f = replace(f, room=_atom(rows_of(s, stretch)))
+    assert f.room is not None
     stores = empty(b, f)
     if not isinstance(s, Rec):
         out += [lit(0), *(b.atom(h.content) for h in stores)]
         return
     room = b.leaf(f.room)
-    stretch = stretch_of(s)
     if stretch is None:
         enough(b, room, len(s.keys))
         for k, part in enumerate(s.parts):
@@ -285,6 +327,15 @@ def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
         if c is not None:
             fill(h, c, count)
         out.append(b.atom(h.content))
+
+
+def rows_of(s: Snapshot | None, stretch: Stretch | None) -> Any:
+    """How many rows a list has: those past its count are of no meaning."""
+    if not isinstance(s, Rec):
+        return 0
+    if stretch is None:
+        return len(s.keys)
+    return stretch.room if stretch.stores else stretch.count
 
 
 def empty(b: Builder, f: Grown) -> list[ArrayHandle]:

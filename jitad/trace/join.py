@@ -159,7 +159,7 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
         return numbers[id(f)]
     numbers[id(f)] = len(numbers)
     if isinstance(f, Grown):
-        return ("grown", f.room, f.spare is None, signature(f.element, {}))
+        return ("grown", f.room, f.spare is None, f.held, signature(f.element, {}))
     if isinstance(f, Handle):
         return (f.type, f.shape)
     if isinstance(f, Resized):

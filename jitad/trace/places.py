@@ -170,6 +170,7 @@ def append(target: Any, item: Any) -> None:
     if is_among((target,)):
         spread(lambda t: append(t, item), target)
         return
+    target = present(target, JitadAttributeError) if is_optional(target) else target
     if trace is None or type(target) is not list:
         call(target.append, item)
         return

@@ -13,6 +13,7 @@ was written to it goes back to the caller's.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from types import FunctionType
 from typing import Any
@@ -23,11 +24,12 @@ from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
 from jitad.trace.boundaries import Boundary, handed_on, wanted
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
-from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.functions import Definition
 from jitad.trace.join import build, extract, kinds, signature
 from jitad.trace.selected import key, kind_of_exception, things
-from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot
+from jitad.trace.grown import cover, element, of_any_length
+from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot, stretch_of
 from jitad.trace.unify import Mismatch, Unifier, in_cells, same
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen
@@ -99,7 +101,7 @@ class Recursion:
         """The forms that hold for these arguments too; None where there are none."""
         if not _same_function(f, self.function) or len(given) != len(self.entry):
             return None
-        unifier = Unifier()
+        unifier = Unifier(free=True)
         try:
             return [
                 widen(was, unifier.unify(entry, now))
@@ -141,10 +143,13 @@ class Recursion:
         made: dict[int, Any] = {}
         join = journal.joiner()
         sources = [h.root for h in actual]
+        lists = [s.value for s in given if isinstance(s, Rec) and isinstance(s.value, list)]
         assert self.result is not None
 
         def of_sources(new: Any, sides: tuple[Any, ...]) -> None:
-            join(new, tuple(sources) if isinstance(new, ArrayHandle) else sides)
+            if isinstance(new, ArrayHandle):
+                sides = tuple(sources)
+            join(new, (*lists, *sides) if isinstance(new, list) else sides)
 
         value, raised = build(b, self.result, outs, made, of_sources)
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
@@ -314,6 +319,10 @@ class Recursion:
                 out = Unifier().alone(s, "")
             case Arr(h, _):
                 out = Unifier().alone(s, "") if self._inside(h) else Keep(s)
+            case Rec(list() | tuple() as value) if (stretch := stretch_of(s)) is not None and (
+                isinstance(value, tuple) or self._inside(value)
+            ):
+                out = of_any_length(s, stretch.element, (value,))
             case Rec(value) if isinstance(value, _APART) or self._inside(value):
                 kept = in_cells(s, self._there)
                 out = seen[id(s)] = Record(s, ())
@@ -438,6 +447,8 @@ def _without_extents(f: Form) -> Form:
 
 
 def _wider(was: Form, now: Form) -> Form:
+    if (found := _as_list(was, now)) is not None:
+        return found
     if isinstance(was, Keep) and isinstance(now, Keep):
         if isinstance(was.of, Per):  # no path has returned yet
             return now
@@ -457,8 +468,39 @@ def _wider(was: Form, now: Form) -> Form:
     return widen(was, now)
 
 
+def _as_list(was: Form, now: Form) -> Form | None:
+    """Of lists of different lengths: one of any length.  None of anything else."""
+    known: set[int | None] = set()
+    elements: list[Form] = []
+    for f in (was, now):
+        s = getattr(f, "of", None)
+        if isinstance(f, (Handle, Number)) or not isinstance(s, Rec) or type(s.value) not in _LISTS:
+            return None
+        if isinstance(f, Grown):
+            known.add(None)
+            elements.append(f.element)
+        elif (stretch := stretch_of(s)) is not None:
+            known.add(None)
+            elements.append(stretch.element)
+        else:
+            known.add(len(s.keys))
+            elements += map(element, s.parts)
+    first, second = was.of, now.of  # type: ignore[union-attr]
+    if type(first.value) is not type(second.value) or (len(known) == 1 and None not in known):  # type: ignore[union-attr]
+        return None
+    if isinstance(was, Keep) and isinstance(now, Keep) and same(was.of, now.of):
+        return None
+    sides = (*getattr(was, "sides", ()), first.value, second.value)  # type: ignore[union-attr]
+    return of_any_length(second, functools.reduce(cover, elements), tuple({id(x): x for x in sides}.values()))  # type: ignore[arg-type]
+
+
+_LISTS = (list, tuple)
+
+
 def _records(f: Form) -> list[int]:
     """The ids of the forms of containers, other than tuples."""
+    if isinstance(f, Grown):
+        return [id(f)] if isinstance(f.of.value, list) else []
     if not isinstance(f, Record):
         return []
     own = [] if isinstance(f.of.value, tuple) else [id(f)]

@@ -14,6 +14,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.structures import register_structure
+from jitad.values import extents
 from jitad.values.kind import fail
 
 FIRST_ROOM = 256
@@ -45,7 +46,10 @@ class Stretch:
         return self.stores[key - 1] if key else self.count
 
     def with_parts(self, parts: list[Any]) -> Stretch:
-        return Stretch(parts[0], tuple(parts[1:]), self.element, self.spare)
+        out = Stretch(parts[0], tuple(parts[1:]), self.element, self.spare)
+        if self.stores and not extents.same(out.room, self.room):
+            out.spare = 0  # of other arrays it is not known how many more there is room for
+        return out
 
     def _refuse(self, *_: Any) -> Any:
         """What looks into the list without asking a hook would take this for its element."""

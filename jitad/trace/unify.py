@@ -23,6 +23,7 @@ from jitad.tape.types import Array, Scalar, named, type_of_constant
 from jitad.trace import selected
 from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record, Shown
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, snapshot, stretch_of
+from jitad.trace.stretch import Stretch
 from jitad.values import extents
 from jitad.values.complexes import Complex
 from jitad.values.journal import is_made, refuse_stale
@@ -87,10 +88,12 @@ class Unifier:
     """Unifies pairs of snapshots; an alias on both sides stays an alias."""
 
     def __init__(
-        self, room: Callable[[], Atom] | None = None, paths: Paths | None = None
-    ) -> None:
+        self, room: Callable[[], Atom] | None = None, paths: Paths | None = None,
+        free: bool = False,
+    ) -> None:  # fmt: skip
         self.pairs: dict[tuple[int, int], Form] = {}
         self.room = room  # for lists that grow in a loop
+        self.free = free  # may each list bring as many rows as it has?
         self.paths = paths  # None where one thing can't be another on each path
 
     def unify(self, a: Snapshot, b: Snapshot, name: str = "", content: bool = False) -> Form:
@@ -149,7 +152,7 @@ class Unifier:
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
-                case Rec(value) if isinstance(value, (tuple, Complex)) or is_new(s):
+                case Rec(value) if isinstance(value, (tuple, Complex, Stretch)) or is_new(s):
                     kept = in_cells(s)
                     made[id(s)] = out = Record(s, ())
                     parts = zip(s.keys, s.parts, strict=True)
@@ -290,9 +293,11 @@ class Unifier:
                 shape = _shape(s)
                 known = self.paths is not None and all(map(self.paths.outside, shape))
                 return Handle(h.type, shape if known else (), (h,))
-            case Rec():
+            case Rec(value):
                 if (id(s), 0) in self.pairs:
                     return self.pairs[(id(s), 0)]
+                if self.paths is not None and is_mutable(value) and not self.paths.new(s):
+                    return Keep(s)  # other names may reach it
                 kept = in_cells(s)
                 if kept and len(kept) == len(s.keys):
                     return Keep(s)
@@ -320,10 +325,22 @@ class Paths:
     def __init__(
         self, apart: bool, made: Callable[[Snapshot, int], bool],
         selects: Callable[[Snapshot, Snapshot], bool], outside: Callable[[Atom], bool],
+        held: Callable[[Rec, int], bool],
     ) -> None:  # fmt: skip
         self.apart = apart  # do other names tell the things of the two paths apart?
         self.made, self.selects = made, selects
+        self.held = held  # did a list become an element of another on this path?
         self.outside = outside  # of a number: was it known before the paths parted?
+
+
+    def new(self, s: Snapshot) -> bool:
+        """Was it made on one of the paths?"""
+        return self.made(s, 0) or self.made(s, 1)
+
+
+def is_mutable(value: Any) -> bool:
+    """Of what is taken apart: may it be written, so that other names for it matter?"""
+    return not isinstance(value, (tuple, Complex, Stretch, BaseException)) and not is_function(value)
 
 
 def check_read(*snapshots: Rec) -> None:

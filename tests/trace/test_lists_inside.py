@@ -109,7 +109,110 @@ def simplex(x):
     return scored[0][0] + scored[-1][1][0]
 
 
-PROGRAMS = [rising_runs, longest_run, three_deep, with_tags, as_tuples, a_tuple_gets_longer,
+# -- lists under several names ----------------------------------------------------------------------
+
+
+def longer_under_a_new_name(x):
+    ys = [x[0]]
+    zs = ys
+    if x[0] < 1.0:
+        zs = zs + [x[1], x[2]]
+    zs.append(5.0)
+    return len(ys) * x[0] + len(zs)
+
+
+def both_get_longer(x):
+    ys = [e for e in x if e > 0.65]
+    zs = ys
+    if x[0] < 1.0:
+        zs = zs + [x[1]]
+    ys.append(5.0)
+    return len(ys) * x[0] + len(zs) * x[1]
+
+
+def none_or_another_name(x):
+    ys, table = [x[0]], {"a": x[1]}
+    zs = other = None
+    if x[0] < 1.0:
+        zs, other = ys, table
+    if zs is not None:
+        zs.append(1.0)
+        zs[0] = 2.0 * x[1]
+        other["a"] = 3.0
+    return len(ys) * x[0] + ys[0] + table["a"]
+
+
+# -- functions that call themselves -------------------------------------------------------------------
+
+
+def quick(xs):
+    if len(xs) <= 1:
+        return xs
+    p = xs[0]
+    return quick([e for e in xs[1:] if e < p]) + [p] + quick([e for e in xs[1:] if e >= p])
+
+
+def sorted_by_parting(x):
+    return sum(e * k for k, e in enumerate(quick([e for e in x if e > 0.3])))
+
+
+def merge(a, b):
+    out, i, j = [], 0, 0
+    while i < len(a) and j < len(b):
+        if a[i] < b[j]:
+            out.append(a[i])
+            i += 1
+        else:
+            out.append(b[j])
+            j += 1
+    return out + a[i:] + b[j:]
+
+
+def by_merging(xs):
+    if len(xs) <= 1:
+        return xs
+    half = len(xs) // 2
+    return merge(by_merging(xs[:half]), by_merging(xs[half:]))
+
+
+def sorted_by_merging(x):
+    return sum(e * k for k, e in enumerate(by_merging(list(x * x[0]))))
+
+
+def squares(xs):
+    return [] if not xs else [xs[0] ** 2] + squares(xs[1:])
+
+
+def rest_first(x):
+    return sum(e * k for k, e in enumerate(squares(tuple(e for e in x if e > 0.5))))
+
+
+def best(xs):
+    if len(xs) == 1:
+        return xs[0]
+    half = len(xs) // 2
+    a, b = best(xs[:half]), best(xs[half:])
+    return 1.1 * a if a > b else b + 0.1 * a
+
+
+def tournament(x):
+    return best([e for e in x if e > 0.3])
+
+
+def returned_itself(x):
+    """A list that comes back as it was given is the same list."""
+
+    def at_least_two(xs):
+        return xs if len(xs) > 1 else at_least_two([*xs, x[0]] if False else xs + [x[0]])
+
+    ys = [e for e in x if e > 2.0]
+    zs = at_least_two(ys)
+    return sum(zs) * len(ys)
+
+
+PROGRAMS = [longer_under_a_new_name, both_get_longer, none_or_another_name, sorted_by_parting,
+            sorted_by_merging, rest_first, tournament, returned_itself,
+            rising_runs, longest_run, three_deep, with_tags, as_tuples, a_tuple_gets_longer,
             parts_assigned, as_long_as_its_place, simplex]  # fmt: skip
 
 
