@@ -21,7 +21,6 @@ from jitad.trace.grown import enough, fill, variables
 from jitad.trace.join import _container, _rebuilt
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
-from jitad.trace.unset import Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import active
 from jitad.values.number import Number as Traced
@@ -59,8 +58,8 @@ def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle
             _write(b, part, inner, stores, k)
         case OneOf():
             flags: list[Any] = [False] * len(f.parts)
-            for flag, t in [] if s is None else selected.flagged(s):
-                at = f.keys.index(selected.key(t))
+            for flag, thing in [] if s is None else selected.flagged(s):
+                at = f.keys.index(selected.key(thing))
                 flags[at] = selected.either(flags[at], flag)
             for flag in flags[:-1]:
                 _put(next(stores), k, flag)
@@ -82,6 +81,7 @@ def _write_list(b: Builder, f: Grown, s: Snapshot | None, stores: list[Any], k: 
     """The elements of a list, into row k of a store each; gives how many."""
     if not isinstance(s, Rec):
         return 0
+    assert f.room is not None
     inside = [store.row(k) for store in stores]
     stretch = stretch_of(s)
     if stretch is None:
@@ -222,7 +222,7 @@ def converted(b: Builder, was: Form, now: Form, contents: list[Any]) -> list[Any
         """Lists of one known length, as such of any."""
         if not columns:
             return [None] * (1 + len(variables(q.element)))
-        assert contents and contents[0] is not None
+        assert contents and contents[0] is not None and q.room is not None
         rows, room = contents[0].shape[0], b.leaf(q.room)
         enough(b, room, len(columns))
         out = [bind("full", len(columns), rows, dtype="i8")]

@@ -201,9 +201,8 @@ def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
     p, q = stretch_of(a), stretch_of(b)
     if not (_is_sequence(a.value) and _like(a.value, b.value)):
         return None
-    if p is None and q is None and (
-        len(a.keys) == len(b.keys) or not (unifier.room or unifier.free or isinstance(a.value, list))
-    ):  # fmt: skip
+    longer = isinstance(a.value, list) or unifier.room is not None or unifier.free
+    if p is None and q is None and (len(a.keys) == len(b.keys) or not longer):
         return None
     if p is not None and q is not None and _same_rows(p, q):
         (u,), (v,) = a.parts, b.parts
@@ -323,7 +322,8 @@ def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
         out += map(b.atom, contents)
         return
     enough(b, room, count)
-    for h, c in zip(stores, elements.converted(b, stretch.element, f.element, contents), strict=True):
+    contents = elements.converted(b, stretch.element, f.element, contents)
+    for h, c in zip(stores, contents, strict=True):
         if c is not None:
             fill(h, c, count)
         out.append(b.atom(h.content))

@@ -251,7 +251,8 @@ def _column_stack(target: Any) -> Any:
 _PYTHON: dict[Any, Callable[..., Any]] = {
     len: length, sorted: sorted_, min: _extreme("min"), max: _extreme("max"),
     bool: lambda target: bind("gt", length(target), 0),
-    copy.copy: lambda target: target if isinstance(target, tuple) else copied(target), list: copied, tuple: frozen,
+    copy.copy: lambda target: target if isinstance(target, tuple) else copied(target),
+    list: copied, tuple: frozen,
     functools.reduce: _reduce, itertools.accumulate: _accumulate,
     itertools.combinations: _combinations,
 }  # fmt: skip
@@ -275,7 +276,7 @@ FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable
 
 
 def _native(f: Any, *args: Any, **kwargs: Any) -> Any:
-    from jitad.trace.calls import native  # which asks here first
+    from jitad.trace.library import native  # which calls
 
     return native(f, *args, **kwargs)
 

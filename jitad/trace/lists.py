@@ -24,8 +24,8 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.forms import Grown, Number, Record
 from jitad.trace.elements import converted, read_row, write_row
+from jitad.trace.forms import Grown, Number, Record
 from jitad.trace.grown import cover, element, empty, fill
 from jitad.trace.join import signature
 from jitad.trace.rewrite import rewrite
@@ -111,7 +111,7 @@ def get(target: list[Any], index: Any) -> Any:
     return read_row(_trace().builder, stretch, place(stretch, index))
 
 
-def item_of(target: list[Any]) -> Callable[[Any], Any]:
+def item_of(target: Any) -> Callable[[Any], Any]:
     """The element of an iteration; the list must stay as long as it was at its beginning."""
     count = _of(target).count
 
@@ -125,7 +125,7 @@ def item_of(target: list[Any]) -> Callable[[Any], Any]:
     return item
 
 
-def put(target: list[Any], index: Any, value: Any) -> None:
+def put(target: Any, index: Any, value: Any) -> None:
     """target[index] = value"""
     stretch = _of(target)
     if isinstance(target, tuple):
@@ -313,7 +313,8 @@ def around_star(target: list[Any], before: int, after: int) -> list[Any]:
     require(bind("ge", n, before + after), JitadValueError, text)
     first = [get(target, k) for k in range(before)]
     last = [get(target, extents.sub(n, k)) for k in range(after, 0, -1)]
-    return [*first, list(sliced(target, slice(before, extents.sub(n, after))))[0], *last]
+    (between,) = sliced(target, slice(before, extents.sub(n, after)))
+    return [*first, between, *last]
 
 
 def as_array(target: list[Any]) -> ArrayHandle:

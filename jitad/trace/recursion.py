@@ -13,7 +13,6 @@ was written to it goes back to the caller's.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from types import FunctionType
 from typing import Any
@@ -24,15 +23,15 @@ from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
 from jitad.trace.boundaries import Boundary, handed_on, wanted
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
-from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, OneOf, Record
 from jitad.trace.functions import Definition
+from jitad.trace.grown import of_any_length
 from jitad.trace.join import build, extract, kinds, signature
 from jitad.trace.selected import key, kind_of_exception, things
-from jitad.trace.grown import cover, element, of_any_length
 from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot, stretch_of
-from jitad.trace.unify import Mismatch, Unifier, in_cells, same
+from jitad.trace.unify import Mismatch, Unifier, in_cells
 from jitad.trace.unset import UNSET
-from jitad.trace.widen import widen
+from jitad.trace.widen import widen, wider, without_extents
 from jitad.values.array import ArrayHandle
 
 MAX_PASSES = 24
@@ -121,7 +120,7 @@ class Recursion:
             )  # fmt: skip
         wider = _signature(forms) != _signature(self.forms)
         if wider:
-            self.forms = [_without_extents(f) for f in forms]
+            self.forms = [without_extents(f) for f in forms]
         kinds = wanted(self.trace, self.kinds)
         if kinds != self.kinds:
             self.kinds, self.result = kinds, None
@@ -357,7 +356,7 @@ class Recursion:
             self.result = self.now
         else:
             try:
-                self.result = _wider(self.result, self.now)
+                self.result = wider(self.result, self.now)
             except Mismatch as e:
                 raise JitadError(
                     f"{self.function.__qualname__} returns {e}", self.trace.builder.pos,
@@ -435,66 +434,6 @@ def _first_form(s: Snapshot) -> Form:
         if isinstance(value, float) or (isinstance(value, Leaf) and not value.shape):
             return Unifier().alone(s, "")
     return Keep(s)
-
-
-def _without_extents(f: Form) -> Form:
-    match f:
-        case Handle(type=t, of=of):
-            return Handle(t, (), of)
-        case Record():
-            f.parts = tuple(map(_without_extents, f.parts))
-    return f
-
-
-def _wider(was: Form, now: Form) -> Form:
-    if (found := _as_list(was, now)) is not None:
-        return found
-    if isinstance(was, Keep) and isinstance(now, Keep):
-        if isinstance(was.of, Per):  # no path has returned yet
-            return now
-        if not same(was.of, now.of):
-            raise Mismatch("now one thing and now another")
-        return was
-    if isinstance(was, Keep) and isinstance(now, Number) and isinstance(was.of, Num):
-        return widen(now, was)
-    if isinstance(was, Keep) != isinstance(now, Keep) and (
-        isinstance(was, Handle) or isinstance(now, Handle)
-    ):
-        return _without_extents(now if isinstance(was, Keep) else was)
-    if isinstance(was, Record) and isinstance(now, Record):
-        if len(was.parts) != len(now.parts):
-            raise Mismatch(f"{len(was.parts)} or {len(now.parts)} values")
-        return Record(now.of, tuple(map(_wider, was.parts, now.parts)))
-    return widen(was, now)
-
-
-def _as_list(was: Form, now: Form) -> Form | None:
-    """Of lists of different lengths: one of any length.  None of anything else."""
-    known: set[int | None] = set()
-    elements: list[Form] = []
-    for f in (was, now):
-        s = getattr(f, "of", None)
-        if isinstance(f, (Handle, Number)) or not isinstance(s, Rec) or type(s.value) not in _LISTS:
-            return None
-        if isinstance(f, Grown):
-            known.add(None)
-            elements.append(f.element)
-        elif (stretch := stretch_of(s)) is not None:
-            known.add(None)
-            elements.append(stretch.element)
-        else:
-            known.add(len(s.keys))
-            elements += map(element, s.parts)
-    first, second = was.of, now.of  # type: ignore[union-attr]
-    if type(first.value) is not type(second.value) or (len(known) == 1 and None not in known):  # type: ignore[union-attr]
-        return None
-    if isinstance(was, Keep) and isinstance(now, Keep) and same(was.of, now.of):
-        return None
-    sides = (*getattr(was, "sides", ()), first.value, second.value)  # type: ignore[union-attr]
-    return of_any_length(second, functools.reduce(cover, elements), tuple({id(x): x for x in sides}.values()))  # type: ignore[arg-type]
-
-
-_LISTS = (list, tuple)
 
 
 def _records(f: Form) -> list[int]:

@@ -59,7 +59,7 @@ class Stretch:
     __bool__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
     __str__ = __format__ = __index__ = __float__ = __int__ = _refuse
     __iter__ = __len__ = __getitem__ = __contains__ = __array__ = _refuse
-    __hash__ = _refuse  # type: ignore[assignment]
+    __hash__ = _refuse
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = _refuse
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _refuse
 

@@ -340,7 +340,8 @@ class Paths:
 
 def is_mutable(value: Any) -> bool:
     """Of what is taken apart: may it be written, so that other names for it matter?"""
-    return not isinstance(value, (tuple, Complex, Stretch, BaseException)) and not is_function(value)
+    fixed = isinstance(value, (tuple, Complex, Stretch, BaseException))
+    return not fixed and not is_function(value)
 
 
 def check_read(*snapshots: Rec) -> None:

@@ -4,6 +4,8 @@ Every program is run by Python, and its derivative taken by differences; x decid
 lists get.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,7 @@ OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])
 
 def runs(x):
     out, run = [], [x[0]]
-    for a, b in zip(x, x[1:], strict=False):
+    for a, b in itertools.pairwise(x):
         if b > a:
             run.append(b)
         else:
@@ -109,7 +111,7 @@ def simplex(x):
     return scored[0][0] + scored[-1][1][0]
 
 
-# -- lists under several names ----------------------------------------------------------------------
+# -- lists under several names --------------------------------------------------------------------
 
 
 def longer_under_a_new_name(x):
@@ -142,7 +144,7 @@ def none_or_another_name(x):
     return len(ys) * x[0] + ys[0] + table["a"]
 
 
-# -- functions that call themselves -------------------------------------------------------------------
+# -- functions that call themselves ---------------------------------------------------------------
 
 
 def quick(xs):
