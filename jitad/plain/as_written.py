@@ -401,6 +401,12 @@ def enumerated(values: Any, start: Any) -> Iterator[Any]:
         k += 1
 
 
+def each_there(found: Any) -> Iterator[Any]:
+    for there, item in found:
+        if there:
+            yield item
+
+
 def each_mapped(f: Any, values: Any) -> Iterator[Any]:
     for v in values:
         yield f(v)

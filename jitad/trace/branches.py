@@ -23,6 +23,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
+from jitad.trace import partial
 from jitad.trace.calls import call, special
 from jitad.trace.context import (
     Bottom,
@@ -36,11 +37,12 @@ from jitad.trace.context import (
 from jitad.trace.forms import Form, Maybe
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds
+from jitad.trace.mismatch import Mismatch, explain
 from jitad.trace.observe import observe
 from jitad.trace.selected import has_function, holds_inner, is_nested, spread
 from jitad.trace.snapshot import Rec, Snapshot, snapshot
 from jitad.trace.stretch import stretched
-from jitad.trace.unify import APPENDED, Mismatch, Paths, Unifier, explain
+from jitad.trace.unify import APPENDED, Paths, Unifier
 from jitad.trace.unset import UNSET, Among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -92,6 +94,8 @@ def truth(value: Any) -> Any:
         value = value.content
     if (stretch := stretched(value)) is not None:
         value = bind("gt", stretch.count, 0)
+    if partial.is_partial(value):
+        value = bind("gt", partial.length(value), 0)
     value = primal(value)
     if not isinstance(value, Leaf):
         for name in () if type(value) in _PLAIN else ("__bool__", "__len__"):
@@ -351,10 +355,7 @@ class Branches:
         results = self._equation(sides, needed, names)
         supply = iter(results)
         made: dict[int, Any] = {}
-        return [
-            UNSET if f is None else build(b, f, supply, made, join)
-            for f in forms
-        ]
+        return [UNSET if f is None else build(b, f, supply, made, join) for f in forms]
 
     def _equation(
         self, sides: list[list[Atom]], needed: list[Any], names: list[str]

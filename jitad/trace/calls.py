@@ -74,11 +74,11 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
             return asked(lambda *a: call(f, *a, **kwargs), *args)
-        from jitad.trace import generators, listcalls  # which call through this hook
+        from jitad.trace import generators, listcalls, partial  # which call through this hook
 
         if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
             return found(*args, **kwargs)
-        special_case = listcalls.function(f, (*args, *kwargs.values()))
+        special_case = listcalls.function(f, (*args, *kwargs.values())) or partial.function(f, args)
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)
@@ -121,7 +121,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         case BuiltinMethodType() | MethodWrapperType() if isinstance(f.__self__, MUTABLE):
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
-                return places.dict_item(container, *args)
+                return keyed.dict_item(container, *args)
             if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
                 return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
@@ -426,5 +426,5 @@ def callback(value: Any) -> Any:
     return value
 
 
-from jitad.trace import instances, keyed, places, protocols  # noqa: E402  (which call)
+from jitad.trace import instances, keyed, protocols  # noqa: E402  (which call)
 from jitad.trace.library import run_native  # noqa: E402

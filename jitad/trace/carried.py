@@ -10,9 +10,9 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.trace.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.mismatch import Mismatch
 from jitad.trace.resized import resized
-from jitad.trace.snapshot import Arr, Snapshot
-from jitad.trace.unify import Mismatch
+from jitad.trace.snapshot import Arr, Rec, Snapshot, by_keys
 
 
 def with_extents(
@@ -34,8 +34,11 @@ def with_extents(
             before_it = getattr(entry, "part", entry)
             return Maybe(with_extents(b, part, before_it, inner, outside, room), name, none)
         case Record() if hasattr(entry, "parts"):
-            ends = end.parts if hasattr(end, "parts") else entry.parts
-            triples = zip(f.parts, entry.parts, ends, strict=True)
+            begun, ends = entry.parts, end.parts if hasattr(end, "parts") else entry.parts
+            if isinstance(f.of.value, dict) and isinstance(entry, Rec):
+                begun = by_keys(entry, f.of.keys)
+                ends = by_keys(end, f.of.keys) if isinstance(end, Rec) else begun
+            triples = zip(f.parts, begun, ends, strict=True)
             f.parts = tuple(with_extents(b, *x, outside, room) for x in triples)
         case Grown(element=element):
             f.element = _measured(b, element, outside)  # of all places where this list is

@@ -103,6 +103,7 @@ class Trace:
         self.recursions: list[Recursion] = []  # functions of the tape that are being traced
         self.operators = 0  # derivative operators around the present place
         self.swallowed = False  # was a loop left out because of `Bottom`?
+        self.told: list[tuple[Any, Any]] = []  # managers of a `with`, and whether they swallow
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
         self.tried: list[Var] = []  # the indices of those that could be written out as well

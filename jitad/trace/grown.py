@@ -24,9 +24,10 @@ from jitad.tape.types import INT, Array, Scalar, Type
 from jitad.trace import selected
 from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.join import kinds, signature
+from jitad.trace.mismatch import Mismatch, describe, scalar
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
-from jitad.trace.unify import Mismatch, Unifier, _kind, _scalar, _shape, describe, join_types, same
+from jitad.trace.unify import Unifier, _kind, _shape, join_types, same
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import require
@@ -43,7 +44,7 @@ def element(s: Snapshot) -> Form:
     """The form of a value that becomes an element."""
     match s:
         case Num(x):
-            return Number(_scalar(x))
+            return Number(scalar(x))
         case Arr(h, _):
             return Handle(h.type, _shape(s), ())
         case Rec(value) if is_function(value):

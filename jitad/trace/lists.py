@@ -28,10 +28,10 @@ from jitad.trace.elements import converted, read_row, write_row
 from jitad.trace.forms import Grown, Number, Record
 from jitad.trace.grown import cover, element, empty, fill
 from jitad.trace.join import signature
+from jitad.trace.mismatch import Mismatch
 from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
 from jitad.trace.stretch import Stretch, stretched
-from jitad.trace.unify import Mismatch
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.indexing import parse

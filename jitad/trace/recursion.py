@@ -27,9 +27,10 @@ from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, OneOf, Record
 from jitad.trace.functions import Definition
 from jitad.trace.grown import of_any_length
 from jitad.trace.join import build, extract, kinds, signature
+from jitad.trace.mismatch import Mismatch
 from jitad.trace.selected import key, kind_of_exception, things
 from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot, stretch_of
-from jitad.trace.unify import Mismatch, Unifier, in_cells
+from jitad.trace.unify import Unifier, in_cells
 from jitad.trace.unset import UNSET
 from jitad.trace.widen import widen, wider, without_extents
 from jitad.values.array import ArrayHandle

@@ -18,6 +18,7 @@ from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, R
 from jitad.trace.grown import variables
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
+from jitad.trace.partial import DISORDER
 from jitad.trace.selected import key, things
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.stretch import Stretch, stretched
@@ -157,6 +158,9 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
                 out[:] = expanded(stretch)
             if type(out) is Text:
                 out = str(out)
+            if type(out) is dict:  # what is there on some paths only
+                for k in [k for k, v in out.items() if v is UNSET or k is DISORDER]:
+                    del out[k]
         case OneOf(parts=parts):
             flags = [next(supply) for _ in parts[1:]]
             found = [_assemble(p, supply, made) for p in parts]

@@ -37,9 +37,10 @@ from jitad.trace.elements import hold
 from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds, signature
+from jitad.trace.mismatch import Mismatch, explain
 from jitad.trace.selected import has_function, holds_inner, is_nested, things
 from jitad.trace.snapshot import Num, Rec, Snapshot, snapshot, stretch_of
-from jitad.trace.unify import Mismatch, Paths, Unifier, explain
+from jitad.trace.unify import Paths, Unifier
 from jitad.trace.unset import UNSET, is_optional
 from jitad.trace.widen import widen
 from jitad.values.array import ArrayHandle

@@ -18,8 +18,9 @@ from jitad.trace.forms import (
     Shown,
 )
 from jitad.trace.grown import cover, element, of_any_length
+from jitad.trace.mismatch import Mismatch, scalar
 from jitad.trace.snapshot import Num, Per, Rec, stretch_of
-from jitad.trace.unify import Mismatch, _scalar, join_types, same
+from jitad.trace.unify import join_types, same
 
 
 def widen(was: Form, now: Form) -> Form:
@@ -36,7 +37,11 @@ def widen(was: Form, now: Form) -> Form:
         case Number(s, shape), Number(t):
             return Number(join_types(s, t), shape)
         case Number(s, shape), Keep(Num(x)):
-            return Number(join_types(s, _scalar(x)), shape)
+            return Number(join_types(s, scalar(x)), shape)
+        case Record(Rec(dict())), Record(Rec(dict())) if was.of.keys != now.of.keys:
+            known = dict(zip(was.of.keys, was.parts, strict=True))
+            pairs = zip(now.of.keys, now.parts, strict=True)
+            return Record(now.of, tuple(widen(known[k], p) if k in known else p for k, p in pairs))
         case Record(), Record() if len(was.parts) == len(now.parts):
             return Record(now.of, tuple(map(widen, was.parts, now.parts)))
         case Maybe(p, name, none), Maybe(q, _, other) if none == other:
@@ -95,30 +100,28 @@ def wider(was: Form, now: Form) -> Form:
 
 def _as_list(was: Form, now: Form) -> Form | None:
     """Of lists of different lengths: one of any length.  None of anything else."""
-    known: set[int | None] = set()
-    elements: list[Form] = []
-    for f in (was, now):
-        s = getattr(f, "of", None)
-        if isinstance(f, (Handle, Number)) or not isinstance(s, Rec) or type(s.value) not in _LISTS:
-            return None
-        if isinstance(f, Grown):
-            known.add(None)
-            elements.append(f.element)
-        elif (stretch := stretch_of(s)) is not None:
-            known.add(None)
-            elements.append(stretch.element)
-        else:
-            known.add(len(s.keys))
-            elements += map(element, s.parts)
-    first, second = was.of, now.of  # type: ignore[union-attr]
-    alike = type(first.value) is type(second.value)  # type: ignore[union-attr]
-    if not alike or (len(known) == 1 and None not in known):
+    if not isinstance(was, _COMPOSED) or not isinstance(now, _COMPOSED):
         return None
-    if isinstance(was, Keep) and isinstance(now, Keep) and same(was.of, now.of):
+    a, b = was.of, now.of
+    if not isinstance(a, Rec) or not isinstance(b, Rec) or type(a.value) is not type(b.value):
         return None
-    sides = (*getattr(was, "sides", ()), first.value, second.value)  # type: ignore[union-attr]
-    sides = tuple({id(x): x for x in sides}.values())
-    return of_any_length(second, functools.reduce(cover, elements), sides)  # type: ignore[arg-type]
+    if type(a.value) not in _LISTS or (a.value is b.value and isinstance(now, Keep)):
+        return None
+    grown = [isinstance(f, Grown) or stretch_of(s) is not None for f, s in ((was, a), (now, b))]
+    if len(a.keys) == len(b.keys) and not any(grown):
+        return None
+    sides = {id(x): x for x in (*getattr(was, "sides", ()), a.value, b.value)}
+    covering = functools.reduce(cover, (*_elements(was), *_elements(now)))
+    return of_any_length(b, covering, tuple(sides.values()))
 
 
+def _elements(f: Keep | Record | Grown) -> list[Form]:
+    if isinstance(f, Grown):
+        return [f.element]
+    assert isinstance(f.of, Rec)
+    stretch = stretch_of(f.of)
+    return list(map(element, f.of.parts)) if stretch is None else [stretch.element]
+
+
+_COMPOSED = (Keep, Record, Grown)
 _LISTS = (list, tuple)

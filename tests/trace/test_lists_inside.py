@@ -4,8 +4,6 @@ Every program is run by Python, and its derivative taken by differences; x decid
 lists get.
 """
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -18,7 +16,7 @@ OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])
 
 def runs(x):
     out, run = [], [x[0]]
-    for a, b in itertools.pairwise(x):
+    for a, b in zip(x[:-1], x[1:], strict=True):
         if b > a:
             run.append(b)
         else:
