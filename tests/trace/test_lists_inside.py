@@ -16,7 +16,8 @@ OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])
 
 def runs(x):
     out, run = [], [x[0]]
-    for a, b in zip(x[:-1], x[1:], strict=True):
+    for k in range(1, len(x)):
+        a, b = x[k - 1], x[k]
         if b > a:
             run.append(b)
         else:
