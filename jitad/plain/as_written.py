@@ -77,6 +77,15 @@ def insert(target: list[Any], index: Any, value: Any) -> None:
     target[k] = value
 
 
+def put_steps(target: list[Any], start: Any, count: Any, step: Any, values: Any) -> None:
+    if len(values) != count:
+        raise ValueError("attempt to assign sequence to extended slice of another size")
+    k = start
+    for v in values:
+        target[k] = v
+        k += step
+
+
 def reverse(target: list[Any]) -> None:
     i, j = 0, len(target) - 1
     while i < j:
@@ -390,6 +399,12 @@ def enumerated(values: Any, start: Any) -> Iterator[Any]:
     for v in values:
         yield k, v
         k += 1
+
+
+def each_there(found: Any) -> Iterator[Any]:
+    for there, item in found:
+        if there:
+            yield item
 
 
 def each_mapped(f: Any, values: Any) -> Iterator[Any]:

@@ -9,14 +9,10 @@ is handed on as one more variable; what comes after them is a detour again.
 
 from __future__ import annotations
 
-import contextlib
-import dis
-import functools
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from inspect import CO_VARARGS, CO_VARKEYWORDS
-from types import CodeType, FrameType, FunctionType
+from types import FrameType
 from typing import Any
 
 from jitad.errors import (
@@ -366,10 +362,11 @@ def surely(value: Any) -> Any:
 
 def thrown(raised: Any) -> Any:
     """What `except ... as` names: where Python or NumPy would raise, an exception as theirs."""
-    return spread(_as_pythons, _there(raised))
+    return spread(pythons, _there(raised))
 
 
-def _as_pythons(error: Any) -> Any:
+def pythons(error: Any) -> Any:
+    """Where Python or NumPy would raise, an exception as theirs."""
     if not isinstance(error, JitadError) or not _is_of_program(error):
         return error
     own: Any = next(c for c in type(error).__mro__ if not issubclass(c, JitadError))
@@ -406,70 +403,3 @@ def rethrow(raised: Any) -> None:
     if not is_optional(raised):
         raise_(raised)
     fork(raised.flag, lambda: raise_(raised.value), lambda: None)
-
-
-def rethrow_known(raised: Any) -> None:
-    """At the end of a `with`: raise what is certain to be raised."""
-    if raised is not None and not is_optional(raised):
-        raise_(raised)
-
-
-def swallowed(*managers: Any) -> tuple[type, ...]:
-    """The exceptions that a `with` of these managers ends with."""
-    return tuple(k for m in managers for k in _swallowed(m))
-
-
-def _swallowed(manager: Any) -> tuple[type, ...]:
-    return _flat(vars(manager)["_exceptions"]) if type(manager) is contextlib.suppress else ()
-
-
-def rethrow_through(raised: Any, *managers: Any) -> Any:
-    """After a `with`, whose managers were told that all went well: raise what is raised.
-
-    Gives what they swallow of it.
-    """
-    if not is_optional(raised):
-        return raised
-    left = raised
-    for m in reversed(managers):
-        if type(m) is contextlib.suppress:
-            left = without(left, functools.partial(_is_one_of, _swallowed(m)))
-            if left is None:
-                return raised
-        elif not _ignores_exceptions(m):
-            trace = current()
-            raise JitadError(
-                "an exception that depends on traced values passes through a `with`, whose "
-                "manager may look at it", None if trace is None else trace.builder.pos,
-                "Test the condition with `if`.",
-            )  # fmt: skip
-    rethrow(left)
-    return None if left is raised else raised
-
-
-def _is_one_of(kinds: tuple[type, ...], error: Any) -> bool:
-    return isinstance(error, kinds)
-
-
-def _ignores_exceptions(manager: Any) -> bool:
-    """Does the manager do the same whether or not an exception leaves the body?"""
-    leave = type(manager).__exit__
-    if not isinstance(leave, FunctionType):
-        return False
-    code = leave.__code__
-    n = code.co_argcount + code.co_kwonlyargcount
-    n += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-    given = set(code.co_varnames[1:n])
-    asks = any(i.argval in given for i in dis.get_instructions(code))
-    return not asks and _returns_none(code)
-
-
-def _returns_none(code: CodeType) -> bool:
-    """True of code that gives back nothing that would swallow the exception."""
-    before = None
-    for i in dis.get_instructions(code):
-        if i.opname == "RETURN_VALUE":
-            if before is None or before.opname != "LOAD_CONST" or before.argval:
-                return False
-        before = i
-    return True

@@ -23,6 +23,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
 from jitad.tape.types import BOOL
+from jitad.trace import partial
 from jitad.trace.calls import call, special
 from jitad.trace.context import (
     Bottom,
@@ -36,11 +37,12 @@ from jitad.trace.context import (
 from jitad.trace.forms import Form, Maybe
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds
+from jitad.trace.mismatch import Mismatch, explain
 from jitad.trace.observe import observe
 from jitad.trace.selected import has_function, holds_inner, is_nested, spread
-from jitad.trace.snapshot import Snapshot, snapshot
+from jitad.trace.snapshot import Rec, Snapshot, snapshot
 from jitad.trace.stretch import stretched
-from jitad.trace.unify import APPENDED, Mismatch, Paths, Unifier, explain
+from jitad.trace.unify import APPENDED, Paths, Unifier
 from jitad.trace.unset import UNSET, Among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -90,8 +92,10 @@ def truth(value: Any) -> Any:
         if value.shape or value.concrete:
             return bool(value)
         value = value.content
-    if isinstance(value, list) and (stretch := stretched(value)) is not None:
+    if (stretch := stretched(value)) is not None:
         value = bind("gt", stretch.count, 0)
+    if partial.is_partial(value):
+        value = bind("gt", partial.length(value), 0)
     value = primal(value)
     if not isinstance(value, Leaf):
         for name in () if type(value) in _PLAIN else ("__bool__", "__len__"):
@@ -253,7 +257,7 @@ class Branches:
     def _join(self) -> tuple[Any, ...]:
         apart = self.apart or self.site.pos in self.trace.insight.apart
         inner = {v for region in self.regions for e in region.block.equations for v in e.outs}
-        paths = Paths(apart, self._made, self._selects, lambda atom: atom not in inner)
+        paths = Paths(apart, self._made, self._selects, lambda atom: atom not in inner, self._held)
         unifier = Unifier(paths=paths)
         forms: list[Form | None] = []
         pairs: list[tuple[Snapshot, Snapshot]] = []
@@ -275,6 +279,10 @@ class Branches:
     def _made(self, s: Snapshot, side: int) -> bool:
         region = self.regions[side]
         return id(getattr(s, "value", None)) in region.fresh or holds_inner(s, region)
+
+    def _held(self, s: Rec, side: int) -> bool:
+        frames = [*self.regions[0].before, self.regions[side].held]
+        return self.trace.journal.is_held(s.value, frames)
 
     def _selects(self, a: Snapshot, b: Snapshot) -> bool:
         """May they stay apart?  Functions had better not, where ints decide which it is."""
@@ -347,10 +355,7 @@ class Branches:
         results = self._equation(sides, needed, names)
         supply = iter(results)
         made: dict[int, Any] = {}
-        return [
-            UNSET if f is None else build(b, f, supply, made, join)
-            for f in forms
-        ]
+        return [UNSET if f is None else build(b, f, supply, made, join) for f in forms]
 
     def _equation(
         self, sides: list[list[Atom]], needed: list[Any], names: list[str]

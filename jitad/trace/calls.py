@@ -19,14 +19,12 @@ import operator
 import sys
 import typing
 from dataclasses import replace
-from enum import Enum
 from types import (
     BuiltinMethodType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
-    ModuleType,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -35,26 +33,24 @@ import numpy as np
 
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
-from jitad.trace import iterables, randomness
+from jitad.trace import iterables
 from jitad.trace.comparisons import generated, is_generated
-from jitad.trace.containers import MUTABLE, WRITERS, kind_of, method_called, note
+from jitad.trace.containers import MUTABLE, method_called
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
-from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import asked, holds_among, spread, spread_within
-from jitad.trace.texts import known
 from jitad.trace.unset import is_among, is_optional
-from jitad.values.array import ArrayHandle, wrap
+from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
 from jitad.values.registry import any_traced, calling
-from jitad.values.stand_ins import adopt, lent
+from jitad.values.stand_ins import adopt
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -78,11 +74,11 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
             return asked(lambda *a: call(f, *a, **kwargs), *args)
-        from jitad.trace import generators, listcalls  # which call through this hook
+        from jitad.trace import generators, listcalls, partial  # which call through this hook
 
         if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
             return found(*args, **kwargs)
-        special_case = listcalls.function(f, (*args, *kwargs.values()))
+        special_case = listcalls.function(f, (*args, *kwargs.values())) or partial.function(f, args)
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)
@@ -125,7 +121,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         case BuiltinMethodType() | MethodWrapperType() if isinstance(f.__self__, MUTABLE):
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
-                return places.dict_item(container, *args)
+                return keyed.dict_item(container, *args)
             if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
                 return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
@@ -156,7 +152,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
         return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
-    return _native(trace, adopt(f), args, kwargs)
+    return run_native(trace, adopt(f), args, kwargs)
 
 
 def _is_users(f: Any) -> bool:
@@ -254,7 +250,7 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     elif is_rewritten(f):
         twin = f
     elif is_library(f) or is_generated(f):
-        return _native(trace, f, args, kwargs)
+        return run_native(trace, f, args, kwargs)
     else:
         twin = rewrite(f)
     if trace is None:
@@ -404,59 +400,6 @@ def _hashable(f: Any) -> bool:
     return isinstance(f, (type, BuiltinMethodType, WrapperDescriptorType))
 
 
-def native(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """Library code, run as it is, although something stands in for it."""
-    return _native(current(), f, args, kwargs)
-
-
-def _native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Library code, run as it is."""
-    if trace is None:
-        f = randomness.drawing(f, args)
-        if not (getattr(f, "__module__", None) or "").startswith("jitad."):
-            args, kwargs = lent(args), lent(kwargs)
-        return adopt(f(*map(_callback, args), **{k: _callback(v) for k, v in kwargs.items()}))
-    args = all_present(args)
-    kwargs = {k: present(v) for k, v in kwargs.items()}
-    if randomness.makes(f):
-        return randomness.made(trace, f, args, kwargs)
-    if (drawn := randomness.method(trace, f, args)) is not None:
-        out = randomness.drawn(trace, *drawn, kwargs)
-        return ArrayHandle(out) if isinstance(out, np.ndarray) else out
-    module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
-    check_called(f, module, trace.builder.pos)
-    if len(trace.regions) and f is next and args and not trace.journal.is_fresh(args[0]):
-        raise JitadError("an iterator can't be advanced under a traced condition",
-                         trace.builder.pos, "Make a list of it first.")  # fmt: skip
-    if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
-        note(args[0])
-    if isinstance(getattr(f, "__self__", None), str):
-        known(args, kwargs)
-    ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
-    for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
-        if _is_outside(trace, a):
-            name = getattr(f, "__qualname__", type(f).__name__)
-            raise JitadError(
-                f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
-                trace.builder.pos, "Read its attributes in your own code.",
-            )  # fmt: skip
-    if not ours:  # which calls through the hook
-        of = args[0] if args and (f is map or f is itertools.starmap) else None
-        if isinstance(of, type) and implementation(of) is not None:
-            args = (lambda *a: call(of, *a), *args[1:])  # float, say
-        args, kwargs = iterables.with_ints(f, args, kwargs)
-        args = tuple(map(_callback, lent(args)))
-        kwargs = {k: _callback(v) for k, v in lent(kwargs).items()}
-    out = f(*args, **kwargs) if ours else protocols.watched(f, args, kwargs)
-    if isinstance(out, np.ndarray):
-        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
-    if isinstance(f, type) and kind_of(out) is not None:
-        made(out)
-    made_if_new(out)
-    out = adopt(out)
-    return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
-
-
 _NATIVE_SPECIAL: dict[Any, str] = {
     len: "__len__", abs: "__abs__", iter: "__iter__", next: "__next__", bool: "__bool__",
     float: "__float__", int: "__int__", repr: "__repr__", str: "__str__", complex: "__complex__",
@@ -465,26 +408,12 @@ _NATIVE_SPECIAL: dict[Any, str] = {
     operator.index: "__index__", np.asarray: "__array__", np.array: "__array__",
 }  # fmt: skip
 
-# builtins that look at no attribute which the trace should hear of
-_BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
-
-
-def _is_outside(trace: Trace, value: Any) -> bool:
-    """True of an object from outside whose attributes are read one by one."""
-    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
-        return False
-    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
-        return False
-    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
-            and trace.captures.path_of(value) is not None)  # fmt: skip
-
-
 def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Arguments with the user's functions, also those in lists, as their twins."""
-    return tuple([*map(_callback, a)] if type(a) is list else _callback(a) for a in args)
+    return tuple([*map(callback, a)] if type(a) is list else callback(a) for a in args)
 
 
-def _callback(value: Any) -> Any:
+def callback(value: Any) -> Any:
     """A function that library code will call: a user's, or one that something stands in for."""
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
@@ -497,4 +426,5 @@ def _callback(value: Any) -> Any:
     return value
 
 
-from jitad.trace import instances, keyed, places, protocols  # noqa: E402  (which call)
+from jitad.trace import instances, keyed, protocols  # noqa: E402  (which call)
+from jitad.trace.library import run_native  # noqa: E402

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.trace.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.mismatch import Mismatch
 from jitad.trace.resized import resized
-from jitad.trace.snapshot import Arr, Snapshot
-from jitad.trace.unify import Mismatch
+from jitad.trace.snapshot import Arr, Rec, Snapshot, by_keys
 
 
 def with_extents(
@@ -33,8 +34,11 @@ def with_extents(
             before_it = getattr(entry, "part", entry)
             return Maybe(with_extents(b, part, before_it, inner, outside, room), name, none)
         case Record() if hasattr(entry, "parts"):
-            ends = end.parts if hasattr(end, "parts") else entry.parts
-            triples = zip(f.parts, entry.parts, ends, strict=True)
+            begun, ends = entry.parts, end.parts if hasattr(end, "parts") else entry.parts
+            if isinstance(f.of.value, dict) and isinstance(entry, Rec):
+                begun = by_keys(entry, f.of.keys)
+                ends = by_keys(end, f.of.keys) if isinstance(end, Rec) else begun
+            triples = zip(f.parts, begun, ends, strict=True)
             f.parts = tuple(with_extents(b, *x, outside, room) for x in triples)
         case Grown(element=element):
             f.element = _measured(b, element, outside)  # of all places where this list is
@@ -50,6 +54,8 @@ def _measured(b: Builder, f: Form, outside: Callable[[Atom], bool]) -> Form:
             return Record(of, tuple(_measured(b, p, outside) for p in parts))
         case Maybe(part, name, none):
             return Maybe(_measured(b, part, outside), name, none)
+        case Grown(element=inner):
+            return replace(f, element=_measured(b, inner, outside))
     return f
 
 

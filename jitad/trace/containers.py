@@ -63,6 +63,7 @@ def note(container: Any) -> None:
         return
     check_free(container)
     if journal.noted(container, "items"):
+        journal.retire_others(container)
         return
     kind = kind_of(container)
     if kind is None:

@@ -24,7 +24,7 @@ from jitad.trace.functions import Functions
 from jitad.trace.observe import Decisions
 from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
 from jitad.trace.snapshot import Snapshot, snapshot
-from jitad.trace.stretch import Room
+from jitad.trace.stretch import FIRST_INSIDE, Room
 from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
@@ -103,6 +103,7 @@ class Trace:
         self.recursions: list[Recursion] = []  # functions of the tape that are being traced
         self.operators = 0  # derivative operators around the present place
         self.swallowed = False  # was a loop left out because of `Bottom`?
+        self.told: list[tuple[Any, Any]] = []  # managers of a `with`, and whether they swallow
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
         self.tried: list[Var] = []  # the indices of those that could be written out as well
@@ -110,7 +111,7 @@ class Trace:
         self.decided = 0  # how many of them have been met
         self.steps = 0
         self.memory: Memory | None = None  # for the records of loops
-        self.rooms: dict[Pos, tuple[Leaf, Room]] = {}  # by the loops that they grow in
+        self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
         self.journal.refused = self.keep_apart
@@ -138,10 +139,17 @@ class Trace:
         finally:
             self.memory = before
 
-    def room(self, pos: Pos) -> Leaf:
-        """How many elements lists may have that grow here: an argument of the kernel."""
+    def room(self, pos: Pos | None) -> Leaf:
+        """How many elements lists may have that grow here: an argument of the kernel.
+
+        None: lists that are elements of such lists.
+        """
         if pos not in self.rooms:
-            room = Room(f"list {len(self.rooms) + 1}, which grows in line {pos.line}, is shorter")
+            number = len(self.rooms) + 1
+            if pos is None:
+                room = Room(f"list {number}, of those inside of others, is shorter", FIRST_INSIDE)
+            else:
+                room = Room(f"list {number}, which grows in line {pos.line}, is shorter")
             from jitad.trace.longlists import hidden  # which knows of forms
 
             self.rooms[pos] = hidden(self.captures, room, "room"), room
@@ -268,13 +276,17 @@ class Region:
     undone: list[tuple[Write, Any]] = field(default_factory=list)
     fresh: dict[int, object] = field(default_factory=dict)  # made in it
     escapes: bool = False  # may an exception leave it, as a variable?
+    before: list[dict[int, object]] = field(default_factory=list)  # what was held before it
+    held: dict[int, object] = field(default_factory=dict)  # what it holds, see the journal
 
     def open(self) -> None:
         b = self.trace.builder
         self.block = Block(list(self.params))
         b.blocks.append(self.block)
         b._known.append({})
-        self.trace.journal.open()
+        journal = self.trace.journal
+        self.before = [dict(held) for held in journal.held] if journal.holding else []
+        journal.open()
         self.trace.regions.append(self)
 
     def _pop(self) -> dict[Any, Any]:
@@ -295,9 +307,9 @@ class Region:
         self.undone = [(w, w.read()) for w in journal.frames[-1].values()]
         self._pop()
         self.fresh = journal.fresh[-1]
-        held = journal.held[-1]
+        self.held = journal.held[-1]
         journal.close()
-        journal.held[-1].update(held)
+        journal.held[-1].update(self.held)
 
     def redo(self) -> None:
         """After all, the finished block is what happens: add it to the block around it."""

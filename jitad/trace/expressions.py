@@ -180,9 +180,17 @@ class Expressions(ast.NodeTransformer):
         return _at(_hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
+        if None not in node.keys:
+            return self.visit_Set(node)
+        parts = zip(node.keys, node.values, strict=True)
+        given = [
+            ast.Tuple([self.visit(v)] if k is None else [self.visit(k), self.visit(v)], ast.Load())
+            for k, v in parts
+        ]
+        return _at(_hook("displayed", *given), node)
 
-    visit_Set = visit_Dict  # type: ignore[assignment]
+    def visit_Set(self, node: ast.Dict | ast.Set) -> ast.expr:
+        return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         out = self.visit_Yield(node)  # type: ignore[arg-type]

@@ -83,12 +83,17 @@ class Maybe:
 
 @dataclass(slots=True, eq=False)
 class Grown:
-    """A list whose length only the kernel knows: a count, and `room` rows; see `grown.py`."""
+    """A list whose length only the kernel knows: a count, and `room` rows; see `grown.py`.
+
+    Without a room, it has as many rows as each list brings.
+    """
 
     of: Rec
     element: Form
-    room: Atom
+    room: Atom | None
     spare: int | None
+    sides: tuple[Any, ...] = ()  # the lists whose place it takes
+    held: bool = False  # has another list a copy of it?
 
 
 Form = Keep | Number | Handle | Resized | Record | Shown | OneOf | Maybe | Grown

@@ -24,10 +24,11 @@ from jitad.plain import as_written
 from jitad.tape.build import Leaf
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
-from jitad.trace.calls import WHILE_TRACING, call, native
+from jitad.trace.calls import WHILE_TRACING, call
 from jitad.trace.context import Trace, current
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import zip_
+from jitad.trace.library import native
 from jitad.trace.lists import run
 from jitad.trace.loops import Session, State, stopped
 from jitad.trace.rewrite import is_rewritten_code

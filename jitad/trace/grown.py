@@ -9,7 +9,9 @@ is read from the list may not be written to either: then no one can tell the cop
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,20 +19,18 @@ import numpy as np
 from jitad.closures import is_function
 from jitad.errors import JitadValueError, RoomMiss
 from jitad.tape.build import Builder, Leaf
-from jitad.tape.copy import as_type
 from jitad.tape.ir import Atom, Lit, lit
 from jitad.tape.types import INT, Array, Scalar, Type
-from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
-from jitad.trace.join import _container, _rebuilt, kinds, signature
-from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
+from jitad.trace import selected
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.join import kinds, signature
+from jitad.trace.mismatch import Mismatch, describe, scalar
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
-from jitad.trace.unify import Mismatch, Unifier, _kind, _scalar, _shape, describe, join_types, same
-from jitad.trace.unset import Perhaps
+from jitad.trace.unify import Unifier, _kind, _shape, join_types, same
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import active
 from jitad.values.kind import require
-from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.views import Range, all_of
 
@@ -44,20 +44,39 @@ def element(s: Snapshot) -> Form:
     """The form of a value that becomes an element."""
     match s:
         case Num(x):
-            return Number(_scalar(x))
+            return Number(scalar(x))
         case Arr(h, _):
             return Handle(h.type, _shape(s), ())
         case Rec(value) if is_function(value):
             raise Mismatch("a list of unknown length that holds functions")
-        case Rec() if stretch_of(s) is not None:
-            raise Mismatch("a list of unknown length that holds another one")
+        case Rec() if (stretch := stretch_of(s)) is not None:
+            return Grown(s, stretch.element, _room_inside(), None)
         case Rec():
             return Record(s, tuple(map(element, s.parts)))
         case Per(_, part, name, none) if none and part is not None:
             return Maybe(element(part), name, True)
         case Per():
             raise Mismatch("a list that holds a value which is bound on some paths only")
+        case Sel():
+            return functools.reduce(cover, map(element, selected.things(s)))
     return Keep(s)
+
+
+def _room_inside() -> Atom:
+    return _trace().room(None).atom
+
+
+def _room_here() -> Atom:
+    trace = _trace()
+    return trace.room(trace.builder.pos).atom
+
+
+def _trace() -> Any:
+    from jitad.trace.context import current
+
+    trace = current()
+    assert trace is not None
+    return trace
 
 
 def cover(a: Form, b: Form) -> Form:
@@ -71,6 +90,15 @@ def cover(a: Form, b: Form) -> Form:
             return a
         case Record(), Record() if a.of.keys == b.of.keys and _like(a.of.value, b.of.value):
             return Record(a.of, tuple(map(cover, a.parts, b.parts)))
+        case Record(), Record() if _is_sequence(a.of.value) and _like(a.of.value, b.of.value):
+            covering = functools.reduce(cover, (*a.parts, *b.parts))
+            return Grown(a.of, covering, _room_inside(), None)
+        case Grown(), Grown() if _like(a.of.value, b.of.value):
+            return Grown(a.of, cover(a.element, b.element), a.room, None)
+        case (Grown() as g, Record() as r) | (Record() as r, Grown() as g) if (
+            _like(g.of.value, r.of.value)
+        ):
+            return Grown(g.of, functools.reduce(cover, r.parts, g.element), g.room, None)
         case Maybe(p, name), Maybe(q):
             return Maybe(cover(p, q), name, True)
         case (Maybe(), Keep(Obj(None))) | (Keep(Obj(None)), Keep(Obj(None))):
@@ -87,7 +115,34 @@ def cover(a: Form, b: Form) -> Form:
             return Maybe(cover(a, q), name, True)
         case Keep(s), Keep(t) if same(s, t):
             return a
+        case (Keep() | OneOf()), (Keep() | OneOf()) if _are_static(a) and _are_static(b):
+            return _one_of(a, b)
     raise Mismatch(f"a list of unknown length that holds {_described(a)} and {_described(b)}")
+
+
+def _is_sequence(value: Any) -> bool:
+    return type(value) in (list, tuple)
+
+
+def _are_static(f: Form) -> bool:
+    """Things that are told apart by booleans, as strings are; not functions, which nest."""
+    parts = f.parts if isinstance(f, OneOf) else [f]
+    return all(isinstance(p, Keep) and _is_static(p.of) for p in parts)
+
+
+def _is_static(s: Snapshot) -> bool:
+    return isinstance(s, Obj) and (isinstance(s.value, type) or not callable(s.value))
+
+
+def _one_of(*forms: Form) -> OneOf:
+    out = OneOf([], [])
+    for f in forms:
+        for p in f.parts if isinstance(f, OneOf) else [f]:
+            assert isinstance(p, Keep)
+            if (k := selected.key(p.of)) not in out.keys:
+                out.keys.append(k)
+                out.parts.append(p)
+    return out
 
 
 def _like(u: Any, v: Any) -> bool:
@@ -102,16 +157,15 @@ def _described(f: Form) -> str:
             return named(t)
         case Handle(t):
             return f"an array ({t})"
-        case Record(of) | Keep(of):
+        case Record(of) | Keep(of) | Grown(of):
             return describe(of)
+        case OneOf(parts=parts):
+            return " or ".join(map(_described, parts))
     return "None or something else"
 
 
 def _same_extent(p: Atom, q: Atom) -> None:
-    from jitad.trace.context import current
-
-    trace = current()
-    assert trace is not None
+    trace = _trace()
     m, n = trace.builder.leaf(p), trace.builder.leaf(q)
     if extents.same(m, n):
         return
@@ -141,9 +195,15 @@ def variables(f: Form) -> list[tuple[Type, tuple[Atom, ...]]]:
 
 
 def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
-    """The form of a list that is one of two; None where its length is known, and the same."""
+    """The form of a list that is one of two; None where its length is known, and the same.
+
+    Tuples of known lengths are different things, unless a loop makes them longer.
+    """
     p, q = stretch_of(a), stretch_of(b)
-    if p is None and q is None and len(a.keys) == len(b.keys):
+    if not (_is_sequence(a.value) and _like(a.value, b.value)):
+        return None
+    longer = isinstance(a.value, list) or unifier.room is not None or unifier.free
+    if p is None and q is None and (len(a.keys) == len(b.keys) or not longer):
         return None
     if p is not None and q is not None and _same_rows(p, q):
         (u,), (v,) = a.parts, b.parts
@@ -158,10 +218,40 @@ def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
         for e in [stretch.element] if stretch is not None else map(element, s.parts):
             found = e if found is None else cover(found, e)
     assert found is not None
+    sides, held = _sides(unifier, a, b), _is_held(unifier, a, b)
+    if unifier.free:
+        return of_any_length(a, found, sides)
     if unifier.room is not None:
-        return Grown(a, found, unifier.room(), None)
+        return Grown(a, found, unifier.room(), None, sides, held)
     rooms = [r.room if r is not None else len(s.keys) for s, r in ((a, p), (b, q))]
-    return Grown(a, found, _atom(extents.add(extents.largest(*rooms), SPARE)), SPARE)
+    paths = unifier.paths
+    if paths is not None and not all(paths.outside(_atom(n)) for n in rooms):
+        return Grown(a, found, _room_here(), None, sides, held)  # only the path knows for how many
+    room = _atom(extents.add(extents.largest(*rooms), SPARE))
+    return Grown(a, found, room, SPARE, sides, held)
+
+
+def _sides(unifier: Unifier, a: Rec, b: Rec) -> tuple[Any, ...]:
+    """The lists whose place a new one takes; those that a path has made are reached no more."""
+    if isinstance(a.value, tuple) or a.value is b.value:
+        return ()
+    made = unifier.paths.made if unifier.paths is not None else lambda s, side: False
+    return tuple(s.value for side, s in enumerate((a, b)) if not made(s, side))
+
+
+def _is_held(unifier: Unifier, *paths: Rec) -> bool:
+    """Did one of them become an element on its path?  Then nobody may write to the new one."""
+    held = unifier.paths.held if unifier.paths is not None else None
+    return held is not None and any(held(s, side) for side, s in enumerate(paths))
+
+
+def of_any_length(s: Rec, element: Form, sides: tuple[Any, ...]) -> Grown:
+    """The form of a list that has as many rows as it brings, where functions take and give it."""
+    params = _trace().builder.blocks[0].params
+    for _, shape in variables(element):
+        if not all(isinstance(n, Lit) or n in params for n in shape):
+            raise Mismatch("a list of unknown length of arrays whose extents vary")
+    return Grown(s, element, None, 0, sides)
 
 
 def _same_rows(p: Stretch, q: Stretch) -> bool:
@@ -180,7 +270,8 @@ def kinds_of(f: Grown) -> list[tuple[Type, tuple[Atom, ...]]]:
     out: list[tuple[Type, tuple[Atom, ...]]] = [(INT, ())]
     for t, shape in variables(f.element):
         assert isinstance(t, (Array, Scalar))
-        out.append((Array(t.dtype, len(shape) + 1), (f.room, *shape)))
+        rows = () if f.room is None else (f.room, *shape)
+        out.append((Array(t.dtype, len(shape) + 1), rows))
     return out
 
 
@@ -190,45 +281,62 @@ def build(b: Builder, f: Grown, atoms: Iterator[Atom], join: Any) -> list[Any]:
     stores = []
     for _ in variables(f.element):
         stores.append(ArrayHandle(b.leaf(next(atoms))))
-        join(stores[-1], ())
+        if f.room is None:
+            journal.made(stores[-1])
+        else:
+            join(stores[-1], ())
     out = [Stretch(count, tuple(stores), f.element, f.spare)]
     made = type(f.of.value)(out)
     journal.made(made)
+    if f.sides:
+        join(made, f.sides)
+    running = journal.active()
+    if running is not None and f.room is not None:
+        running.certain[id(made)] = made
+        if f.held:
+            running.hold(made)
     return made
 
 
 def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
     """The atoms of a list in this form."""
+    stretch = stretch_of(s)
+    if f.room is None:
+        f = replace(f, room=_atom(rows_of(s, stretch)))
+    assert f.room is not None
     stores = empty(b, f)
     if not isinstance(s, Rec):
         out += [lit(0), *(b.atom(h.content) for h in stores)]
         return
     room = b.leaf(f.room)
-    stretch = stretch_of(s)
     if stretch is None:
         enough(b, room, len(s.keys))
         for k, part in enumerate(s.parts):
-            write_row(b, f.element, part, stores, k)
+            elements.write_row(b, f.element, part, stores, k)
         out += [lit(len(s.keys)), *(b.atom(h.content) for h in stores)]
         return
-    (inner,) = s.parts
-    assert isinstance(inner, Rec)
-    count, *rows = inner.parts
-    assert isinstance(count, Num)
-    out.append(b.atom(count.value))
-    known = all(isinstance(r, Arr) for r in rows)
-    assert known
-    contents = [r.content for r in rows]  # type: ignore[union-attr]
+    count, contents = elements.contents_of(s)
+    out.append(b.atom(count))
     if signature(stretch.element, {}) == signature(f.element, {}) and all(
         extents.same(c.shape[0], room) for c in contents
     ):
         out += map(b.atom, contents)
         return
-    enough(b, room, count.value)
-    for h, c in zip(stores, converted(stretch.element, f.element, contents), strict=True):
+    enough(b, room, count)
+    contents = elements.converted(b, stretch.element, f.element, contents)
+    for h, c in zip(stores, contents, strict=True):
         if c is not None:
-            fill(h, c, count.value)
+            fill(h, c, count)
         out.append(b.atom(h.content))
+
+
+def rows_of(s: Snapshot | None, stretch: Stretch | None) -> Any:
+    """How many rows a list has: those past its count are of no meaning."""
+    if not isinstance(s, Rec):
+        return 0
+    if stretch is None:
+        return len(s.keys)
+    return stretch.room if stretch.stores else stretch.count
 
 
 def empty(b: Builder, f: Grown) -> list[ArrayHandle]:
@@ -249,44 +357,9 @@ def fill(store: ArrayHandle, content: Any, count: Any) -> None:
     store._window((rows, *all_of(store.shape).entries[1:])).assign(taken)
 
 
-def converted(was: Form, now: Form, contents: list[Any]) -> list[Any]:
-    """The rows of elements of one form as those of a wider one; None: zeros will do."""
-    supply = iter(contents)
-
-    def part(p: Form | None, q: Form) -> list[Any]:
-        match p, q:
-            case None, _:
-                return [None] * len(variables(q))
-            case Number(s), Number(t):
-                content = next(supply)
-                if s.dtype == t.dtype:
-                    return [content]
-                return [bind("cast", content, dtype=t.dtype)]
-            case Handle(), Handle():
-                return [next(supply)]
-            case Record(), Record():
-                return [x for pq in zip(p.parts, q.parts, strict=True) for x in part(*pq)]
-            case Maybe(inner), Maybe(other):
-                return [next(supply), *part(inner, other)]
-            case Keep(Obj(None)), Maybe(other):
-                return [None, *part(None, other)]
-            case _, Maybe(other):
-                first = contents[0] if contents else None
-                assert first is not None
-                there = bind("full", True, first.shape[0], dtype="b1")
-                return [there, *part(p, other)]
-        return []
-
-    return part(was, now)
-
-
 def enough(b: Builder, room: Any, needed: Any) -> None:
     """Check that there is room for so many elements."""
-    from jitad.trace.context import current
-
-    trace = current()
-    assert trace is not None
-    text = trace.room_message(b.atom(room))
+    text = _trace().room_message(b.atom(room))
     if text is not None:  # others are made for as many as there can be
         require(bind("ge", room, needed), RoomMiss, text)
 
@@ -297,102 +370,4 @@ def of_floats(content: Any) -> Stretch:
     return Stretch(store.shape[0], (store,), Number(Scalar("f8", py=True)), 0)
 
 
-# -- elements -------------------------------------------------------------------------------------
-
-
-def atoms_of(b: Builder, f: Form, s: Snapshot | None, out: list[Any]) -> list[Any]:
-    """What a value consists of in the form of an element: numbers and array contents."""
-    match f:
-        case Number(t):
-            value = s.value if isinstance(s, Num) else 0
-            out.append(b.leaf(as_type(b, b.atom(value), t)))
-        case Handle():
-            out.append(s.content if isinstance(s, Arr) else None)
-        case Record():
-            parts = s.parts if isinstance(s, Rec) else (None,) * len(f.parts)
-            for p, q in zip(f.parts, parts, strict=True):
-                atoms_of(b, p, q, out)
-        case Maybe(part):
-            match s:
-                case Obj(None) | None:
-                    out.append(False)
-                    atoms_of(b, part, None, out)
-                case Per(flag, inner):
-                    out.append(flag)
-                    atoms_of(b, part, inner, out)
-                case _:
-                    out.append(True)
-                    atoms_of(b, part, s, out)
-    return out
-
-
-def write_row(b: Builder, f: Form, s: Snapshot, stores: Any, k: Any) -> None:
-    """A value becomes element number k, for which there is room."""
-    for store, x in zip(stores, atoms_of(b, f, s, []), strict=True):
-        if x is None:
-            continue
-        if len(store.shape) == 1:
-            store._store_element((k,), _plain(x, store))
-        else:
-            store.row(k).assign(ArrayHandle(x))
-    hold(s)
-
-
-def _plain(x: Any, store: ArrayHandle) -> Any:
-    """A number as the array holds it."""
-    dtype = store.type.dtype
-    if isinstance(x, Traced):
-        return bind("cast", x, dtype=dtype)
-    return np.dtype(dtype).type(x)
-
-
-def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
-    """Element number k, which is there."""
-    supply = iter(stretch.stores)
-    made: dict[int, Any] = {}
-
-    def part(f: Form) -> Any:
-        out: Any
-        match f:
-            case Number(Scalar() as t):
-                x = next(supply).row(k)
-                out = bind("cast", x, dtype=t.dtype, py=t.py) if isinstance(x, Leaf) else x
-            case Handle():
-                out = ArrayHandle(next(supply).row(k).content)
-                _hold(out)
-            case Record():
-                out = _container(f, [part(p) for p in f.parts])
-                if not isinstance(out, tuple):
-                    _hold(out)
-            case Maybe(inner, name):
-                flag = next(supply).row(k)
-                flag = bind("cast", flag, dtype="b1", py=True) if isinstance(flag, Leaf) else flag
-                value = part(inner)
-                out = Perhaps(flag, value, name, True) if isinstance(flag, Leaf) else (
-                    value if flag else None)  # fmt: skip
-            case Keep(s):
-                out = _rebuilt(s)
-        made[id(f)] = out
-        return out
-
-    return part(stretch.element)
-
-
-def hold(s: Snapshot | None) -> None:
-    """What became an element is written to no more."""
-    match s:
-        case Arr(h, _):
-            _hold(h.root)
-        case Rec(value):
-            if not isinstance(value, tuple):
-                _hold(value)
-            for p in s.parts:
-                hold(p)
-        case Per(_, part):
-            hold(part)
-
-
-def _hold(thing: Any) -> None:
-    running = active()
-    if running is not None:
-        running.hold(thing)
+from jitad.trace import elements  # noqa: E402  which is made of these forms

@@ -58,8 +58,11 @@ def _block(stmts: list[ast.stmt], fresh: Iterator[int]) -> list[ast.stmt]:
 def _within(s: ast.With, fresh: Iterator[int]) -> list[ast.stmt]:
     """The body of a `with`: exceptions that are known leave it inside, others after its end.
 
-    There what is raised becomes what was swallowed.
+    There what is raised becomes what was swallowed.  `with a, b` is a `with` in a `with`.
     """
+    if len(s.items) > 1:
+        s.body = _within(_at(ast.With(s.items[1:], s.body), s), fresh)
+        s.items = s.items[:1]
     raised = f"_jx{next(fresh)}"
     managers = [f"{raised}_{k}" for k in range(len(s.items))]
     kinds = _hooked("swallowed", *(ast.Name(name, ast.Load()) for name in managers))
@@ -67,7 +70,8 @@ def _within(s: ast.With, fresh: Iterator[int]) -> list[ast.stmt]:
     for name, item in zip(managers, s.items, strict=True):
         target = ast.Name(name, ast.Store())
         item.context_expr = _at(ast.NamedExpr(target, item.context_expr), s)
-    s.body = [attempt, _at(ast.Expr(_hooked("rethrow_known", raised)), s)]
+    given = [ast.Name(name, ast.Load()) for name in managers]
+    s.body = [attempt, _at(ast.Expr(_hooked("rethrow_known", raised, *given)), s)]
     given = [ast.Name(name, ast.Load()) for name in managers]
     after = ast.Assign([ast.Name(raised, ast.Store())], _hooked("rethrow_through", raised, *given))
     return [_at(_none(raised), s), s, _at(after, s), _at(Settled(attempt, raised), s)]

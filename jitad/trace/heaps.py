@@ -15,8 +15,9 @@ import numpy as np
 
 from jitad.plain import as_written
 from jitad.trace import hooks
-from jitad.trace.calls import WRITTEN_OUT, call, native
+from jitad.trace.calls import WRITTEN_OUT, call
 from jitad.trace.hooks import is_ordered
+from jitad.trace.library import native
 from jitad.trace.listcalls import FINE
 from jitad.trace.lists import run
 from jitad.trace.stretch import stretched

@@ -20,17 +20,14 @@ from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
-from jitad.trace import branches, keyed, lists, loops, outside
+from jitad.trace import branches, keyed, lists, loops, outside, partial
 from jitad.trace.attempts import (
     Attempt,
     catches,
     cause,
     raise_,
     rethrow,
-    rethrow_known,
-    rethrow_through,
     surely,
-    swallowed,
     thrown,
 )
 from jitad.trace.branches import if_, truth
@@ -40,6 +37,7 @@ from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
+from jitad.trace.managers import rethrow_known, rethrow_through, swallowed
 from jitad.trace.optional import present, refuse_among
 from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
@@ -63,7 +61,7 @@ from jitad.trace.protocols import entering, items
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import known, text
-from jitad.trace.unpacking import mapping, starred, unpack
+from jitad.trace.unpacking import displayed, mapping, starred, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
 from jitad.values import operators
@@ -82,10 +80,11 @@ HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
-    "compared", "del_attr", "del_item", "entering", "for_", "free", "get_attr", "get_item", "glob",
-    "if_", "items", "local", "made", "mapping", "matched", "note_cell", "note_global", "own",
-    "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through",
-    "set_attr", "set_item", "starred", "surely", "swallowed", "text", "thrown", "unpack", "while_",
+    "compared", "del_attr", "del_item", "displayed", "entering", "for_", "free", "get_attr",
+    "get_item", "glob", "if_", "items", "local", "made", "mapping", "matched", "note_cell",
+    "note_global", "own", "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known",
+    "rethrow_through", "set_attr", "set_item", "starred", "surely", "swallowed", "text", "thrown",
+    "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -135,6 +134,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             a, b = adopt(present(a)), adopt(present(b))
             if stretched(a) is not None or stretched(b) is not None:
                 return lists.binary(name, a, b)
+            if type(a) is dict or type(b) is dict:
+                partial.checked(f"an operand of {name}", a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")
                 if found is not None:
@@ -268,6 +269,12 @@ def In(a: Any, b: Any) -> Any:
         refuse_among(b)
     if type(b) in keyed.DICTS:
         a = keyed.plain(a)
+    if partial.slot(b, a):
+        return partial.contains(b, a)
+    if type(b) is partial.View:
+        if b.kind == "keys":
+            return In(a, b.owner)
+        raise partial.refused("asked for what is in its values")
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
         return b.holds(a)
     if isinstance(a, Leaf) or isinstance(b, Range) or (

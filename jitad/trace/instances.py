@@ -12,7 +12,8 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from jitad.trace.calls import call, is_users, native, special
+from jitad.trace.calls import call, is_users, special
+from jitad.trace.library import native
 from jitad.values.journal import made
 
 

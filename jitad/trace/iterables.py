@@ -60,7 +60,7 @@ def sequence(x: Any) -> Counted | None:
             if not x.shape:
                 raise TypeError("iteration over a 0-d array")
             return Counted(x.shape[0], x.row, (0, x.shape[0], 1))
-        case list() if (stretch := stretched(x)) is not None:
+        case list() | tuple() if (stretch := stretched(x)) is not None:
             from jitad.trace import lists  # which loops
 
             return Counted(stretch.count, lists.item_of(x), (0, stretch.count, 1))

@@ -34,7 +34,7 @@ from jitad.trace.forms import (
     Resized,
     Shown,
 )
-from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot
+from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot, by_keys
 from jitad.trace.stretch import Stretch
 from jitad.trace.unify import check_read, complex_of
 from jitad.trace.unset import UNSET, Perhaps
@@ -76,7 +76,9 @@ def extract(
             s = complex_of(s) if isinstance(s, Num) else s
             if isinstance(s, Rec):
                 check_read(s)
-            parts = s.parts if isinstance(s, Rec) else [None] * len(f.parts)
+            parts = s.parts if isinstance(s, Rec) else (None,) * len(f.parts)
+            if isinstance(s, Rec) and isinstance(s.value, dict) and s.keys != f.of.keys:
+                parts = by_keys(s, f.of.keys)
             for p, q in itertools.zip_longest(f.parts, parts):  # what was appended may be shorter
                 extract(b, p, q, out, seen)
         case Grown():
@@ -159,7 +161,7 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
         return numbers[id(f)]
     numbers[id(f)] = len(numbers)
     if isinstance(f, Grown):
-        return ("grown", f.room, f.spare is None, signature(f.element, {}))
+        return ("grown", f.room, f.spare is None, f.held, signature(f.element, {}))
     if isinstance(f, Handle):
         return (f.type, f.shape)
     if isinstance(f, Resized):

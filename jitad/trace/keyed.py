@@ -1,4 +1,5 @@
-"""What does a dict do with a key that only the kernel knows, and a list with such an index?
+"""What does a dict do with a key that only the kernel knows or that is not there, and a list with
+such an index?
 
 The key is compared with those that are there: it is one of them, or none.  No key comes in by it,
 unless it is an int of the arguments, which can be relied on.
@@ -17,13 +18,14 @@ import numpy as np
 from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import INT
-from jitad.trace import lists
+from jitad.trace import lists, partial
+from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.iterables import pick
 from jitad.trace.selected import fork
 from jitad.values.kind import fail, require, type_of
-from jitad.values.number import bind
+from jitad.values.number import Number, bind
 
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 _NEW = "a key that depends on traced values can't be new in a dict"
@@ -49,6 +51,7 @@ def _refuse_new(trace: Trace | None, key: Leaf) -> None:
 def _search(owner: dict[Any, Any], key: Leaf) -> tuple[Any, Any, list[Any]]:
     """Whether the key is there, at which place among keys that are numbers, and those keys."""
     trace = current()
+    partial.checked("asked for a key that depends on traced values", owner)
     if trace is not None and trace.counts_out(key):
         hash(key)  # refused, so that the loop is written out
     keys = [k for k in owner if isinstance(k, (int, float, np.number, np.bool_))]
@@ -123,3 +126,25 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
 
 def _always(value: Any) -> Callable[[], Any]:
     return lambda: value
+
+
+def dict_item(owner: Any, key: Any) -> Any:
+    """dict.__getitem__(owner, key)."""
+    key = plain(key)
+    if isinstance(key, Leaf):
+        return get(owner, key)
+    if partial.slot(owner, key):
+        return partial.get(owner, key)
+    known = isinstance(key, Number) or key in owner
+    return dict.__getitem__(owner, key) if known else missing(owner, key)
+
+
+def missing(owner: Any, key: Any) -> Any:
+    """What a kind of dict gives for a key that is not there."""
+    found = special(owner, "__missing__")
+    if found is not None:
+        return call(found, owner, key)
+    if isinstance(owner, defaultdict) and owner.default_factory is not None:
+        note(owner)
+        owner[key] = call(owner.default_factory)
+    return dict.__getitem__(owner, key)

@@ -30,6 +30,7 @@ from jitad.trace.lists import (
     as_array,
     copied,
     extend,
+    frozen,
     length,
     method,
     refused,
@@ -250,7 +251,8 @@ def _column_stack(target: Any) -> Any:
 _PYTHON: dict[Any, Callable[..., Any]] = {
     len: length, sorted: sorted_, min: _extreme("min"), max: _extreme("max"),
     bool: lambda target: bind("gt", length(target), 0),
-    copy.copy: copied, list: copied,
+    copy.copy: lambda target: target if isinstance(target, tuple) else copied(target),
+    list: copied, tuple: frozen,
     functools.reduce: _reduce, itertools.accumulate: _accumulate,
     itertools.combinations: _combinations,
 }  # fmt: skip
@@ -274,7 +276,7 @@ FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable
 
 
 def _native(f: Any, *args: Any, **kwargs: Any) -> Any:
-    from jitad.trace.calls import native  # which asks here first
+    from jitad.trace.library import native  # which calls
 
     return native(f, *args, **kwargs)
 
@@ -309,6 +311,13 @@ def _list(values: Any = ()) -> Any:
     return run(as_written.listed, values)
 
 
+def _tuple(values: Any = ()) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        return _native(tuple, values)
+    return frozen(run(as_written.listed, values))
+
+
 def _bisect(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
     def replacement(values: Any, x: Any, *bounds: Any, **more: Any) -> Any:
         traced = stretched(values) is not None or isinstance(values, ArrayHandle)
@@ -328,7 +337,7 @@ STAND_INS: dict[Any, Any] = {
     itertools.takewhile: _lazily(as_written.taken_while, itertools.takewhile),
     itertools.dropwhile: _lazily(as_written.dropped_while, itertools.dropwhile),
     next: _next,
-    list: _list,
+    list: _list, tuple: _tuple,
     bisect.bisect_left: _left,
     bisect.bisect_right: _right,
 }

@@ -24,13 +24,14 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
+from jitad.trace.elements import converted, read_row, write_row
 from jitad.trace.forms import Grown, Number, Record
-from jitad.trace.grown import converted, cover, element, empty, fill, read_row, write_row
+from jitad.trace.grown import cover, element, empty, fill
 from jitad.trace.join import signature
+from jitad.trace.mismatch import Mismatch
 from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
 from jitad.trace.stretch import Stretch, stretched
-from jitad.trace.unify import Mismatch
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.indexing import parse
@@ -110,7 +111,7 @@ def get(target: list[Any], index: Any) -> Any:
     return read_row(_trace().builder, stretch, place(stretch, index))
 
 
-def item_of(target: list[Any]) -> Callable[[Any], Any]:
+def item_of(target: Any) -> Callable[[Any], Any]:
     """The element of an iteration; the list must stay as long as it was at its beginning."""
     count = _of(target).count
 
@@ -124,15 +125,50 @@ def item_of(target: list[Any]) -> Callable[[Any], Any]:
     return item
 
 
-def put(target: list[Any], index: Any, value: Any) -> None:
+def put(target: Any, index: Any, value: Any) -> None:
     """target[index] = value"""
     stretch = _of(target)
+    if isinstance(target, tuple):
+        raise TypeError("'tuple' object does not support item assignment")
     if isinstance(index, slice):
-        raise refused("assigned to in slices")
+        start, count, step = _part(target, index)
+        if step == 1:
+            _put_slice(target, start, count, _once(target, value))
+        else:
+            run(as_written.put_steps, target, start, count, step, _once(target, value))
+        return
     k = place(stretch, index, "list assignment index")
     stretch = _fitting(target, value)
     note(target)
     write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k)
+
+
+def _part(target: Any, index: slice) -> tuple[Any, Any, Any]:
+    """Where a slice starts, how many elements it has, and its step."""
+    (entry,) = parse(index, (_of(target).count,))
+    assert isinstance(entry, Range)
+    return entry.start, entry.count, entry.step
+
+
+def _once(target: Any, values: Any) -> Any:
+    """What is assigned to a part of the list, should it be the list or an iterator."""
+    return call_list(values) if values is target or hasattr(values, "__next__") else values
+
+
+def call_list(values: Any) -> Any:
+    from jitad.trace.calls import call  # which asks here first
+
+    return call(list, values)
+
+
+def _put_slice(target: list[Any], start: Any, count: Any, values: Any) -> None:
+    """Other elements in the place of some."""
+    later = sliced(target, slice(extents.add(start, count), None))
+    stretch = _of(target)
+    note(target)
+    target[0] = Stretch(start, stretch.stores, stretch.element, stretch.spare)
+    extend(target, values)
+    extend(target, later)
 
 
 def become_rows(target: list[Any]) -> None:
@@ -172,7 +208,7 @@ def _remade(target: list[Any], form: Any, room: Any, spare: int | None) -> Stret
     stretch, b = _of(target), _trace().builder
     stores = empty(b, Grown(Rec(target, (), ()), form, room, spare))
     contents = [s.content for s in stretch.stores]
-    for h, c in zip(stores, converted(stretch.element, form, contents), strict=True):
+    for h, c in zip(stores, converted(b, stretch.element, form, contents), strict=True):
         if c is not None:
             fill(h, c, stretch.count)
     note(target)
@@ -237,9 +273,14 @@ def sort(target: list[Any], *, key: Any = None, reverse: Any = False) -> None:
 # -- whole lists ----------------------------------------------------------------------------------
 
 
-def copied(target: list[Any]) -> list[Any]:
+def copied(target: Any) -> list[Any]:
     stretch = _of(target)
     return _new(stretch, lambda s: ArrayHandle(s.content), stretch.count, stretch.spare)
+
+
+def frozen(target: Any) -> tuple[Any, ...]:
+    """tuple(target)"""
+    return tuple(copied(target)) if isinstance(target, list) else target
 
 
 def _new(
@@ -250,8 +291,8 @@ def _new(
     return out
 
 
-def sliced(target: list[Any], index: slice) -> list[Any]:
-    """target[a:b:c], a new list."""
+def sliced(target: Any, index: slice) -> Any:
+    """target[a:b:c], a new list or tuple."""
     stretch = _of(target)
     if not stretch.stores:
         raise refused("sliced, holding no numbers")
@@ -261,7 +302,8 @@ def sliced(target: list[Any], index: slice) -> list[Any]:
     def part(s: ArrayHandle) -> ArrayHandle:
         return ArrayHandle(s._window((entry, *all_of(s.shape).entries[1:])).content)
 
-    return _new(stretch, part, entry.count, 0)
+    out = _new(stretch, part, entry.count, 0)
+    return out if isinstance(target, list) else tuple(out)
 
 
 def around_star(target: list[Any], before: int, after: int) -> list[Any]:
@@ -271,7 +313,8 @@ def around_star(target: list[Any], before: int, after: int) -> list[Any]:
     require(bind("ge", n, before + after), JitadValueError, text)
     first = [get(target, k) for k in range(before)]
     last = [get(target, extents.sub(n, k)) for k in range(after, 0, -1)]
-    return [*first, sliced(target, slice(before, extents.sub(n, after)))[0], *last]
+    (between,) = sliced(target, slice(before, extents.sub(n, after)))
+    return [*first, between, *last]
 
 
 def as_array(target: list[Any]) -> ArrayHandle:
@@ -311,9 +354,10 @@ def binary(name: str, a: Any, b: Any) -> Any:
     if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists
         x, y = (as_array(v) if stretched(v) is not None else v for v in (a, b))
         return getattr(operator, _OPERATORS.get(name, name))(x, y)
-    both = isinstance(a, list) and isinstance(b, list)
+    both = type(a) is type(b)
     if name == "add" and both:
-        return run(as_written.joined, a, b)
+        out = run(as_written.joined, a, b)
+        return out if isinstance(a, list) else call_tuple(out)
     if name in ("eq", "ne") and both:
         equal = run(as_written.equal, a, b)
         if name == "eq":
@@ -326,6 +370,8 @@ def binary(name: str, a: Any, b: Any) -> Any:
 
 def in_place(name: str, a: Any, b: Any) -> Any:
     """a += b for such lists."""
+    if name == "add" and isinstance(a, tuple):
+        return binary(name, a, b)
     if name != "add" or not isinstance(a, list):
         raise refused(f"an operand of {name}")
     extend(a, b)
@@ -342,7 +388,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
 
 
 def method(target: list[Any], name: str) -> Callable[..., Any]:
-    """A method of the list, bound."""
+    """A method of the list or tuple, bound."""
     found = _METHODS.get(name)
     if found is not None:
         return functools.partial(found, target)
@@ -366,8 +412,16 @@ def length(target: list[Any]) -> Any:
 
 def delete(target: list[Any], index: Any) -> None:
     if isinstance(index, slice):
-        raise refused("shortened by a slice")
+        start, count, step = _part(target, index)
+        if step != 1:
+            raise refused("shortened by a slice with steps")
+        _put_slice(target, start, count, [])
+        return
     pop(target, index)
+
+
+def call_tuple(values: Any) -> Any:
+    return frozen(values) if stretched(values) is not None else tuple(values)
 
 
 def contains(target: list[Any], value: Any) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import defaultdict
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any
@@ -23,7 +22,7 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace import keyed, lists, outside, protocols
+from jitad.trace import keyed, lists, outside, partial, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
@@ -170,6 +169,7 @@ def append(target: Any, item: Any) -> None:
     if is_among((target,)):
         spread(lambda t: append(t, item), target)
         return
+    target = present(target, JitadAttributeError) if is_optional(target) else target
     if trace is None or type(target) is not list:
         call(target.append, item)
         return
@@ -405,30 +405,12 @@ def get_item(owner: Any, index: Any) -> Any:
         if found is not None:
             return call(found, owner, index)
         if isinstance(owner, dict) and not isinstance(index, Number) and index not in owner:
-            return missing(owner, index)
+            return keyed.missing(owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
+    if partial.slot(owner, index):
+        return partial.get(owner, index)
     return made_if_new(owner[index]) if isinstance(index, slice) else owner[index]
-
-
-def dict_item(owner: Any, key: Any) -> Any:
-    """dict.__getitem__(owner, key)."""
-    key = keyed.plain(key)
-    if isinstance(key, Leaf):
-        return keyed.get(owner, key)
-    known = isinstance(key, Number) or key in owner
-    return dict.__getitem__(owner, key) if known else missing(owner, key)
-
-
-def missing(owner: Any, key: Any) -> Any:
-    """What a kind of dict gives for a key that is not there."""
-    found = special(owner, "__missing__")
-    if found is not None:
-        return call(found, owner, key)
-    if isinstance(owner, defaultdict) and owner.default_factory is not None:
-        note(owner)
-        owner[key] = call(owner.default_factory)
-    return dict.__getitem__(owner, key)
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
@@ -464,6 +446,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
         if found is not None:
             call(found, owner, index, value)
             return
+        if partial.slot(owner, index):
+            partial.put(owner, index, value)
+            return
         if isinstance(owner, MUTABLE):
             note(owner)
         elif isinstance(owner, Number):
@@ -487,6 +472,9 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if keyed.by_rows(owner, index):
         lists.delete(owner, index)
+        return
+    if partial.slot(owner, index):
+        partial.delete(owner, index)
         return
     if isinstance(owner, MUTABLE):
         note(owner)

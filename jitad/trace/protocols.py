@@ -20,6 +20,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.trace import partial
 from jitad.trace.calls import call, special
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
@@ -41,6 +42,8 @@ _KNOWN = frozenset({list, tuple, dict, set, frozenset, str, range, int, float, A
 
 def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
+    if type(thing) in (dict, partial.View):
+        return partial.items(thing)
     if type(thing) in _KNOWN or isinstance(thing, Number):
         return thing
     found = special(thing, "__iter__")
@@ -133,6 +136,10 @@ class _Entered:
     def __exit__(self, *error: Any) -> Any:
         if error[0] is not None and not issubclass(error[0], Exception):
             return False  # the trace ends here, or goes on elsewhere
+        from jitad.trace.managers import is_told  # which calls
+
+        if error[0] is None and is_told(self.thing):
+            return False
         return self._call("__exit__", *error)
 
     def _call(self, name: str, *args: Any) -> Any:

@@ -23,14 +23,16 @@ from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
 from jitad.trace.boundaries import Boundary, handed_on, wanted
 from jitad.trace.context import Bottom, Region, Trace, Written, assign, reopened
-from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, OneOf, Record
 from jitad.trace.functions import Definition
+from jitad.trace.grown import of_any_length
 from jitad.trace.join import build, extract, kinds, signature
+from jitad.trace.mismatch import Mismatch
 from jitad.trace.selected import key, kind_of_exception, things
-from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot
-from jitad.trace.unify import Mismatch, Unifier, in_cells, same
+from jitad.trace.snapshot import Arr, Num, Per, Rec, Sel, Snapshot, snapshot, stretch_of
+from jitad.trace.unify import Unifier, in_cells
 from jitad.trace.unset import UNSET
-from jitad.trace.widen import widen
+from jitad.trace.widen import widen, wider, without_extents
 from jitad.values.array import ArrayHandle
 
 MAX_PASSES = 24
@@ -99,7 +101,7 @@ class Recursion:
         """The forms that hold for these arguments too; None where there are none."""
         if not _same_function(f, self.function) or len(given) != len(self.entry):
             return None
-        unifier = Unifier()
+        unifier = Unifier(free=True)
         try:
             return [
                 widen(was, unifier.unify(entry, now))
@@ -119,7 +121,7 @@ class Recursion:
             )  # fmt: skip
         wider = _signature(forms) != _signature(self.forms)
         if wider:
-            self.forms = [_without_extents(f) for f in forms]
+            self.forms = [without_extents(f) for f in forms]
         kinds = wanted(self.trace, self.kinds)
         if kinds != self.kinds:
             self.kinds, self.result = kinds, None
@@ -141,10 +143,13 @@ class Recursion:
         made: dict[int, Any] = {}
         join = journal.joiner()
         sources = [h.root for h in actual]
+        lists = [s.value for s in given if isinstance(s, Rec) and isinstance(s.value, list)]
         assert self.result is not None
 
         def of_sources(new: Any, sides: tuple[Any, ...]) -> None:
-            join(new, tuple(sources) if isinstance(new, ArrayHandle) else sides)
+            if isinstance(new, ArrayHandle):
+                sides = tuple(sources)
+            join(new, (*lists, *sides) if isinstance(new, list) else sides)
 
         value, raised = build(b, self.result, outs, made, of_sources)
         for w, f in zip(self.places.values(), self.place_forms, strict=True):
@@ -314,6 +319,10 @@ class Recursion:
                 out = Unifier().alone(s, "")
             case Arr(h, _):
                 out = Unifier().alone(s, "") if self._inside(h) else Keep(s)
+            case Rec(list() | tuple() as value) if (stretch := stretch_of(s)) is not None and (
+                isinstance(value, tuple) or self._inside(value)
+            ):
+                out = of_any_length(s, stretch.element, (value,))
             case Rec(value) if isinstance(value, _APART) or self._inside(value):
                 kept = in_cells(s, self._there)
                 out = seen[id(s)] = Record(s, ())
@@ -348,7 +357,7 @@ class Recursion:
             self.result = self.now
         else:
             try:
-                self.result = _wider(self.result, self.now)
+                self.result = wider(self.result, self.now)
             except Mismatch as e:
                 raise JitadError(
                     f"{self.function.__qualname__} returns {e}", self.trace.builder.pos,
@@ -428,37 +437,10 @@ def _first_form(s: Snapshot) -> Form:
     return Keep(s)
 
 
-def _without_extents(f: Form) -> Form:
-    match f:
-        case Handle(type=t, of=of):
-            return Handle(t, (), of)
-        case Record():
-            f.parts = tuple(map(_without_extents, f.parts))
-    return f
-
-
-def _wider(was: Form, now: Form) -> Form:
-    if isinstance(was, Keep) and isinstance(now, Keep):
-        if isinstance(was.of, Per):  # no path has returned yet
-            return now
-        if not same(was.of, now.of):
-            raise Mismatch("now one thing and now another")
-        return was
-    if isinstance(was, Keep) and isinstance(now, Number) and isinstance(was.of, Num):
-        return widen(now, was)
-    if isinstance(was, Keep) != isinstance(now, Keep) and (
-        isinstance(was, Handle) or isinstance(now, Handle)
-    ):
-        return _without_extents(now if isinstance(was, Keep) else was)
-    if isinstance(was, Record) and isinstance(now, Record):
-        if len(was.parts) != len(now.parts):
-            raise Mismatch(f"{len(was.parts)} or {len(now.parts)} values")
-        return Record(now.of, tuple(map(_wider, was.parts, now.parts)))
-    return widen(was, now)
-
-
 def _records(f: Form) -> list[int]:
     """The ids of the forms of containers, other than tuples."""
+    if isinstance(f, Grown):
+        return [id(f)] if isinstance(f.of.value, list) else []
     if not isinstance(f, Record):
         return []
     own = [] if isinstance(f.of.value, tuple) else [id(f)]

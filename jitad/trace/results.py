@@ -14,9 +14,11 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES, Array
-from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.grown import variables
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
+from jitad.trace.partial import DISORDER
 from jitad.trace.selected import key, things
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.stretch import Stretch, stretched
@@ -150,10 +152,15 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             if type(out) is Complex:
                 out = plain(out.re, out.im)
             stretch = stretched(out)
-            if stretch is not None:
+            if isinstance(out, tuple) and stretch is not None:
+                out = tuple(expanded(stretch))
+            elif stretch is not None:
                 out[:] = expanded(stretch)
             if type(out) is Text:
                 out = str(out)
+            if type(out) is dict:  # what is there on some paths only
+                for k in [k for k, v in out.items() if v is UNSET or k is DISORDER]:
+                    del out[k]
         case OneOf(parts=parts):
             flags = [next(supply) for _ in parts[1:]]
             found = [_assemble(p, supply, made) for p in parts]
@@ -172,10 +179,14 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
 
 def expanded(stretch: Stretch) -> list[Any]:
     """The elements, where all are plain numbers and arrays: those that a kernel gave."""
-    columns = [s[: stretch.count] for s in stretch.stores]
+    return _elements(stretch.element, stretch.count, stretch.stores)
+
+
+def _elements(element: Form, count: int, stores: Any) -> list[Any]:
+    columns = [s[:count] for s in stores]
     lists: list[Any] = [c.tolist() if c.ndim == 1 else list(map(np.array, c)) for c in columns]
 
-    if isinstance(stretch.element, Number) and scalar_class(stretch.element) is None:
+    if isinstance(element, Number) and scalar_class(element) is None:
         out: list[Any] = lists[0]
         return out
 
@@ -192,9 +203,16 @@ def expanded(stretch: Stretch) -> list[Any]:
                 there = next(values)
                 value = part(inner, values)
                 return value if there else None
+            case Grown(of, inner):
+                number, held = next(values), [next(values) for _ in variables(inner)]
+                return type(of.value)(_elements(inner, number, held))
+            case OneOf(parts=parts):
+                flags = [next(values) for _ in parts[1:]]
+                found = [part(p, values) for p in parts]
+                return next((x for x, is_it in zip(found, flags, strict=False) if is_it), found[-1])
             case Keep(s):
                 return s.value  # type: ignore[union-attr]
         raise AssertionError(f)
 
-    rows: Any = zip(*lists, strict=True) if lists else ((),) * stretch.count
-    return [part(stretch.element, iter(row)) for row in rows]
+    rows: Any = zip(*lists, strict=True) if lists else ((),) * count
+    return [part(element, iter(row)) for row in rows]

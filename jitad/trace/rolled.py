@@ -34,13 +34,14 @@ from jitad.trace.branches import (
 )
 from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
+from jitad.trace.elements import hold
 from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
-from jitad.trace.grown import hold
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds, signature
+from jitad.trace.mismatch import Mismatch, explain
 from jitad.trace.selected import has_function, holds_inner, is_nested, things
-from jitad.trace.snapshot import Num, Snapshot, snapshot, stretch_of
-from jitad.trace.unify import Mismatch, Paths, Unifier, explain
+from jitad.trace.snapshot import Num, Rec, Snapshot, snapshot, stretch_of
+from jitad.trace.unify import Paths, Unifier
 from jitad.trace.unset import UNSET, is_optional
 from jitad.trace.widen import widen
 from jitad.values.array import ArrayHandle
@@ -63,10 +64,12 @@ class Rolled:
         self.entry = [snapshot(v, seen) for v in state]
         self.state = state
         self.exit = state
+        self.before = [dict(held) for held in trace.journal.held]
         self.forms: list[Form] = [self._first_form(k, s) for k, s in enumerate(self.entry)]
         self.places: dict[Any, Written] = {}  # with their values before the loop
         self.start = Var(INT).serial
         self.lost: dict[int, Written] = {}  # arrays that an iteration makes stale
+        self.past: dict[int, object] = {}  # made in earlier passes
         self.region = Region(trace)
         self.ends: list[Snapshot] = []
         self.done = False
@@ -143,6 +146,7 @@ class Rolled:
         own, carried = self._params()
         self.params = [*own, *carried]
         self.carried = carried
+        self.past.update(self.region.fresh)
         self.region = Region(self.trace, self.params, escapes=True)
         self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
@@ -167,8 +171,9 @@ class Rolled:
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
             values = self._built(self._values)
             for f, s in zip(self.forms, chain(self.entry, self._places_before()), strict=True):
-                if isinstance(f, Grown) and stretch_of(s) is None:
-                    hold(s)  # whose elements are copied before the loop
+                if isinstance(f, Grown) and stretch_of(s) is None and isinstance(s, Rec):
+                    for part in s.parts:  # which are copied before the loop
+                        hold(part)
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
             item = self._item(self._own)  # reads what the body has written before
@@ -257,7 +262,8 @@ class Rolled:
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
         apart = self.site.pos in self.trace.insight.apart
-        unifier = Unifier(self._room, Paths(apart, self._made, self._selects, self._outside))
+        paths = Paths(apart, self._made, self._selects, self._outside, self._is_held)
+        unifier = Unifier(self._room, paths)
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
@@ -304,6 +310,10 @@ class Rolled:
             return False
         return id(getattr(s, "value", None)) in self.region.fresh or holds_inner(s, self.region)
 
+    def _is_held(self, s: Rec, side: int) -> bool:
+        """Was it before the loop, or at the end of an iteration, an element of another list?"""
+        return self.trace.journal.is_held(s.value, None if side else self.before)
+
     def _selects(self, a: Snapshot, b: Snapshot) -> bool:
         """What an iteration makes is another thing in each; a short loop is rather written out."""
         if is_nested(a) or is_nested(b) or any(self._made(t, 1) for t in things(b)):
@@ -316,7 +326,7 @@ class Rolled:
         """Is it no array or object that an iteration makes?"""
         if isinstance(thing, ArrayHandle):
             return all(self._visible(Num(h._content)) for h in thing.roots)
-        return id(thing) not in self.region.fresh
+        return id(thing) not in self.region.fresh and id(thing) not in self.past
 
     def _room(self) -> Atom:
         """For lists that grow; a short loop is rather written out, and their lengths are known."""

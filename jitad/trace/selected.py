@@ -109,7 +109,7 @@ def _and(a: Any, b: Any) -> Any:
     return bind("logical_and", a, b)
 
 
-def _or(a: Any, b: Any) -> Any:
+def either(a: Any, b: Any) -> Any:
     if isinstance(a, bool):
         return True if a else b
     if isinstance(b, bool):
@@ -230,7 +230,7 @@ def extract(b: Builder, f: OneOf | Shown, s: Snapshot | None, out: list[Atom], o
     found: list[Snapshot | None] = [None] * len(f.parts)
     for flag, t in [] if s is None else flagged(s):
         k = f.keys.index(key(t))
-        flags[k], found[k] = _or(flags[k], flag), t
+        flags[k], found[k] = either(flags[k], flag), t
     out += [b.atom(flag) for flag in flags[:-1]]
     for p, there in zip(f.parts, found, strict=True):
         on(p, there)
@@ -278,6 +278,13 @@ def one_of(flags: list[Any], found: list[Any]) -> Any:
     if not arrays or len({x.type for x in among}) > 1:
         return Among(said, among)
     return ArrayHandle.chosen(chosen.Choice(said, among, _shape(said, among), fork))
+
+
+def perhaps(flag: Any, value: Any, name: str) -> Any:
+    """The value where the flag is true, else None."""
+    if isinstance(flag, Leaf):
+        return Perhaps(flag, value, name, True)
+    return value if flag else None
 
 
 def _shape(flags: tuple[Any, ...], among: tuple[ArrayHandle, ...]) -> tuple[Any, ...]:

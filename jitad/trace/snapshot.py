@@ -117,10 +117,16 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     return out
 
 
+def by_keys(s: Rec, keys: tuple[Any, ...]) -> tuple[Snapshot, ...]:
+    """The parts under these keys, which a dict may have on other paths only."""
+    found = dict(zip(s.keys, s.parts, strict=True))
+    return tuple(found.get(k) or Per(False, None) for k in keys)
+
+
 def stretch_of(s: Snapshot | None) -> Stretch | None:
     """What a list held whose length only the kernel knows; None of anything else."""
     match s:
-        case Rec(value=list(), parts=(Rec(value=Stretch() as stretch),)):
+        case Rec(value=list() | tuple(), parts=(Rec(value=Stretch() as stretch),)):
             return stretch
     return None
 

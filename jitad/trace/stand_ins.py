@@ -18,11 +18,12 @@ from typing import Any
 from jitad.plain import as_written
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
-from jitad.trace.calls import HERE, WHILE_TRACING, call, native, special
+from jitad.trace.calls import HERE, WHILE_TRACING, call, special
 from jitad.trace.context import current
 from jitad.trace.generators import written
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import made_of, sequence
+from jitad.trace.library import native
 from jitad.trace.lists import become_rows, run
 from jitad.trace.places import METHODS
 from jitad.trace.stretch import stretched

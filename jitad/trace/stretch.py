@@ -14,9 +14,11 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.structures import register_structure
+from jitad.values import extents
 from jitad.values.kind import fail
 
 FIRST_ROOM = 256
+FIRST_INSIDE = 16  # in lists in lists
 MOST_ROOM = 2**28
 
 
@@ -44,7 +46,10 @@ class Stretch:
         return self.stores[key - 1] if key else self.count
 
     def with_parts(self, parts: list[Any]) -> Stretch:
-        return Stretch(parts[0], tuple(parts[1:]), self.element, self.spare)
+        out = Stretch(parts[0], tuple(parts[1:]), self.element, self.spare)
+        if self.stores and not extents.same(out.room, self.room):
+            out.spare = 0  # of other arrays it is not known how many more there is room for
+        return out
 
     def _refuse(self, *_: Any) -> Any:
         """What looks into the list without asking a hook would take this for its element."""
@@ -54,17 +59,17 @@ class Stretch:
     __bool__ = __eq__ = __lt__ = __gt__ = __le__ = __ge__ = _refuse
     __str__ = __format__ = __index__ = __float__ = __int__ = _refuse
     __iter__ = __len__ = __getitem__ = __contains__ = __array__ = _refuse
+    __hash__ = _refuse
     __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = _refuse
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __neg__ = __abs__ = _refuse
-    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return "<the elements of a list of unknown length>"
 
 
 def stretched(value: Any) -> Stretch | None:
-    """What the list holds, if only the kernel knows its length."""
-    if isinstance(value, list) and len(value) == 1 and type(value[0]) is Stretch:
+    """What the list or tuple holds, if only the kernel knows its length."""
+    if isinstance(value, (list, tuple)) and len(value) == 1 and type(value[0]) is Stretch:
         return value[0]
     return None
 

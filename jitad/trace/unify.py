@@ -16,45 +16,30 @@ import numpy as np
 
 from jitad import closures
 from jitad.closures import is_function
-from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, lit
-from jitad.tape.types import Array, Scalar, named, type_of_constant
+from jitad.tape.types import Array, Scalar
 from jitad.trace import selected
 from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record, Shown
-from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, snapshot, stretch_of
+from jitad.trace.mismatch import Mismatch, describe, either, mismatch, scalar
+from jitad.trace.partial import DISORDER, merged
+from jitad.trace.snapshot import (
+    Arr,
+    Num,
+    Obj,
+    Per,
+    Rec,
+    Sel,
+    Snapshot,
+    by_keys,
+    snapshot,
+)
+from jitad.trace.stretch import Stretch
 from jitad.values import extents
 from jitad.values.complexes import Complex
 from jitad.values.journal import is_made, refuse_stale
 
 APPENDED = "appended"  # the slot of the journal for what was added to a list from outside
-
-class Mismatch(Exception):
-    """Two values have no common form; the text says what they are."""
-
-    functions = False  # because they are functions, made in different ways
-    remedy = "Give it the same kind of value on every path, or decide on something static."
-
-
-def _mismatch(a: Snapshot, b: Snapshot, text: str) -> Mismatch:
-    out = Mismatch(text)
-    out.functions = _has_function(a) or _has_function(b)
-    return out
-
-
-def _has_function(s: Snapshot) -> bool:
-    match s:
-        case Obj(v):
-            return callable(v) and not isinstance(v, type)
-        case Rec(v, _, parts):
-            of_list = isinstance(v, (list, tuple)) and any(map(_has_function, parts))
-            return is_function(v) or of_list
-        case Per(_, part):
-            return part is not None and _has_function(part)
-        case Sel(parts=parts):
-            return any(map(_has_function, parts))
-    return False
-
 
 def same(a: Snapshot, b: Snapshot) -> bool:
     """True where nothing has to be carried or joined."""
@@ -87,10 +72,12 @@ class Unifier:
     """Unifies pairs of snapshots; an alias on both sides stays an alias."""
 
     def __init__(
-        self, room: Callable[[], Atom] | None = None, paths: Paths | None = None
-    ) -> None:
+        self, room: Callable[[], Atom] | None = None, paths: Paths | None = None,
+        free: bool = False,
+    ) -> None:  # fmt: skip
         self.pairs: dict[tuple[int, int], Form] = {}
         self.room = room  # for lists that grow in a loop
+        self.free = free  # may each list bring as many rows as it has?
         self.paths = paths  # None where one thing can't be another on each path
 
     def unify(self, a: Snapshot, b: Snapshot, name: str = "", content: bool = False) -> Form:
@@ -102,7 +89,7 @@ class Unifier:
             return self.pairs[pair]
         if isinstance(a, Sel) or isinstance(b, Sel):
             if self.paths is None or not self.paths.selects(a, b):
-                raise _mismatch(a, b, either(a, b))
+                raise mismatch(a, b, either(a, b))
             out = self.pairs[pair] = self.one_of(a, b)
             return out
         if self.paths is None or content or name == APPENDED:
@@ -141,15 +128,15 @@ class Unifier:
             if id(s) in made:
                 return made[id(s)]
             match s:
-                case Num(x) if not isinstance(_scalar(x), Array):
-                    return Number(_scalar(x))
+                case Num(x) if not isinstance(scalar(x), Array):
+                    return Number(scalar(x))
                 case Arr(h) if is_new(s):
                     if s.parent is None:
                         out: Form = Handle(h.type, (), (h,))
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
-                case Rec(value) if isinstance(value, (tuple, Complex)) or is_new(s):
+                case Rec(value) if isinstance(value, (tuple, Complex, Stretch)) or is_new(s):
                     kept = in_cells(s)
                     made[id(s)] = out = Record(s, ())
                     parts = zip(s.keys, s.parts, strict=True)
@@ -193,11 +180,11 @@ class Unifier:
         out: Form
         match a, b:
             case Num(x), Num(y):
-                return Number(join_types(_scalar(x), _scalar(y), (x, y)), _content_shape(x))
+                return Number(join_types(scalar(x), scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.shown(a, b) or self.handles(a, b)
-            case Rec(value=list()), Rec(value=list()) if name != APPENDED and (
-                (form := grown.unified(self, a, b)) is not None
+            case Rec(value=list() | tuple()), Rec(value=list() | tuple()) if (
+                name != APPENDED and (form := grown.unified(self, a, b)) is not None
             ):
                 out = form
             case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
@@ -214,14 +201,23 @@ class Unifier:
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
+            case Rec(value=dict() as u), Rec(value=dict() as v) if type(u) is type(v) is dict:
+                out = self.pairs[pair] = Record(Rec(u, merged(a.keys, b.keys), ()), (), (u, v))
+                out.of.parts = by_keys(a, out.of.keys)
+                check_read(a, b)
+                out.parts = tuple(
+                    Keep(Per(True, Num(0))) if k is DISORDER else self.unify(p, q, repr(k))
+                    for k, p, q in zip(out.of.keys, out.of.parts, by_keys(b, out.of.keys),
+                                       strict=True)
+                )  # fmt: skip
             case Rec(value=dict()), Rec(value=dict()) if set(a.keys) != set(b.keys):
                 key = next(k for k in (*a.keys, *b.keys) if k not in a.keys or k not in b.keys)
-                error = _mismatch(a, b, f"a dict that has the key {key!r} on some paths only")
+                error = mismatch(a, b, f"a dict that has the key {key!r} on some paths only")
                 error.remedy = "Put the key in on every path, with None where there is nothing."
                 raise error
             case Rec(value=tuple() as u), Rec(value=tuple() as v) if type(u) is type(v):
                 text = f"a {type(u).__name__} of {len(a.keys)} or of {len(b.keys)} elements"
-                raise _mismatch(a, b, text)
+                raise mismatch(a, b, text)
             case (Obj(None), Per(_, p, none=True)) | (Per(_, p, none=True), Obj(None)):
                 out = Maybe(self.alone(p, name), name, True)  # type: ignore[arg-type]
             case (Obj(None), (Num() | Arr() | Rec()) as other) | (
@@ -255,7 +251,7 @@ class Unifier:
             case (other, Per(_, p)):
                 out = Maybe(self.unify(other, p, name), name)  # type: ignore[arg-type]
             case _:
-                raise _mismatch(a, b, either(a, b))
+                raise mismatch(a, b, either(a, b))
         self.pairs[pair] = out
         return out
 
@@ -285,14 +281,16 @@ class Unifier:
         """The form of a value that the other path does not have."""
         match s:
             case Num(x):
-                return Number(_scalar(x), _content_shape(x))
+                return Number(scalar(x), _content_shape(x))
             case Arr(h, _):
                 shape = _shape(s)
                 known = self.paths is not None and all(map(self.paths.outside, shape))
                 return Handle(h.type, shape if known else (), (h,))
-            case Rec():
+            case Rec(value):
                 if (id(s), 0) in self.pairs:
                     return self.pairs[(id(s), 0)]
+                if self.paths is not None and is_mutable(value) and not self.paths.new(s):
+                    return Keep(s)  # other names may reach it
                 kept = in_cells(s)
                 if kept and len(kept) == len(s.keys):
                     return Keep(s)
@@ -311,7 +309,7 @@ class Unifier:
 
 def _wider(f: Form, s: Snapshot) -> Form:
     assert isinstance(f, Number) and isinstance(s, Num)
-    return Number(join_types(f.type, _scalar(s.value)))
+    return Number(join_types(f.type, scalar(s.value)))
 
 
 class Paths:
@@ -320,10 +318,23 @@ class Paths:
     def __init__(
         self, apart: bool, made: Callable[[Snapshot, int], bool],
         selects: Callable[[Snapshot, Snapshot], bool], outside: Callable[[Atom], bool],
+        held: Callable[[Rec, int], bool],
     ) -> None:  # fmt: skip
         self.apart = apart  # do other names tell the things of the two paths apart?
         self.made, self.selects = made, selects
+        self.held = held  # did a list become an element of another on this path?
         self.outside = outside  # of a number: was it known before the paths parted?
+
+
+    def new(self, s: Snapshot) -> bool:
+        """Was it made on one of the paths?"""
+        return self.made(s, 0) or self.made(s, 1)
+
+
+def is_mutable(value: Any) -> bool:
+    """Of what is taken apart: may it be written, so that other names for it matter?"""
+    fixed = isinstance(value, (tuple, Complex, Stretch, BaseException))
+    return not fixed and not is_function(value)
 
 
 def check_read(*snapshots: Rec) -> None:
@@ -347,7 +358,7 @@ def complex_of(s: Snapshot) -> Snapshot:
         case Num(complex() | np.complexfloating() as z):
             kind = np.float64 if isinstance(z, np.generic) else float
             return snapshot(Complex(kind(z.real), kind(z.imag)))
-        case Num(x) if not isinstance(_scalar(x), Array):
+        case Num(x) if not isinstance(scalar(x), Array):
             return snapshot(Complex(x, 0.0))
     return s
 
@@ -396,12 +407,6 @@ def _shape(a: Arr) -> tuple[Atom, ...]:
     return tuple(n.atom if isinstance(n, Leaf) else lit(int(n)) for n in shape)
 
 
-def _scalar(x: Any) -> Any:
-    if isinstance(x, np.ndarray):
-        return Array(x.dtype.str[1:], x.ndim)
-    return x.type if isinstance(x, Leaf) else type_of_constant(x)
-
-
 def _content_shape(x: Any) -> tuple[Atom, ...]:
     if isinstance(x, np.ndarray):
         return tuple(map(lit, x.shape))
@@ -424,47 +429,3 @@ def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:
     return Scalar(wide, s.py and t.py)
 
 
-def describe(s: Snapshot) -> str:
-    match s:
-        case Num(x):
-            return named(_scalar(x)) if isinstance(x, Leaf) else repr(x)
-        case Arr(h, _):
-            return f"an array of {np.dtype(h.type.dtype)} with {axes(h.type.ndim)}"
-        case Rec(Complex() as z):
-            return f"an array of {z.dtype}" if z.shape else "a complex"
-        case Rec() if stretch_of(s) is not None:
-            return "a list whose length depends on traced values"
-        case Rec(v, _, _) if not is_function(v):
-            return f"a {type(v).__name__} of {len(s.keys)}"
-        case Sel(parts=parts):
-            return either(*parts)
-        case Per(_, part, none=True):
-            return f"{describe(part)} or None"  # type: ignore[arg-type]
-        case Per():
-            return "nothing"
-        case Obj(v) | Rec(v):
-            text = repr(v)
-            return text if len(text) < 40 else f"a {type(v).__name__}"
-
-
-def axes(n: int) -> str:
-    return "1 axis" if n == 1 else f"{n} axes"
-
-
-def either(*snapshots: Snapshot) -> str:
-    """What is one of several things."""
-    found = " or ".join(map(describe, snapshots)).split(" or ")
-    return " or ".join(dict.fromkeys(found))
-
-
-def explain(
-    name: str, e: Mismatch, pos: Any, where: str, places: frozenset[Any] = frozenset()
-) -> JitadError:
-    """`places`: of the conditions around, on which the matter depends as well."""
-    what = "the value returned" if name == "_jv" else (name or "an attribute or item")
-    if e.functions:
-        return UnknownDepthError(
-            f"{what} is {e} {where}: how functions nest depends on numbers", pos,
-            "Let it depend on ints, or allow the eager engine (fallback=True).", places | {pos},
-        )  # fmt: skip
-    return JitadError(f"{what} is {e} {where}", pos, e.remedy)

@@ -7,7 +7,7 @@ from typing import Any
 
 from jitad.errors import JitadValueError
 from jitad.tape.build import Leaf
-from jitad.trace import lists, protocols
+from jitad.trace import lists, partial, protocols
 from jitad.trace.context import current
 from jitad.trace.generators import listed
 from jitad.trace.optional import present
@@ -15,6 +15,7 @@ from jitad.trace.selected import among_parts
 from jitad.trace.stretch import stretched
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
+from jitad.values.journal import made
 from jitad.values.kind import require
 from jitad.values.number import bind
 
@@ -47,6 +48,21 @@ def starred(value: Any) -> Any:
     return protocols.items(value)
 
 
+def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
+    """A dict that is written down with others in it: `{**a, "k": v}`."""
+    out: dict[Any, Any] = {}
+    made(out)
+    for part in parts:
+        if len(part) == 2:
+            partial.put(out, *part)
+        else:
+            other = present(part[0])
+            partial.update(out, other if type(other) is dict else {**other})
+    return out
+
+
 def mapping(value: Any) -> Any:
     """What is spread out by two stars."""
-    return present(value)
+    value = present(value)
+    partial.checked("spread out by two stars", value)
+    return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 from jitad.trace.forms import (
@@ -16,8 +17,10 @@ from jitad.trace.forms import (
     Resized,
     Shown,
 )
-from jitad.trace.snapshot import Num
-from jitad.trace.unify import Mismatch, _scalar, join_types
+from jitad.trace.grown import cover, element, of_any_length
+from jitad.trace.mismatch import Mismatch, scalar
+from jitad.trace.snapshot import Num, Per, Rec, stretch_of
+from jitad.trace.unify import join_types, same
 
 
 def widen(was: Form, now: Form) -> Form:
@@ -34,7 +37,11 @@ def widen(was: Form, now: Form) -> Form:
         case Number(s, shape), Number(t):
             return Number(join_types(s, t), shape)
         case Number(s, shape), Keep(Num(x)):
-            return Number(join_types(s, _scalar(x)), shape)
+            return Number(join_types(s, scalar(x)), shape)
+        case Record(Rec(dict())), Record(Rec(dict())) if was.of.keys != now.of.keys:
+            known = dict(zip(was.of.keys, was.parts, strict=True))
+            pairs = zip(now.of.keys, now.parts, strict=True)
+            return Record(now.of, tuple(widen(known[k], p) if k in known else p for k, p in pairs))
         case Record(), Record() if len(was.parts) == len(now.parts):
             return Record(now.of, tuple(map(widen, was.parts, now.parts)))
         case Maybe(p, name, none), Maybe(q, _, other) if none == other:
@@ -55,3 +62,66 @@ def widen(was: Form, now: Form) -> Form:
         case _, Keep():
             return was
     raise Mismatch("a value of changing kind")
+
+
+# -- of what functions give ---------------------------------------------------------------------
+
+
+def without_extents(f: Form) -> Form:
+    match f:
+        case Handle(type=t, of=of):
+            return Handle(t, (), of)
+        case Record():
+            f.parts = tuple(map(without_extents, f.parts))
+    return f
+
+
+def wider(was: Form, now: Form) -> Form:
+    if (found := _as_list(was, now)) is not None:
+        return found
+    if isinstance(was, Keep) and isinstance(now, Keep):
+        if isinstance(was.of, Per):  # no path has returned yet
+            return now
+        if not same(was.of, now.of):
+            raise Mismatch("now one thing and now another")
+        return was
+    if isinstance(was, Keep) and isinstance(now, Number) and isinstance(was.of, Num):
+        return widen(now, was)
+    if isinstance(was, Keep) != isinstance(now, Keep) and (
+        isinstance(was, Handle) or isinstance(now, Handle)
+    ):
+        return without_extents(now if isinstance(was, Keep) else was)
+    if isinstance(was, Record) and isinstance(now, Record):
+        if len(was.parts) != len(now.parts):
+            raise Mismatch(f"{len(was.parts)} or {len(now.parts)} values")
+        return Record(now.of, tuple(map(wider, was.parts, now.parts)))
+    return widen(was, now)
+
+
+def _as_list(was: Form, now: Form) -> Form | None:
+    """Of lists of different lengths: one of any length.  None of anything else."""
+    if not isinstance(was, _COMPOSED) or not isinstance(now, _COMPOSED):
+        return None
+    a, b = was.of, now.of
+    if not isinstance(a, Rec) or not isinstance(b, Rec) or type(a.value) is not type(b.value):
+        return None
+    if type(a.value) not in _LISTS or (a.value is b.value and isinstance(now, Keep)):
+        return None
+    grown = [isinstance(f, Grown) or stretch_of(s) is not None for f, s in ((was, a), (now, b))]
+    if len(a.keys) == len(b.keys) and not any(grown):
+        return None
+    sides = {id(x): x for x in (*getattr(was, "sides", ()), a.value, b.value)}
+    covering = functools.reduce(cover, (*_elements(was), *_elements(now)))
+    return of_any_length(b, covering, tuple(sides.values()))
+
+
+def _elements(f: Keep | Record | Grown) -> list[Form]:
+    if isinstance(f, Grown):
+        return [f.element]
+    assert isinstance(f.of, Rec)
+    stretch = stretch_of(f.of)
+    return list(map(element, f.of.parts)) if stretch is None else [stretch.element]
+
+
+_COMPOSED = (Keep, Record, Grown)
+_LISTS = (list, tuple)

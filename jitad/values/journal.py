@@ -122,6 +122,7 @@ class Journal:
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
         self.held: list[dict[int, object]] = [{}]  # objects that nobody may write to any more
         self.holding = False  # are there any?
+        self.certain: dict[int, object] = {}  # lists of which it is known whether they are held
 
     # -- arrays and objects that were chosen between --------------------------------------------
 
@@ -248,12 +249,15 @@ class Journal:
         self.held[-1][id(thing)] = thing
         self.holding = True
 
-    def is_held(self, thing: object) -> bool:
-        """Also true of a handle that may stand for such an array."""
-        if any(id(thing) in held for held in self.held):
+    def is_held(self, thing: object, frames: list[dict[int, object]] | None = None) -> bool:
+        """Also true of a handle that may stand for such an array; `frames` of another time."""
+        frames = self.held if frames is None else frames
+        if any(id(thing) in held for held in frames):
             return True
         join = self.joins.get(id(thing))
-        return join is not None and any(self.is_held(x) for xs in join.sides for x in xs)
+        if join is None or id(thing) in self.certain:
+            return False
+        return any(self.is_held(x, frames) for xs in join.sides for x in xs)
 
     def made(self, thing: object) -> None:
         """Note an object made just now: writes to it in this frame are nobody else's business."""

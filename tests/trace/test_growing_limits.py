@@ -110,7 +110,28 @@ def asked_for_identity(x):
     return first[1] + (1.0 if rows[0] is first else 0.0)
 
 
+def held_by_a_loop_before(x):
+    seen, run, v = [], [x[0]], x[1]
+    while v < 5.0:
+        run.append(v)
+        if v > 3.0:
+            run = [v]
+        seen.append(run)
+        v += 0.5 * x[2]
+    return sum(sum(r) for r in seen)
+
+
+def held_on_one_path(x):
+    seen, run = [[1.0]], [e for e in x if e > 0.5]
+    if x[0] > 1.0:
+        seen.append(run)
+    run.append(x[1])
+    return sum(sum(r) for r in seen)
+
+
 REFUSED = [
+    (held_by_a_loop_before, "can't be written any more"),
+    (held_on_one_path, "can't be written any more"),
     (asked_for_identity, "they are copies"),
     (written_after, "can't be written any more"),
     (written_before, "can't be written any more"),
@@ -120,7 +141,7 @@ REFUSED = [
     (object_written, "can't be written any more"),
     (row_written, "can't be written any more"),
     (longer_while_iterated, "while it is iterated over"),
-    (of_two_kinds, "or a tuple of 2"),
+    (of_two_kinds, "and a tuple of 2"),
 ]
 
 

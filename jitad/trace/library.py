@@ -1,0 +1,145 @@
+"""What happens when library code is run as it is, and nothing stands in for it?
+
+It is given the user's functions as such that trace, and what it makes is noted.  Where it acts on
+the world, reads what a trace would not see, or can't take traced or differentiated numbers, that is
+an error which names the user's line.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from enum import Enum
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError, JitadTypeError
+from jitad.trace import iterables, randomness
+from jitad.trace.containers import WRITERS, kind_of, note
+from jitad.trace.context import Trace, current
+from jitad.trace.optional import all_present, present
+from jitad.trace.refused import check_called
+from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.texts import known
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.complexes import Complex
+from jitad.values.functions import implementation
+from jitad.values.journal import made, made_if_new
+from jitad.values.kind import fail
+from jitad.values.registry import any_traced
+from jitad.values.stand_ins import adopt, lent
+
+
+def native(f: Any, *args: Any, **kwargs: Any) -> Any:
+    """Library code, run as it is, although something stands in for it."""
+    return run_native(current(), f, args, kwargs)
+
+
+def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Library code, run as it is."""
+    if trace is None:
+        f = randomness.drawing(f, args)
+        if not (getattr(f, "__module__", None) or "").startswith("jitad."):
+            args, kwargs = lent(args), lent(kwargs)
+        given = {k: callback(v) for k, v in kwargs.items()}
+        return adopt(_run(f, f, tuple(map(callback, args)), given))
+    args = all_present(args)
+    kwargs = {k: present(v) for k, v in kwargs.items()}
+    if randomness.makes(f):
+        return randomness.made(trace, f, args, kwargs)
+    if (drawn := randomness.method(trace, f, args)) is not None:
+        out = randomness.drawn(trace, *drawn, kwargs)
+        return ArrayHandle(out) if isinstance(out, np.ndarray) else out
+    module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
+    check_called(f, module, trace.builder.pos)
+    if len(trace.regions) and f is next and args and not trace.journal.is_fresh(args[0]):
+        raise JitadError("an iterator can't be advanced under a traced condition",
+                         trace.builder.pos, "Make a list of it first.")  # fmt: skip
+    if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
+        note(args[0])
+    if isinstance(getattr(f, "__self__", None), str):
+        known(args, kwargs)
+    ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
+    for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
+        if _is_outside(trace, a):
+            name = getattr(f, "__qualname__", type(f).__name__)
+            raise JitadError(
+                f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
+                trace.builder.pos, "Read its attributes in your own code.",
+            )  # fmt: skip
+    if not ours:  # which calls through the hook
+        of = args[0] if args and (f is map or f is itertools.starmap) else None
+        if isinstance(of, type) and implementation(of) is not None:
+            args = (lambda *a: call(of, *a), *args[1:])  # float, say
+        args, kwargs = iterables.with_ints(f, args, kwargs)
+        args = tuple(map(callback, lent(args)))
+        kwargs = {k: callback(v) for k, v in lent(kwargs).items()}
+    if ours:
+        out = f(*args, **kwargs)
+    else:
+        out = _run(lambda *a, **k: protocols.watched(f, a, k), f, args, kwargs)
+    if isinstance(out, np.ndarray):
+        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
+    if isinstance(f, type) and kind_of(out) is not None:
+        made(out)
+    made_if_new(out)
+    out = adopt(out)
+    return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
+
+
+# builtins that look at no attribute which the trace should hear of
+_BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
+
+
+def _is_outside(trace: Trace, value: Any) -> bool:
+    """True of an object from outside whose attributes are read one by one."""
+    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
+        return False
+    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
+        return False
+    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
+            and trace.captures.path_of(value) is not None)  # fmt: skip
+
+
+def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What library code can't do with traced numbers it says in words that are not the user's."""
+    try:
+        return run(*args, **kwargs)
+    except Exception as error:
+        theirs = isinstance(error, TypeError) or type(error).__module__ != "builtins"
+        if isinstance(error, JitadError) or not theirs or _is_by_user(error):
+            raise
+        if not any(map(_holds_traced, (*args, *kwargs.values(), getattr(f, "__self__", None)))):
+            raise
+        name = getattr(f, "__qualname__", type(f).__name__)
+        module = getattr(f, "__module__", None)
+        name = name if module in (None, "builtins") else f"{module.lstrip('_')}.{name}"
+        refused = fail(JitadTypeError, f"{name} can't take a traced or differentiated number",
+                       "Compute with math, NumPy and arithmetic; make texts and files of results.")
+    raise refused  # fmt: skip
+
+
+def _is_by_user(error: BaseException) -> bool:
+    """Was it raised in a function of the user's that the library has called?"""
+    at = error.__traceback__
+    while at is not None:
+        if is_rewritten_code(at.tb_frame.f_code):
+            return True
+        at = at.tb_next
+    return False
+
+
+def _holds_traced(value: Any, depth: int = 4) -> bool:
+    if any_traced((value,)):
+        return True
+    if not depth or not isinstance(value, (list, tuple, dict)):
+        return False
+    inside = value.values() if isinstance(value, dict) else value
+    return any(_holds_traced(v, depth - 1) for v in inside)
+
+
+from jitad.trace import protocols  # noqa: E402  which calls
+from jitad.trace.calls import COMPILED, call, callback  # noqa: E402

@@ -1,0 +1,293 @@
+"""What can a dict do that has a key on some paths only?
+
+Such a key holds a `Perhaps`, whose flag says whether it is there.  It is looked up, written,
+removed and counted under that flag; what iterates over the dict is a generator that yields under
+conditions.  Where a key comes in again before others, the order of the keys depends on the path,
+too: then the dict also has the key `DISORDER`, and only what asks for no order may iterate.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from types import BuiltinMethodType
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.plain import as_written
+from jitad.tape.build import Leaf
+from jitad.trace.containers import note
+from jitad.trace.selected import either, fork
+from jitad.trace.unset import Perhaps
+from jitad.values import extents
+from jitad.values.journal import made
+from jitad.values.kind import fail
+from jitad.values.number import bind
+
+
+class _Disorder:
+    def __repr__(self) -> str:
+        return "<the order of the keys>"
+
+
+DISORDER = _Disorder()
+
+
+def is_slot(value: Any) -> bool:
+    """Is it what a key holds that is there on some paths only?"""
+    return type(value) is Perhaps and not value.none
+
+
+def slot(owner: Any, key: Any) -> bool:
+    """Is it a dict that has this key on some paths only?"""
+    if type(owner) is not dict:
+        return False
+    try:
+        return is_slot(owner.get(key))
+    except TypeError:  # no hash
+        return False
+
+
+def is_partial(thing: Any) -> bool:
+    return type(thing) is dict and any(map(is_slot, thing.values()))
+
+
+def merged(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The keys of two dicts, in an order that both have; with `DISORDER` where there is none."""
+    out: list[Any] = []
+    i = j = 0
+    while i < len(a) or j < len(b):
+        if i < len(a) and a[i] not in b:
+            out.append(a[i])
+            i += 1
+        elif j < len(b) and b[j] not in a:
+            out.append(b[j])
+            j += 1
+        elif a[i] == b[j]:
+            out.append(a[i])
+            i, j = i + 1, j + 1
+        else:
+            rest = dict.fromkeys((*a[i:], *b[j:]))
+            return (*out, *(k for k in rest if k not in (*out, DISORDER)), DISORDER)
+    return tuple(out)
+
+
+# -- one key --------------------------------------------------------------------------------------
+
+
+def _flag(owner: dict[Any, Any], key: Any) -> Any:
+    if key not in owner:
+        return False
+    return owner[key].flag if is_slot(owner[key]) else True
+
+
+def _value(owner: dict[Any, Any], key: Any) -> Any:
+    value = owner[key]
+    return value.value if is_slot(value) else value
+
+
+def get(owner: dict[Any, Any], key: Any) -> Any:
+    """owner[key]"""
+    flag = _flag(owner, key)
+
+    def missing() -> Any:
+        raise KeyError(key)
+
+    fork(flag, lambda: None, missing)
+    return _value(owner, key)
+
+
+def get_or(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    """owner.get(key, default)"""
+    return fork(_flag(owner, key), lambda: _value(owner, key), lambda: default)
+
+
+def put(owner: dict[Any, Any], key: Any, value: Any) -> None:
+    """owner[key] = value"""
+    note(owner)
+    if is_slot(owner.get(key)):
+        *_, last = (k for k in owner if k is not DISORDER)
+        if last is not key and last != key:
+            owner[DISORDER] = Perhaps(True, 0, "")
+    owner[key] = value
+
+
+def contains(owner: dict[Any, Any], key: Any) -> Any:
+    """key in owner"""
+    return _flag(owner, key)
+
+
+def delete(owner: dict[Any, Any], key: Any) -> None:
+    """del owner[key]"""
+    get(owner, key)
+    note(owner)
+    del owner[key]
+
+
+def _pop(owner: dict[Any, Any], key: Any, *default: Any) -> Any:
+    out = get_or(owner, key, *default) if default else get(owner, key)
+    note(owner)
+    owner.pop(key, None)
+    return out
+
+
+def _setdefault(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
+    out = get_or(owner, key, default)
+    if _flag(owner, key) is not True:
+        put(owner, key, out)
+    return out
+
+
+def update(owner: dict[Any, Any], *others: Any, **named: Any) -> None:
+    """owner.update(*others, **named)"""
+    for other in (*others, named):
+        for key in other if type(other) is dict else dict(other):
+            flag, value = _flag(other, key), _value(other, key)
+            if flag is True or key is DISORDER:
+                put(owner, key, value if key is not DISORDER else other[key])
+            elif key not in owner:
+                note(owner)
+                owner[key] = other[key]
+            else:
+                before, old = _flag(owner, key), _value(owner, key)
+                new = fork(flag, _always(value), _always(old))
+                there = either(flag, before)
+                put(owner, key, new)
+                owner[key] = new if there is True else Perhaps(there, new, repr(key))
+
+
+def _always(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+# -- all keys -------------------------------------------------------------------------------------
+
+
+def length(owner: dict[Any, Any]) -> Any:
+    """len(owner)"""
+    count: Any = 0
+    for key in owner:
+        if key is not DISORDER:
+            flag = _flag(owner, key)
+            one = bind("cast", flag, dtype="i8", py=True) if isinstance(flag, Leaf) else int(flag)
+            count = extents.add(count, one)
+    return count
+
+
+class View:
+    """The keys, values or items of such a dict."""
+
+    def __init__(self, owner: dict[Any, Any], kind: str) -> None:
+        self.owner, self.kind = owner, kind
+
+    def generator(self, ordered: bool = True) -> Any:
+        from jitad.trace.generators import written  # which call
+
+        owner = self.owner
+        if ordered and DISORDER in owner:
+            raise fail(
+                JitadError, "the order of the keys of this dict depends on traced values",
+                "Give it all keys first, in their order: `dict.fromkeys(names, 0.0)`.",
+            )  # fmt: skip
+        return written(as_written.each_there, self._found(list(owner)))
+
+    def sorted(self) -> Any:
+        """As keys differ, values are not asked for their order."""
+        from jitad.trace.generators import written  # which call
+        from jitad.trace.lists import run
+
+        keys = sorted(k for k in self.owner if k is not DISORDER)
+        return run(as_written.listed, written(as_written.each_there, self._found(keys)))
+
+    def _found(self, keys: list[Any]) -> list[tuple[Any, Any]]:
+        return [(_flag(self.owner, k), self._item(k)) for k in keys if k is not DISORDER]
+
+    def _item(self, key: Any) -> Any:
+        if self.kind == "keys":
+            return key
+        value = _value(self.owner, key)
+        return value if self.kind == "values" else (key, value)
+
+
+_METHODS: dict[str, Callable[..., Any]] = {
+    "get": get_or, "pop": _pop, "setdefault": _setdefault, "update": update,
+    "__getitem__": get, "__setitem__": put, "__contains__": contains, "__len__": length,
+    "__delitem__": delete,
+    "keys": lambda owner: View(owner, "keys"), "values": lambda owner: View(owner, "values"),
+    "items": lambda owner: View(owner, "items"),
+    "__iter__": lambda owner: View(owner, "keys").generator(),
+}  # fmt: skip
+_PLAIN = ("copy", "clear")
+_WHOLE = (iter, list, tuple, set, frozenset, sorted, sum, min, max, any, all, enumerate, map,
+          filter, zip, math.fsum, functools.reduce)  # fmt: skip
+_UNORDERED = (sum, min, max, any, all, math.fsum)
+
+
+def items(thing: Any) -> Any:
+    """What is iterated over."""
+    if type(thing) is View:
+        return thing.generator()
+    return View(thing, "keys").generator() if is_partial(thing) else thing
+
+
+def function(f: Any, args: tuple[Any, ...]) -> Any:
+    """What stands in for a function that is called with such dicts; None: nothing needs to."""
+    owner = getattr(f, "__self__", None)
+    if isinstance(f, BuiltinMethodType) and type(owner) is dict:
+        given = args[0] if f.__name__ == "update" and args else None
+        if is_partial(owner) or is_partial(given):
+            if f.__name__ in _PLAIN:
+                return None
+            found = _METHODS.get(f.__name__)
+            if found is None:
+                raise refused(f"asked for .{f.__name__}")
+            return functools.partial(found, owner)
+    if not any(type(a) is View or is_partial(a) for a in args):
+        return None
+    if f is dict and is_partial(args[0]):
+        return _copied
+    if f is sorted and (type(args[0]) is not View or args[0].kind != "values"):
+        return _sorted
+    if f is len:
+        return lambda a: length(a.owner if type(a) is View else a)
+    if any(f is g for g in _WHOLE):
+        from jitad.trace.calls import call  # which asks here first
+
+        ordered = not any(f is g for g in _UNORDERED)
+
+        def iterating(*args: Any, **kwargs: Any) -> Any:
+            views = (View(a, "keys") if is_partial(a) else a for a in args)
+            taken = (v.generator(ordered) if type(v) is View else v for v in views)
+            return call(f, *taken, **kwargs)
+
+        return iterating
+    return None
+
+
+def _copied(owner: dict[Any, Any], **named: Any) -> dict[Any, Any]:
+    out = dict(owner)
+    made(out)
+    update(out, **named)
+    return out
+
+
+def _sorted(given: Any, key: Any = None, reverse: Any = False) -> Any:
+    if key is not None or reverse:
+        raise refused("sorted by a key, or backwards")
+    return (given if type(given) is View else View(given, "keys")).sorted()
+
+
+def refused(what: str) -> JitadError:
+    """For `raise`: what the dict can't do."""
+    error: JitadError = fail(
+        JitadError, f"a dict that has a key on some paths only can't be {what}",
+        "Put the key in on every path, with None where there is nothing.",
+    )  # fmt: skip
+    return error
+
+
+def checked(what: str, *things: Any) -> None:
+    """An error if one of them is such a dict."""
+    if any(type(t) is View or is_partial(t) for t in things):
+        raise refused(what)

@@ -1,0 +1,47 @@
+"""Does a library that can't take a traced or differentiated number say so in the user's terms?"""
+
+import json
+import pickle
+import statistics
+import struct
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+import jitad
+from jitad.errors import JitadTypeError
+
+GIVEN = {
+    "json.dumps": lambda x: len(json.dumps({"a": [x]})),
+    "Decimal": lambda x: float(Decimal(x)),
+    "Fraction": lambda x: float(Fraction(x)),
+    "struct.pack": lambda x: struct.unpack("d", struct.pack("d", x))[0],
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "statistics.mean": lambda x: statistics.mean([x, 2.0 * x]),
+    "timedelta": lambda x: timedelta(seconds=x).total_seconds(),
+}
+OWN = ("Leaf", "Cell", "Bundle", "ArrayHandle", "Stretch")
+
+
+@pytest.mark.parametrize("take", [jitad.grad, jitad.jit_grad], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", GIVEN)
+def test_it_names_what_and_where(name, take):
+    with pytest.raises(JitadTypeError) as error:
+        take(GIVEN[name])(1.5)
+    text = str(error.value)
+    assert "test_libraries.py" in text and f'"{name}"' in text and text.count("\n") >= 3
+    assert not any(own in text for own in OWN)
+
+
+def test_what_the_user_raises_inside_is_the_users():
+    def key(v):
+        raise TypeError("no order")
+
+    with pytest.raises(TypeError, match="no order"):
+        jitad.grad(lambda x: sorted([x, 2.0 * x], key=key)[0])(1.5)
+
+
+def test_a_library_function_that_knows_numbers_is_called():
+    assert jitad.jit_grad(lambda x: x * len(json.dumps([1, 2])))(2.0) == 6.0
