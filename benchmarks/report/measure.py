@@ -85,13 +85,17 @@ def first_call(kernel, arguments):
 
 
 def peak(name: str, size: str) -> dict:
-    """Bytes at the peak of one call; the machine code is there already, from a small call."""
+    """Bytes at the peak of one call that is not the first of its kind.
+
+    What the first leaves in the process is no memory of the gradient's: machine code, which extents
+    of one ask for anew, and what a library of linear algebra works with, which it keeps.
+    """
     kernel = load(name)
     gradient = jit_value_and_grad(kernel.objective, argnums=kernel.argnums)
-    small, arguments = kernel.inputs("small"), kernel.inputs(size)
+    arguments = kernel.inputs(size)
     found = {}
     for subject, function in (("jitad", gradient), ("hand", kernel.gradient)):
-        function(*small)
+        function(*arguments)
         found[subject] = memory.peak_of(lambda function=function: function(*arguments))
     found["arguments"] = sum(getattr(item, "nbytes", 0) for item in arguments)
     return found

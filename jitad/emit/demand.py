@@ -18,7 +18,7 @@ operands of an equation that is computed inside a later one are used there.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -109,7 +109,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
     for p in block.params:
         out.home[p] = block
-    weights = _weights(block)
+    weights, near, held = _weights(block)
     written = _Writes(block)
     runs = {e.outs[0] for e in equations if e.op == "slice" and _is_run(e)}
 
@@ -216,7 +216,10 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             again = (
                 d.shared and d.aligned and not (d.memory or d.local or d.repeated)
                 and None not in d.nests and len(d.nests) <= _OFTEN
-                and weights[e.outs[0]] <= _LIGHT
+                and (weights[e.outs[0]] <= _LIGHT or (
+                    near[e.outs[0]] <= _LIGHT  # ... and what it takes is there anyway
+                    and all(a in demands and demands[a].last >= d.last for a in held[e.outs[0]])
+                ))
                 and not written.between(written.families(e.outs[0]), k, d.last)
                 and e.outs[0] not in recorded
             )  # fmt: skip
@@ -298,16 +301,31 @@ class _Writes:
                    for f in families for k, inside in self._written.get(f, ()))  # fmt: skip
 
 
-def _weights(block: Block) -> dict[Atom, float]:
-    """How many operations an element takes, from what is in memory or in a view of it."""
-    out: dict[Atom, float] = {}
+def _weights(
+    block: Block,
+) -> tuple[dict[Atom, float], dict[Atom, float], dict[Atom, frozenset[Var]]]:
+    """How many operations an element takes, from what is in memory or in a view of it.
+
+    And how many where what several equations use, and takes too many to be made again, is taken
+    for memory, as it will be; and which arrays of these are read then.
+    """
+    all_: dict[Atom, float] = {}
+    near: dict[Atom, float] = {}
+    held: dict[Atom, frozenset[Var]] = {}
+    kept: set[Atom] = set()  # what is taken for memory
+    users = Counter(a for e in block.equations for a in {*e.ins, *free_vars(*e.blocks)})
     for e in block.equations:
-        if e.op in VIEWS:
-            out[e.outs[0]] = out.get(e.ins[0], 0.0)
-        elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise:
-            own = math.inf if TABLE[e.op].dear else 2.0 if e.op == "div" else 1.0
-            out[e.outs[0]] = own + sum(out.get(a, 0.0) for a in e.ins if is_array(a))
-    return out
+        view = e.op in VIEWS
+        if not view and (e.blocks or e.op not in TABLE or not TABLE[e.op].elementwise):
+            continue
+        v, arrays = e.outs[0], [a for a in e.ins if isinstance(a, Var) and is_array(a)]
+        own = 0.0 if view else math.inf if TABLE[e.op].dear else 2.0 if e.op == "div" else 1.0
+        all_[v] = own + sum(all_.get(a, 0.0) for a in arrays)
+        near[v] = own + sum(near.get(a, 0.0) for a in arrays if a not in kept)
+        held[v] = frozenset().union(*([a] if a in kept else held.get(a, ()) for a in arrays))
+        if users[v] > 1 and near[v] > _LIGHT and not view:
+            kept.add(v)
+    return all_, near, held
 
 
 def _structured(out: Analysis, e: Equation, k: int, need: Any) -> None:

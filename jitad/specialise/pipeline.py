@@ -30,6 +30,7 @@ from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
 from jitad.specialise.quotients import quotients
 from jitad.specialise.ranges import ranges
+from jitad.specialise.remake import remake
 from jitad.specialise.reshapes import reshapes
 from jitad.specialise.resolve import resolve
 from jitad.specialise.returned import returned
@@ -82,6 +83,8 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("slabs", in_slabs),
     ("braid", braid),
     ("last fold", simplify),
+    ("remake", remake),
+    ("products again", products),
     ("together", together),
     ("bare", bare),
 )
@@ -89,7 +92,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 # What these look for are loops and arrays.
 _OF_MANY = frozenset((masks, families, scalarise, privatise, reshapes, products, narrow, shifts,
                       quotients, ascend, abreast, delay, assign, gather, sink, mirrors, lay_out,
-                      together, bare))  # fmt: skip
+                      remake, together, bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 

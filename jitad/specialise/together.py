@@ -16,7 +16,7 @@ it is written over it, where two buffers would change places and LLVM lose sight
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from heapq import heapify, heappop, heappush, nsmallest
 
@@ -50,16 +50,38 @@ def together(tape: Tape) -> Tape:
 
 
 def _stretches(block: Block) -> Iterator[list[Equation]]:
-    """The equations, cut before and behind those that nothing passes."""
+    """The equations, cut before and behind those that nothing passes.
+
+    Checks of extents, and of numbers that are known before, come before the nests of their stretch.
+    """
     stretch: list[Equation] = []
     for e in block.equations:
         if e.blocks or e.op in CALLS or TABLE[e.op].effect:
+            first = _needed(e, stretch) if e.op == "check" else None
+            if first is not None:
+                yield [*first, e]
+                done = set(first)
+                stretch = [x for x in stretch if x not in done]
+                continue
             yield stretch
             yield [e]
             stretch = []
         else:
             stretch.append(e)
     yield stretch
+
+
+def _needed(check: Equation, stretch: list[Equation]) -> list[Equation] | None:
+    """What a check waits for; None, if there is an array or a number of an array among it."""
+    waits, out = {*check.ins}, []
+    for e in reversed(stretch):
+        if waits.isdisjoint(e.outs):
+            continue
+        if e.op != "dim" and (any(map(is_array, (*e.ins, *e.outs))) or not _light(e)):
+            return None
+        waits.update(e.ins)
+        out.append(e)
+    return out[::-1]
 
 
 class Equal:
@@ -123,6 +145,8 @@ class Memory:
     def __init__(self, block: Block) -> None:
         self._home: dict[Atom, Atom] = {}  # what the memory of an array was called at first
         self._reads: dict[Atom, frozenset[Atom]] = {}
+        self._near: dict[Atom, frozenset[Atom]] = {}  # not through what has memory of its own
+        users = Counter(a for e in block.equations for a in {*e.ins})
         for e in block.equations:
             match e.op:
                 case op if op in STORES:
@@ -130,6 +154,7 @@ class Memory:
                 case "slice" | "transpose" | "broadcast":
                     self._home[e.outs[0]] = self.home(e.ins[0])
                     self._reads[e.outs[0]] = self.of(e.ins[0])
+                    self._near[e.outs[0]] = self.near(e.ins[0])
                 case "for" | "while":
                     init = e.ins[3 if e.op == "for" else 0 :]
                     self._home.update(
@@ -138,6 +163,9 @@ class Memory:
                 case _ if not e.blocks and TABLE[e.op].elementwise and is_array(e.outs[0]):
                     reads = (self.of(a) for a in e.ins if is_array(a))
                     self._reads[e.outs[0]] = frozenset(e.outs).union(*reads)
+                    if users[e.outs[0]] == 1:
+                        near = (self.near(a) for a in e.ins if is_array(a))
+                        self._near[e.outs[0]] = frozenset(e.outs).union(*near)
 
     def home(self, a: Atom) -> Atom:
         """What the memory of a version or view of an array was called at first."""
@@ -145,6 +173,14 @@ class Memory:
 
     def of(self, a: Atom) -> frozenset[Atom]:
         return self._reads.get(a) or frozenset([self.home(a)])
+
+    def near(self, a: Atom) -> frozenset[Atom]:
+        """Of those what a nest reaches that reads it: what several read is computed before."""
+        return self._near.get(a) or frozenset([self.home(a)])
+
+    def reached(self, e: Equation) -> frozenset[Atom]:
+        arrays = (a for a in (*e.ins, e.outs[0]) if is_array(a))
+        return frozenset().union(*map(self.near, arrays))
 
     def direct(self, a: Atom) -> bool:
         """Is it the array itself, not a view, nor computed where it is used?"""
@@ -166,7 +202,7 @@ class _Schedule:
     ) -> None:  # fmt: skip
         self._stretch, self._nests = stretch, nests
         self._light = [n is None and _light(e) for e, n in zip(stretch, nests, strict=True)]
-        self._touched = [memory.read(e) | memory.of(e.outs[0]) if n is not None else frozenset()
+        self._touched = [memory.reached(e) if n is not None else frozenset()
                          for e, n in zip(stretch, nests, strict=True)]  # fmt: skip
         self._before: list[set[int]] = [set() for _ in stretch]
         self._after: list[set[int]] = [set() for _ in stretch]
@@ -205,7 +241,7 @@ class _Schedule:
         last = range(len(self._stretch))[::-1]
         backwards = self._run(last, self._after, self._before)
         forwards = self._run(backwards[::-1], self._before, self._after)
-        return [self._stretch[k] for k in forwards]
+        return _filled_late([self._stretch[k] for k in forwards])
 
     def _run(
         self, order: list[int] | range, before: list[set[int]], after: list[set[int]]
@@ -255,6 +291,19 @@ class _Schedule:
                 heapify(ready)
                 return item[1]
         return None
+
+
+def _filled_late(equations: list[Equation]) -> list[Equation]:
+    """What may become a buffer full of one number comes right before it is used."""
+    waiting: dict[Atom, Equation] = {}
+    out: list[Equation] = []
+    for e in equations:
+        if e.op == "full":
+            waiting[e.outs[0]] = e
+            continue
+        out += [waiting.pop(a) for a in dict.fromkeys(e.ins) if a in waiting]
+        out.append(e)
+    return [*out, *waiting.values()]
 
 
 def _in_place(

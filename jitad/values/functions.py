@@ -13,6 +13,7 @@ from jitad.values import (
     complex_functions,
     complex_lifts,
     complex_linalg,
+    complex_qr,
     contractions,
     creation,
     eigen,
@@ -44,7 +45,7 @@ MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
     rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids,
     signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
-    complex_arrays, complex_linalg, fourier, eigen, polynomials,
+    complex_arrays, complex_linalg, complex_qr, fourier, eigen, polynomials,
 )  # fmt: skip
 
 __all__ = ["MODULES", "call_unknown", "implementation"]

@@ -131,7 +131,7 @@ def det(a: Any) -> Any:
 Slogdet: Any = type(np.linalg.slogdet(np.eye(1)))
 Eigh: Any = type(np.linalg.eigh(np.eye(1)))
 _Svd: Any = type(np.linalg.svd(np.eye(1)))
-_Qr: Any = type(np.linalg.qr(np.eye(1)))
+Qr: Any = type(np.linalg.qr(np.eye(1)))
 
 
 @replaces(np.linalg.slogdet)
@@ -310,7 +310,7 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     q, r = stacked(one, [(m, k), (k, k)], a[..., :, :k])
     if wide:  # the columns beyond are what q makes of them
         r = call(np.concatenate, [r, matmul(swapaxes(q, -1, -2), a[..., :, k:])], axis=-1)
-    return r if mode == "r" else _Qr(q, r)
+    return r if mode == "r" else Qr(q, r)
 
 
 # -- pseudo-inverses ------------------------------------------------------------------------------

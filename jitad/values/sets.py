@@ -5,6 +5,8 @@ How many results there are depends on the values; they are the sorted elements t
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
 from jitad.values.kind import fail
+from jitad.values.loops import fold
 from jitad.values.orders import sort
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle, ravel, reshape
@@ -36,41 +39,68 @@ class _Inverse(NamedTuple):
     inverse_indices: Any
 
 
-def _news(flat: ArrayHandle) -> Any:
-    """Where a sorted array shows an element that was not there before."""
-    first = call(np.ones, extents.smallest(flat.shape[0], 1), dtype=bool)
-    return call(np.concatenate, [first, elementwise("ne", flat[1:], flat[:-1])])
+def _news(sorted_: ArrayHandle) -> Any:
+    """Where a sorted array shows an element, or a row, that was not there before."""
+    first = call(np.ones, extents.smallest(sorted_.shape[0], 1), dtype=bool)
+    other = elementwise("ne", sorted_[1:], sorted_[:-1])
+    return call(np.concatenate, [first, other if other.ndim == 1 else call(np.any, other, axis=1)])
 
 
-def _unique(a: Any) -> _All:
-    """The first of equals of the sorted elements; where it was, who are its equals, how many."""
+def _by_rows(rows: ArrayHandle) -> Any:
+    """The order of rows that compares their first elements first: sorted by the last one first."""
+    n, m = rows.shape
+
+    def step(k: Any, order: Any) -> tuple[Any, ...]:
+        before = ArrayHandle(order)
+        column = rows[:, extents.sub(extents.sub(m, 1), k)]
+        return (before[call(np.argsort, column[before], kind="stable")].content,)
+
+    (order,) = fold(m, (call(np.arange, n).content,), step, rows.content)
+    return ArrayHandle(order)
+
+
+def _unique(a: Any, axis: int | None = None) -> _All:
+    """The first of equals of the sorted elements; where it was, who are its equals, how many.
+
+    With an axis, of what lies at each place along it.
+    """
     a = handle(a)
-    flat = ravel(a)
-    order = call(np.argsort, flat, kind="stable")
+    front = None
+    if axis is None:
+        flat = ravel(a)
+        order = call(np.argsort, flat, kind="stable")
+    else:
+        front = call(np.moveaxis, a, axis, 0)
+        count = front.shape[0]
+        flat = reshape(front, (count, functools.reduce(extents.mul, front.shape[1:], 1)))
+        order = _by_rows(flat)
     turned = flat[order]
     new = _news(turned)
     which = elementwise("sub", call(np.cumsum, new.astype(int)), 1)
-    inverse = call(np.zeros, flat.shape, dtype=int)
+    inverse = call(np.zeros, flat.shape[:1], dtype=int)
     inverse[order] = which
     (starts,) = call(np.nonzero, new)
-    ends = call(np.concatenate, [starts[1:], reshape(handle(flat.shape[0]), (1,))])
-    if isinstance(flat.shape[0], int) and not flat.shape[0]:
-        ends = starts
+    ends = call(np.concatenate, [starts, reshape(handle(flat.shape[0]), (1,))])[1:]
     counts = elementwise("sub", ends, starts)
-    return _All(turned[new], order[new], reshape(inverse, a.shape), counts)
+    if front is None:
+        return _All(turned[new], order[new], reshape(inverse, a.shape), counts)
+    found = call(np.moveaxis, front[order][new], 0, axis)
+    return _All(found, order[new], inverse, counts)
 
 
 @replaces(np.unique)
 def unique(ar: Any, return_index: bool = False, return_inverse: bool = False,
            return_counts: bool = False, axis: Any = None, *, equal_nan: bool = True,
            sorted: bool = True) -> Any:  # fmt: skip
+    asked = (True, return_index, return_inverse, return_counts)
     if axis is not None:
-        raise fail(JitadTypeError, "axis= of np.unique, for unique rows, is not supported here")
-    if not (return_index or return_inverse or return_counts):
+        found = _unique(ar, operator.index(axis))
+        return tuple(x for x, wanted in zip(found, asked, strict=True) if wanted) if any(
+            asked[1:]) else found.values  # fmt: skip
+    if not any(asked[1:]):
         flat = sort(ravel(ar))
         return flat[_news(flat)]
     found = _unique(ar)
-    asked = (True, return_index, return_inverse, return_counts)
     return tuple(x for x, wanted in zip(found, asked, strict=True) if wanted)
 
 

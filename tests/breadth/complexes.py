@@ -175,6 +175,9 @@ add("scipy.linalg.eigvalsh", lambda a: sl.eigvalsh(a), H, narrow=False)
 add("numpy.linalg.cond", lambda a: (np.linalg.cond(a), np.linalg.cond(a, 1)), S, narrow=False)
 add("numpy.linalg.norm", lambda a: (np.linalg.norm(a, 2), np.linalg.norm(a, "nuc")), M,
     narrow=False)
+for _a in (S, M, M.T.copy()):
+    add("numpy.linalg.qr", lambda a: tuple(np.linalg.qr(a)), _a, narrow=False)
+add("numpy.linalg.qr", lambda a: np.linalg.qr(a, "r"), M, native=True, narrow=False)
 add("numpy.linalg.lstsq", lambda a, b: np.linalg.lstsq(a, b), M.T.copy(), c(4), narrow=False)
 for flags in ({}, {"lower": True, "unit_diagonal": True}, {"trans": 2}):
     add("scipy.linalg.solve_triangular", lambda a, b, f=flags: sl.solve_triangular(a, b, **f), S,

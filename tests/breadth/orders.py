@@ -79,6 +79,10 @@ add("numpy.histogram_bin_edges", lambda a: np.histogram_bin_edges(V, EDGES) * a[
 
 add("numpy.unique",
     lambda a: np.unique(np.concatenate([a, a[:3]]), True, True, True), V, native=True)
+add("numpy.unique", lambda a: np.unique(a[[0, 1, 0, 2]], axis=0), n(3, 2))
+add("numpy.unique", lambda a: np.unique(a[:, [0, 1, 0, 2]], True, True, True, -1), n(2, 3),
+    native=True)
+add("numpy.unique", lambda a: np.unique(a.reshape(2, 2, 3)[[1, 0, 1]], axis=0), n(4, 3))
 add("numpy.unique_all", lambda a: tuple(np.unique_all(np.concatenate([a, a[:3]]))), V)
 add("numpy.unique_counts", lambda a: tuple(np.unique_counts(a)), V)
 add("numpy.unique_inverse", lambda a: tuple(np.unique_inverse(a.reshape(2, 2, 5))), n(4, 5))

@@ -151,3 +151,19 @@ def test_small_powers_are_not_recorded_and_pairs_have_no_memory() -> None:
     reverse = g.source[g.source.index("range(k") :]
     assert "empty(np.float64, n, n)" not in reverse
     assert "n * n" not in g.source  # which a record of pairs would take
+
+
+def test_what_takes_little_from_what_is_there_anyway_has_no_memory() -> None:
+    """The quotient of a softmax: its numerator is in memory, and becomes the gradient."""
+
+    def f(x: Any, w: Any) -> Any:
+        e = np.exp(x - np.max(x, axis=1, keepdims=True))
+        return np.sum(w * (e / np.sum(e, axis=1, keepdims=True)))
+
+    g = jit_value_and_grad(f)
+    p = np.exp(A) / np.sum(np.exp(A), axis=1, keepdims=True)
+    value, slope = g(A, B)
+    np.testing.assert_allclose(value, np.sum(p * B), rtol=1e-14)
+    by_hand = p * (B - np.sum(p * B, axis=1, keepdims=True))
+    np.testing.assert_allclose(slope, by_hand, rtol=1e-12, atol=1e-15)
+    assert g.source.count("empty(np.float64, n, m)") == 1

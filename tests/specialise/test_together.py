@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from jitad import jit
+from jitad.errors import JitadValueError
 from jitad.specialise.together import together
 from jitad.tape.interpret import interpret
 from jitad.tape.ir import Tape
@@ -86,3 +88,29 @@ def test_it_has_something_to_do() -> None:
     tape = tape_of([("a", M), ("x", V)], alternating)
     order = [[e.op for e in t.body.equations] for t in (tape, together(twin(tape)))]
     assert order[0] != order[1]
+
+
+def test_checks_of_extents_cut_no_nest() -> None:
+    def f(x: Any, y: Any) -> Any:
+        z = np.exp(x)
+        return np.sum(z * y)
+
+    g = jit(f)
+    assert np.isclose(g(A, A), np.sum(np.exp(A) * A), rtol=1e-14)
+    assert "empty(" not in g.source
+    with pytest.raises(JitadValueError, match="broadcast"):
+        g(A, A[:2])
+
+
+def test_zeros_come_where_they_are_added_to() -> None:
+    """Or they would be held, and drop out of the cache, while all that comes before is computed."""
+
+    def f(b: Any, a: Any, x: Any) -> Any:
+        n, m = map(b.leaf, a.atom.shape)
+        zeros = o.full(0.0, n, m, dtype="f8")
+        rows = o.sum(o.exp(a), axes=(1,))
+        return o.accum_slice(zeros, a, 0, 1, n, 0, 1, m, kinds="rr"), o.sum(rows, axes=(0,))
+
+    tape = together(tape_of([("a", M), ("x", V)], f))
+    ops = [e.op for e in tape.body.equations]
+    assert ops.index("full") == ops.index("accum_slice") - 1

@@ -115,3 +115,12 @@ def test_what_is_refused(engine):
 def test_a_sensitivity_of_what_a_condition_chose():
     with pytest.raises(TypeError, match="chose what kind of thing is differentiated"):
         jitad.jit(lambda a: jitad.vjp(wider_on_a_condition, a)[1](np.ones((2, 3))))(A)
+
+
+@pytest.mark.parametrize("shape, axis", [((0, 3), 0), ((3, 0), 0), ((7, 1), 0), ((2, 5, 2), -2),
+                                         ((0,), None), ((4, 2), None)])  # fmt: skip
+def test_unique_of_empty_and_repeated_rows(shape: tuple[int, ...], axis: int | None) -> None:
+    a = np.random.default_rng(5).integers(0, 2, shape).astype(float)
+    found = jitad.jit(lambda a: tuple(np.unique(a, True, True, True, axis)))(a)
+    for x, want in zip(found, np.unique(a, True, True, True, axis), strict=True):
+        np.testing.assert_array_equal(x, want, strict=True)

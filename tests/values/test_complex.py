@@ -30,6 +30,17 @@ def agree(f: Any, *args: Any, want: Any, rtol: float = 1e-12) -> None:
         np.testing.assert_allclose(found, want, rtol=rtol, atol=1e-13, err_msg=name)
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (4, 3), (3, 4), (3, 0)])
+@pytest.mark.parametrize("real", [True, False])
+def test_signs_of_qr_are_lapacks(shape: tuple[int, int], real: bool) -> None:
+    """Those where LAPACK leaves a column alone included: real ones that have their form already."""
+    rng = np.random.default_rng(3)
+    a = np.triu(rng.normal(size=shape)) + (0j if real else 1j * rng.normal(size=shape))
+    found = jitad.jit(lambda a: tuple(np.linalg.qr(a)))(a)
+    for x, want in zip(found, np.linalg.qr(a), strict=True):
+        np.testing.assert_allclose(x, want, atol=1e-14)
+
+
 # -- conventions ----------------------------------------------------------------------------------
 
 
