@@ -115,3 +115,17 @@ def test_what_is_refused(engine):
 def test_a_sensitivity_of_what_a_condition_chose():
     with pytest.raises(TypeError, match="chose what kind of thing is differentiated"):
         jitad.jit(lambda a: jitad.vjp(wider_on_a_condition, a)[1](np.ones((2, 3))))(A)
+
+
+@pytest.mark.parametrize("operator", [jitad.grad, jitad.jit_grad])
+def test_einsum_of_data_alone(operator):
+    """What is not differentiated goes to NumPy; `out=` of einsum is none of its operands."""
+    s = np.array([[1.0, 2.0], [3.0, 5.0]])
+
+    def f(x):
+        four = np.einsum("pq,rs->prqs", s, s)
+        twice = np.einsum("ij,jk,ki", s, s, s.T) + np.einsum(s, [0, 1], [1, 0])[0, 1]
+        return (np.einsum("prqs,rs->pq", four, s)[0, 1] + twice) * x
+
+    expected = s[0, 1] * np.sum(s * s) + np.trace(s @ s @ s.T) + s[1, 0]
+    assert operator(f)(2.0) == pytest.approx(expected)
