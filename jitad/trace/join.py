@@ -38,6 +38,7 @@ from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot
 from jitad.trace.stretch import Stretch
 from jitad.trace.unify import check_read, complex_of
 from jitad.trace.unset import UNSET, Perhaps
+from jitad.values import journal
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.journal import refuse_stale
@@ -204,8 +205,11 @@ def build(
             out = selected.build(b, f, atoms, lambda p: build(b, p, atoms, made, join))
         case Record():
             out = _container(f, [build(b, p, atoms, made, join) for p in f.parts])
-            if f.sides and not isinstance(out, (tuple, Stretch, Complex)) and not is_function(out):
-                join(out, f.sides)
+            if not isinstance(out, (tuple, Stretch, Complex)) and not is_function(out):
+                if f.sides:
+                    join(out, f.sides)
+                else:  # one path's own: for the block around it was made here
+                    journal.made(out)
     made[id(f)] = out
     return out
 
