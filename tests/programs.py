@@ -12,16 +12,19 @@ from tests.users import (
     collected,
     computed,
     control,
+    courses,
     engineering,
     estimated,
     everyday,
     finance,
     idioms,
     machinelearning,
+    machines,
     mixed,
     modelled,
     objects,
     physics,
+    projects,
     pythonic,
     routines,
     sequences,
@@ -40,7 +43,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 # Written as users write, with no regard to what the engine likes; `tests/users` checks them.
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
-          modelled, mixed, collected, routines, everyday)  # fmt: skip
+          modelled, mixed, collected, routines, everyday, projects, machines, courses)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -2,6 +2,7 @@
 
 `callback` calls a function that only Python can run (`jitad.opaque`): `late` is made of the
 operands and gives a tuple of numbers and arrays, `kinds` says of which ("f8p", "i8", "f8:2", ...).
+One that is `idle` need not be made where nothing wants what it gives: it reads a clock.
 
 `check` raises where its first operand is false; `exception` is a class, `message` the finished
 text.  With `late`, the exception is made of the other operands (`late.py`), and so is what `print`
@@ -37,12 +38,14 @@ register(Primitive("check", _check, lambda *_, **__: (), effect=True))
 register(Primitive("print", _print, lambda *_, **__: (), effect=True))
 
 
-def _callback(*values: Any, late: Late, kinds: tuple[str, ...]) -> Any:
+def _callback(*values: Any, late: Late, kinds: tuple[str, ...], idle: bool = False) -> Any:
     out = tuple(late.make(values))
     return out[0] if len(kinds) == 1 else out
 
 
-def _answered(*operands: Atom, late: Late, kinds: tuple[str, ...]) -> Inferred:
+def _answered(
+    *operands: Atom, late: Late, kinds: tuple[str, ...], idle: bool = False
+) -> Inferred:
     """Extents are read off what comes back."""
     out: list[tuple[Type, tuple[Atom, ...]]] = []
     for kind in kinds:

@@ -164,8 +164,14 @@ def _upwards(e: Equation, pops: dict[int, list[Equation]]) -> list[Equation]:
         before.append(Equation("pops", (stack, size), outs, {"dtype": dtype}, (), e.pos))
         for j, x in enumerate(found):  # what was pushed last comes first
             at, steps = _place(index, p, p - 1 - j)
-            load = Equation("load", (records, at), (x.outs[1],), {}, (), x.pos)
-            instead[id(x)] = [*steps, load]
+            out = x.outs[1]
+            if stack.type.element.py:  # an array holds NumPy's numbers, and float32 meets them so
+                number = Var(Scalar(dtype))
+                params = {"dtype": dtype, "py": True}
+                steps.append(Equation("load", (records, at), (number,), {}, (), x.pos))
+                instead[id(x)] = [*steps, Equation("cast", (number,), (out,), params, (), x.pos)]
+                continue
+            instead[id(x)] = [*steps, Equation("load", (records, at), (out,), {}, (), x.pos)]
     gone = {k for k, found in pops.items() if found}
     kept = [k for k in range(len(e.outs)) if k not in gone]
     new = Block(

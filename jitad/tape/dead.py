@@ -38,7 +38,7 @@ def _mark(block: Block, needed: Iterable[Var]) -> set[Var]:
                 if not e.blocks:
                     for out in e.outs:
                         needs[out] = e, e.ins
-                    if TABLE[e.op].effect:
+                    if _acts(e):
                         roots.append(e)
                     continue
                 _edges(e, needs)
@@ -128,7 +128,7 @@ def _sweep(block: Block, live: set[Var]) -> None:
         kept = []
         for e in b.equations:
             if not e.blocks:
-                if not live.isdisjoint(e.outs) or TABLE[e.op].effect:
+                if not live.isdisjoint(e.outs) or _acts(e):
                     kept.append(e)
                 continue
             if not _stays(e, live):
@@ -145,13 +145,13 @@ def _stays(e: Equation, live: set[Var]) -> bool:
         return True
     if e.blocks and e.op in ("for", "while", "if"):
         return any(_stays(x, live) for b in e.blocks for x in b.equations if _effectful(x))
-    return e.op not in STRUCTURED and TABLE[e.op].effect
+    return e.op not in STRUCTURED and _acts(e)
 
 
 def _effectful(e: Equation) -> bool:
     if e.blocks:
         return any(_effectful(x) for b in e.blocks for x in b.equations)
-    return e.op not in STRUCTURED and TABLE[e.op].effect
+    return e.op not in STRUCTURED and _acts(e)
 
 
 def _narrow(e: Equation, live: set[Var]) -> None:
@@ -176,3 +176,8 @@ def _narrow(e: Equation, live: set[Var]) -> None:
     e.outs = tuple(e.outs[k] for k in keep)
     if e.op == "while":
         e.blocks[0].params = [cond[k] for k in keep]
+
+
+def _acts(e: Equation) -> bool:
+    """Does it run whether anything wants its results or not?"""
+    return TABLE[e.op].effect and not e.params.get("idle", False)

@@ -33,7 +33,7 @@ import numpy as np
 
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
-from jitad.trace import iterables
+from jitad.trace import acts, iterables
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called
 from jitad.trace.context import Again, Trace, current
@@ -376,10 +376,8 @@ HERE: dict[Any, Any] = {
 
 
 def _replacement(trace: Trace | None, f: Any, args: tuple[Any, ...]) -> Any:
-    if trace is not None and f is print:
-        from jitad.trace.effects import record_print  # results may hold functions
-
-        return lambda *a, **k: record_print(trace, a, k)
+    if (act := acts.instead(trace, f)) is not None:
+        return act
     if _hashable(f) and f in HERE:
         return HERE[f]
     if f is np.vectorize:  # a batch, which is made of what stands above

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -110,6 +111,7 @@ class Trace:
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
+        self.filters = warnings.filters  # a `with catch_warnings` makes another list of them
         self.memory: Memory | None = None  # for the records of loops
         self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
         # such loops, if they could be written out as well, and lists of floats from outside

@@ -5,8 +5,7 @@ Their traced parts become operands of the equation; `jitad.primitives.late` keep
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,22 +21,23 @@ from jitad.trace.snapshot import snapshot
 from jitad.trace.texts import Shown, Text, is_late
 
 
-def record_print(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """print(*args, **kwargs), once a run, with the values of that run."""
+def record(
+    trace: Trace, f: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    """f(*args, **kwargs), once a run, with the values of that run."""
     b = trace.builder
-    options = dict(kwargs)
-    if "file" in options:
-        file = options["file"]
-        if file is sys.stdout:
-            del options["file"]
+    atoms, rebuild = _taken_apart(b, (args, kwargs))
 
     def make(values: Sequence[Any]) -> None:
-        print(*rebuild(values), **options)
+        given, options = rebuild(values)
+        f(*given, **options)
 
-    atoms, rebuild = _taken_apart(b, args)
-    described = ", ".join([*map(_described, args), *(f"{k}={v!r}" for k, v in kwargs.items())])
-    kept = [id(x) for x in args if not isinstance(x, (str, int, float)) and not is_late(x)]
-    b.emit("print", *atoms, late=late(f"print({described})", kept, make))
+    options = [f"{k}={_described(v)}" for k, v in kwargs.items()]
+    described = ", ".join([*map(_described, args), *options])
+    every = (*args, *kwargs.values())
+    kept = [id(x) for x in every if not isinstance(x, (str, int, float)) and not is_late(x)]
+    same = (getattr(f, "place", None), kept)
+    b.emit("print", *atoms, late=late(f"{name}({described})", same, make))
 
 
 def record_raise(b: Builder, ok: Atom, error: BaseException) -> None:

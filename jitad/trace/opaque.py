@@ -50,8 +50,11 @@ class _Seen(dict[Any, Answer]):
 _seen = _Seen()
 
 
-def call(f: Any, args: tuple[Any, ...], like: Any = None) -> Any:
-    """The value of f(*args) in the function that is being traced; `like` shows what it gives."""
+def call(f: Any, args: tuple[Any, ...], like: Any = None, idle: bool = False) -> Any:
+    """The value of f(*args) in the function that is being traced; `like` shows what it gives.
+
+    An `idle` function does nothing but give it.
+    """
     trace = current()
     assert trace is not None
     b = trace.builder
@@ -82,7 +85,8 @@ def call(f: Any, args: tuple[Any, ...], like: Any = None) -> Any:
     # equal keys must mean the same function and the same static arguments
     same = (id(f), answer, tuple(map(id, (x for x in static if x is not None))))
     found = late(f"{name}{shown}", same, make)
-    outs = b.emit("callback", *atoms, late=found, kinds=answer.kinds)
+    more = {"idle": True} if idle else {}
+    outs = b.emit("callback", *atoms, late=found, kinds=answer.kinds, **more)
     outs = outs if isinstance(outs, tuple) else (outs,)
     return unflatten(answer.structure, [dress(b, out) for out in outs])
 

@@ -279,6 +279,8 @@ class Unifier:
 
     def alone(self, s: Snapshot, name: str) -> Form:
         """The form of a value that the other path does not have."""
+        if self.paths is not None and self.paths.apart and isinstance(s, (Arr, Rec)):
+            return self.of_one_path(s, None)  # with the flag, what was there before is what it is
         match s:
             case Num(x):
                 return Number(scalar(x), _content_shape(x))

@@ -16,7 +16,7 @@ from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.python_functions import to_float, to_python
-from jitad.values.registry import call, replaces
+from jitad.values.registry import any_traced, call, replaces
 
 _Test = Callable[..., Any]
 
@@ -182,9 +182,13 @@ def math_prod(values: Iterable[Any], *, start: Any = 1) -> Any:
     return out
 
 
-@replaces(math.fsum)
+@replaces(math.fsum, plain=False)  # what a generator gives is seen only when it has given it
 def fsum(values: Iterable[Any]) -> Any:
     """The sum and, apart, what its roundings lost (Neumaier, 1974)."""
+    if not isinstance(values, ArrayHandle):
+        values = [*values]
+    if not any_traced([*values] if isinstance(values, list) else [values]):
+        return math.fsum(values.peek() if isinstance(values, ArrayHandle) else values)
 
     def add(total: Any, lost: Any, x: Any) -> tuple[Any, Any]:
         after = total + x

@@ -89,7 +89,7 @@ def random_numpy(x):
 
 
 def clock(x):
-    return x * time.time()
+    return x * time.localtime().tm_sec
 
 
 def as_text(x):
@@ -240,8 +240,8 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "time": (
         clock, [1.0], JitadError,
-        "time gives something else at every call, which a trace can't",
-        "return x * time.time()", "time.time()",
+        "localtime gives something else at every call, which a trace can't",
+        "return x * time.localtime().tm_sec", "time.localtime()",
         "Call it outside, and pass the value as an argument.",
     ),
     "text": (

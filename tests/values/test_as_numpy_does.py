@@ -124,3 +124,17 @@ def test_unique_of_empty_and_repeated_rows(shape: tuple[int, ...], axis: int | N
     found = jitad.jit(lambda a: tuple(np.unique(a, True, True, True, axis)))(a)
     for x, want in zip(found, np.unique(a, True, True, True, axis), strict=True):
         np.testing.assert_array_equal(x, want, strict=True)
+
+
+@pytest.mark.parametrize("operator", [jitad.grad, jitad.jit_grad])
+def test_einsum_of_data_alone(operator):
+    """What is not differentiated goes to NumPy; `out=` of einsum is none of its operands."""
+    s = np.array([[1.0, 2.0], [3.0, 5.0]])
+
+    def f(x):
+        four = np.einsum("pq,rs->prqs", s, s)
+        twice = np.einsum("ij,jk,ki", s, s, s.T) + np.einsum(s, [0, 1], [1, 0])[0, 1]
+        return (np.einsum("prqs,rs->pq", four, s)[0, 1] + twice) * x
+
+    expected = s[0, 1] * np.sum(s * s) + np.trace(s @ s @ s.T) + s[1, 0]
+    assert operator(f)(2.0) == pytest.approx(expected)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy
 import pytest
 
+import jitad
 from jitad.errors import JitadError, JitadTypeError
 from jitad.runtime import derivative
 from jitad.tape.build import Builder, Leaf
@@ -345,3 +346,12 @@ def test_a_handle_refuses_to_leave():
     assert float(plain) == 2.5 and bool(plain) and plain.item() == 2.5 and plain.tolist() == [[2.5]]
     with pytest.raises(ValueError, match="ambiguous"):
         bool(ArrayHandle(numpy.ones(2)))
+
+
+@pytest.mark.parametrize("operator", [jitad.grad, jitad.jit_grad])
+def test_exact_sum_of_a_generator(operator):
+    """What it gives is known to be differentiated only when it has given it."""
+    x = numpy.array([0.5, -1.5, 2.0])
+    numpy.testing.assert_allclose(operator(lambda x: math.fsum(v * v for v in x))(x), 2.0 * x)
+    tenths = operator(lambda x: x * math.fsum(0.1 for _ in range(10)))
+    assert tenths(3.0) == pytest.approx(1.0, rel=1e-15)
