@@ -164,7 +164,8 @@ def _place_of_out(original: Any, function: Callable[..., Any]) -> tuple[int, lis
     """Which argument by position is what the function writes to, and the names from there on."""
     if isinstance(original, np.ufunc) and original.nout == 1:
         return original.nin, ["out"]
-    names = list(inspect.signature(function).parameters)
+    taken = inspect.signature(function).parameters.values()
+    names = [p.name for p in taken if p.kind is p.POSITIONAL_OR_KEYWORD]
     at = names.index("out") if "out" in names else len(names) + _MANY
     return at, names[at:]
 

@@ -31,8 +31,10 @@ def _vectors(a: Any, v: Any) -> tuple[ArrayHandle, ArrayHandle]:
         x = x if x.ndim else reshape(x, (1,))
         if x.ndim != 1:
             raise fail(JitadValueError, "object too deep for desired array")
-        if not isinstance(x.shape[0], Number) and not x.shape[0]:
-            raise fail(JitadValueError, "convolve and correlate need elements on both sides")
+        if not extents.at_least(x.shape[0], 1):
+            n = x.shape[0]
+            require(bind("ge", n, 1) if isinstance(n, Number) else False, JitadValueError,
+                    "convolve and correlate need elements on both sides")  # fmt: skip
         out.append(ArrayHandle(cast(x.content, np.dtype(dtype))))
     return out[0], out[1]
 

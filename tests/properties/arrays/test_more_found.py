@@ -236,5 +236,52 @@ def test_any_place_of_an_empty_array_is_taken() -> None:
     for shape in ((0, 4), (3, 0), (0,)):
         x = np.zeros(shape)
         for axis in range(-1, len(shape)):
-            gradient = jitad.grad(lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis)))(x)
-            assert gradient.shape == shape
+            f = lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis))  # noqa: E731
+            for gradient in (jitad.grad(f)(x), as_emitted(jitad.grad(f), x)):
+                assert gradient.shape == shape
+    with pytest.raises(JitadError, match="out of bounds"):
+        as_emitted(lambda x: np.partition(x, 1, axis=0), np.ones((1, 4)))
+
+
+# What a kernel learns about extents only when it runs.
+LENGTHS = {
+    "nothing is no part of a convolution": lambda x, y: np.convolve(x, y, "same"),
+    "nor of a correlation": lambda x, y: np.correlate(x, y),
+    "the dtype of no ints": lambda x, y: np.array([int(v) * 2 for v in y]),
+    "the axes of one row's covariance": lambda x, y: np.cov(np.outer(y[:-1], x)),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_lengths_that_numpy_goes_by(name: str) -> None:
+    f, x = LENGTHS[name], np.array([1.0, 2.0, 5.0])
+    kernel = jitad.jit(f)
+    np.testing.assert_allclose(kernel(x, x), f(x, x))
+    given = x[:2] if "covariance" in name else x[:0]
+    with pytest.raises(JitadError):
+        kernel(x, given)
+
+
+def test_einsum_of_arrays_without_derivatives() -> None:
+    def f(x):
+        z = np.ones((3, 2))
+        return x.sum() * np.einsum("ij,kj->ik", z[:, ::-1], z).sum() * np.einsum("ij->j", z)[0]
+
+    assert jitad.grad(f)(np.ones(1))[0] == 54.0
+
+
+def test_a_small_array_that_does_not_fit_is_refused() -> None:
+    """What a check refuses goes through the passes all the same."""
+
+    def f(a, s):
+        for r in a[::-1]:
+            r[...] = s
+        a[1:] = a[2:]
+        r[1:] = r[:-1] * s
+        return a
+
+    a = np.ones((3, 1))
+    run = lambda a, s: jitad.jvp(f, (a, s), (a, 1.0))[0]  # noqa: E731
+    np.testing.assert_allclose(run(a, 2.0), f(a.copy(), 2.0))
+    with pytest.raises(JitadError, match="could not broadcast"):
+        as_emitted(run, a.copy(), 2.0)
