@@ -22,7 +22,8 @@ def name_of(source: str) -> str:
 
 def spoilt(dtype: Any, *extents: int) -> Any:
     """Memory as nobody would want to read it, which `np.empty` gives only at times."""
-    fill = np.nan if np.dtype(dtype).kind in "fc" else 1 if dtype == np.bool_ else 2**62
+    kind = np.dtype(dtype).kind
+    fill = np.nan if kind in "fc" else 1 if kind == "b" else np.iinfo(dtype).max // 2
     return np.full(extents, fill, dtype)
 
 
