@@ -392,7 +392,7 @@ def _flat(a: Atom, index: tuple[int, ...]) -> int:
 
 
 def _fits(e: Equation) -> bool:
-    """Are a small array and the part that it is stored to equally large?  As in `_literal_places`."""
+    """Is a small array as large as the part that it is stored to?  See `_literal_places`."""
     at, size, rest = 0, 1, e.ins[2:]
     for kind in e.params.get("kinds", ""):
         if kind == "r":

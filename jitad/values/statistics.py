@@ -93,8 +93,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
     found = elementwise("mul", product, scale)
     one = not isinstance(x.shape[0], Number) and x.shape[0] == 1
     if not one and not extents.at_least(x.shape[0], 2):  # the number of axes depends on it
-        require(bind("ne", x.shape[0], 1), JitadValueError, "the covariance of one row is a number, "
-                "and how many rows there are is not known while tracing",
+        require(bind("ne", x.shape[0], 1), JitadValueError, "the covariance of one row is a number,"
+                " and how many rows there are is not known while tracing",
                 "Use np.var for one row.")  # fmt: skip
     return found[0, 0, ...] if one else found  # an array without axes, which can be written to
 

@@ -236,7 +236,7 @@ def test_any_place_of_an_empty_array_is_taken() -> None:
     for shape in ((0, 4), (3, 0), (0,)):
         x = np.zeros(shape)
         for axis in range(-1, len(shape)):
-            f = lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis))  # noqa: E731
+            f = lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis))
             for gradient in (jitad.grad(f)(x), as_emitted(jitad.grad(f), x)):
                 assert gradient.shape == shape
     with pytest.raises(JitadError, match="out of bounds"):
@@ -281,7 +281,47 @@ def test_a_small_array_that_does_not_fit_is_refused() -> None:
         return a
 
     a = np.ones((3, 1))
-    run = lambda a, s: jitad.jvp(f, (a, s), (a, 1.0))[0]  # noqa: E731
+    run = lambda a, s: jitad.jvp(f, (a, s), (a, 1.0))[0]
     np.testing.assert_allclose(run(a, 2.0), f(a.copy(), 2.0))
     with pytest.raises(JitadError, match="could not broadcast"):
         as_emitted(run, a.copy(), 2.0)
+
+
+# NumPy lays these out in another order than C, or in C order where operands are in another.
+ORDERS = {
+    "columns picked": lambda a: a[:, [1, 0]],
+    "picked between": lambda a: np.stack([a, a])[:, [0, 1], 1:],
+    "picked at the end": lambda a: np.stack([a, a]).T[..., [0, 1]],
+    "columns of a mask": lambda a: a.T[:, np.array([True, False, True])],
+    "sorted": lambda a: np.sort(a.T),
+    "sorted along the first axis": lambda a: np.sort(a.T, axis=0),
+    "taken along an axis": lambda a: np.take_along_axis(a.T, np.argsort(a.T, axis=0), axis=0),
+    "a contraction": lambda a: np.einsum("ij,jk->ki", a, a.T),
+    "an outer product": lambda a: np.einsum("i,j->ji", a[0], a[:, 0]),
+    "a sum of slices": lambda a: np.einsum("ijk->kj", np.stack([a, a])),
+    "selected": lambda a: np.select([a.T > 0.2], [a.T], 0.0),
+    "chosen": lambda a: np.choose((a.T > 0.2).astype(int), [a.T, a.T * 2]),
+    "without a column": lambda a: np.delete(a.T, 0, axis=1),
+    "medians": lambda a: np.median(np.stack([a, a]).T, axis=2),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_results_lie_as_in_numpy(name: str) -> None:
+    """A write to the reshaped result shows in it exactly where NumPy reshapes by a view."""
+
+    def f(a):
+        z = ORDERS[name](a)
+        z.reshape(-1)[0] = 7.0
+        return z
+
+    for order in "CF":
+        a = np.array(np.arange(12.0).reshape(3, 4) * 0.1 + 0.05, order=order)
+        np.testing.assert_allclose(jitad.jvp(f, (a,), (a,))[0], f(a), rtol=1e-12)
+    a = np.ascontiguousarray(a)  # as kernels take their arguments
+    try:
+        found = jitad.jit(f)(a)
+    except JitadError as error:
+        assert "may be a view of what was written meanwhile, or a copy" in str(error)
+    else:
+        np.testing.assert_allclose(found, f(a), rtol=1e-12)
