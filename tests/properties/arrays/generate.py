@@ -23,7 +23,7 @@ ERRORS = (TypeError, ValueError, IndexError)
 LAYOUT = re.compile(r"reshape|ravel|contiguous|fortran|hsplit")
 # NumPy gives int8 where the exponent is 2, int64 where it is another number.
 SQUARED = re.compile(r"> 0\) \*\* [kn]")
-JUMPING = re.compile(r"\W[kn]\W* \*\* ")  # 0 ** x jumps at 0
+JUMPING = re.compile(r"(\W[kn]|\(p\))\W* \*\* ")  # 0 ** x jumps at 0
 
 
 @dataclass(frozen=True)

@@ -155,6 +155,9 @@ RAISING = {
     "a matrix by a mask": lambda x: np.copyto(x, x) or x.__setitem__(x > 0.0, np.ones((1, 1))),
     "integers to negative powers": lambda x: (x > 0.0).astype(int) ** np.array([1, -2, 0]) * x,
     "a place that is not there": lambda x: np.partition(x, 7),
+    "a diagonal of more axes": lambda x: np.diag(x[:, None, None]),
+    "a vector for a matrix": lambda x: np.matvec(x, x),
+    "a matrix that is a vector": lambda x: np.vecmat(x, x),
     "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
 }
 
