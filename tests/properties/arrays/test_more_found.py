@@ -158,6 +158,7 @@ RAISING = {
     "a diagonal of more axes": lambda x: np.diag(x[:, None, None]),
     "a vector for a matrix": lambda x: np.matvec(x, x),
     "a matrix that is a vector": lambda x: np.vecmat(x, x),
+    "a number correlated": lambda x: np.correlate(x, np.asarray(0.25)) * x[0],
     "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
 }
 
@@ -250,6 +251,7 @@ def test_any_place_of_an_empty_array_is_taken() -> None:
 LENGTHS = {
     "nothing is no part of a convolution": lambda x, y: np.convolve(x, y, "same"),
     "nor of a correlation": lambda x, y: np.correlate(x, y),
+    "no gradient of nothing": lambda x, y: np.gradient(y),
     "the dtype of no ints": lambda x, y: np.array([int(v) * 2 for v in y]),
     "the axes of one row's covariance": lambda x, y: np.cov(np.outer(y[:-1], x)),
 }
