@@ -90,7 +90,7 @@ def _choose(block: Block) -> set[Var]:
             case _ if e.op in _UPDATES:
                 if e.ins[0] not in inputs:
                     join((e.ins[0], e.outs[0]))
-                if not _literal_places(e):
+                if not _literal_places(e) or (_small(e.ins[1]) and not _fits(e)):
                     bad += [e.ins[0], e.outs[0]]
             case "load" | "slice":
                 if not _literal_places(e):
@@ -196,7 +196,7 @@ class _Scalarise:
                 self.env[e.outs[0]] = self.elements(e.ins[0])[_flat(e.ins[0], at)]
             case "sum" | "matmul" if not e.outs[0].shape and _all_small(e):
                 (self.env[e.outs[0]],) = self.compute(e)
-            case "store_slice" | "accum_slice" if _literal_counts(e, 2) and _small(e.ins[1]):
+            case "store_slice" | "accum_slice" if _fits(e):
                 self.env[e.outs[0]] = self.store_each(e)
             case _:
                 ins = tuple(self.whole(a) for a in e.ins)
@@ -391,10 +391,15 @@ def _flat(a: Atom, index: tuple[int, ...]) -> int:
     return int(np.ravel_multi_index(index, shape))
 
 
-def _literal_counts(e: Equation, first: int) -> bool:
-    at, rest = 0, e.ins[first:]
-    for kind in e.params["kinds"]:
-        if kind == "r" and not isinstance(rest[at + 2], Lit):
-            return False
+def _fits(e: Equation) -> bool:
+    """Is a small array as large as the part that it is stored to?  See `_literal_places`."""
+    at, size, rest = 0, 1, e.ins[2:]
+    for kind in e.params.get("kinds", ""):
+        if kind == "r":
+            count = rest[at + 2]
+            if not isinstance(count, Lit):
+                return False
+            size *= max(count.value, 0)
         at += 1 if kind == "i" else 3
-    return True
+    v = e.ins[1]
+    return _small(v) and math.prod(d.value for d in v.shape) == size  # type: ignore[union-attr]

@@ -28,6 +28,7 @@ from jitad.trace.lists import (
     _new,
     _of,
     as_array,
+    as_typed,
     copied,
     extend,
     frozen,
@@ -199,9 +200,9 @@ def _deepcopied(target: Any) -> Any:
 
 
 def _array(values: Any, dtype: Any = None) -> Any:
-    array = _lent(values)
-    if not isinstance(array, ArrayHandle):
+    if stretched(values) is None:
         raise refused("an element of another list that becomes an array")
+    array = as_typed(values) if dtype is None else as_array(values)
     return array if dtype is None else array.astype(dtype)
 
 

@@ -333,14 +333,23 @@ def as_array(target: list[Any]) -> ArrayHandle:
     return parts[0] if parts[0].ndim == 1 else _not_empty(parts[0], stretch.count)
 
 
+def as_typed(target: list[Any]) -> ArrayHandle:
+    """What np.array makes of it, if it tells the dtype by itself."""
+    array = as_array(target)
+    return array if array.dtype == float else _not_empty(array, _of(target).count)
+
+
 def _not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
-    """An array of a list of arrays; of an empty one, NumPy knows no further axes."""
+    """An array of a list of arrays or ints; of an empty one, NumPy knows neither axes nor dtype."""
     if extents.assume_at_least(count, 1):
         return rows
     if isinstance(count, int) and count == 0:
         return ArrayHandle(np.zeros(0), owned=True)
-    require(bind("ge", count, 1), JitadValueError, "an empty list of arrays is an array of one "
-            "axis, where its arrays have more", "Start from np.zeros of the shape.")  # fmt: skip
+    what, remedy = "arrays is an array of one axis, where its arrays have more", "of the shape"
+    if rows.ndim == 1:
+        what, remedy = f"{rows.dtype} is an array of float64", "of the dtype, and np.append"
+    require(bind("ge", count, 1), JitadValueError, f"an empty list of {what}",
+            f"Start from np.zeros {remedy}.")  # fmt: skip
     return rows
 
 

@@ -203,11 +203,19 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 @replaces(np.matvec)
 def matvec(x1: Any, x2: Any, /) -> Any:
-    x1, x2 = handle(x1), handle(x2)
+    x1, x2 = _with_axes("matvec", x1, 2), _with_axes("matvec", x2, 1)
     return matmul(x1, x2) if x2.ndim == 1 else matmul(x1, x2[..., None])[..., 0]
 
 
 @replaces(np.vecmat)
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    x1, x2 = handle(x1), handle(x2)
+    x1, x2 = _with_axes("vecmat", x1, 1), _with_axes("vecmat", x2, 2)
     return matmul(x1, x2) if x1.ndim == 1 else matmul(x1[..., None, :], x2)[..., 0, :]
+
+
+def _with_axes(name: str, x: Any, least: int) -> ArrayHandle:
+    x = handle(x)
+    if x.ndim < least:
+        raise fail(JitadValueError, f"{name}: an operand does not have enough dimensions (it has "
+                   f"{x.ndim}, and {least} are needed)")  # fmt: skip
+    return x

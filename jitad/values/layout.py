@@ -2,11 +2,13 @@
 
 Where extents are plain this is asked of NumPy itself, of an ndarray that lies as the array does.
 Arguments of a tape are taken to be in C order, and so is what is made of such.  Where a tape can't
-tell, a reshaped array is a copy, and whoever needs to know is refused (`journal.unsure`).
+tell, a reshaped array is a copy, and whoever needs to know is refused (`journal.unsure`).  What the
+eager engine makes in place of NumPy is laid out as NumPy would.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +29,7 @@ SPACED = "spaced"  # a part of a complex array: every other number
 
 def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
     """Is `a.reshape(shape)` a view of a?  None where a tape can't tell."""
-    plain = None if any(isinstance(n, Number) for n in shape) else _laid_out(a)
+    plain = None if any(isinstance(n, Number) for n in shape) else laid_out(a)
     if isinstance(plain, np.ndarray) and plain.size:
         return bool(np.shares_memory(plain, plain.reshape(shape)))
     if sum(not isinstance(n, int) or n != 1 for n in a.shape) < 2:
@@ -42,8 +44,8 @@ def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
 
 def contiguous(a: ArrayHandle) -> bool | None:
     """Do the elements lie one after the other in memory, in C order?  None: a tape can't tell."""
-    if a.concrete:
-        plain = a.peek()
+    plain = a.peek() if a.concrete else laid_out(a)
+    if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
     if a._choice is not None:
         found = {contiguous(h) for h in a._choice.among}
@@ -52,7 +54,7 @@ def contiguous(a: ArrayHandle) -> bool | None:
         assert a._parent is not None
         whole = contiguous(a._parent)
         return whole and a._view.contiguous(a._parent.shape)
-    if a._order == LOOSE:
+    if a.root._order == LOOSE:
         return None
     return not isinstance(a._view, Shown)
 
@@ -74,30 +76,31 @@ def follows(made: Any, operands: Iterable[Any]) -> None:
 
     NumPy gives `x.T + 1` the order of `x.T`.
     """
-    if not made.root._order and len(made.shape) > 1 and not all(map(_in_order, operands)):
+    if not made.root._order and len(made.shape) > 1 and not all(map(in_order, operands)):
         loosen(made)
 
 
-def _in_order(a: Any) -> bool:
+def in_order(a: Any) -> bool:
     """Does no axis go in larger steps than one before it?"""
     if isinstance(a, np.ndarray):
         steps = [abs(s) for s, n in zip(a.strides, a.shape, strict=True) if n != 1]
         return steps == sorted(steps, reverse=True)
     if isinstance(a, (list, tuple)):
-        return all(map(_in_order, a))
+        return all(map(in_order, a))
     if hasattr(a, "re"):
-        return _in_order(a.re)
+        return in_order(a.re)
     if not hasattr(a, "_parent") or len(a.shape) < 2:
         return True
-    if a.concrete:
-        return _in_order(a.peek())
+    plain = a.peek() if a.concrete else laid_out(a)
+    if plain is not None:
+        return in_order(plain)
     if a._choice is not None:
-        return all(map(_in_order, a._choice.among))
+        return all(map(in_order, a._choice.among))
     if a._parent is None:
-        return a._order != LOOSE
+        return a.root._order != LOOSE
     kept = [k for k in a._view.axes if k is not None] if isinstance(a._view, Window) else []
     ahead = kept == sorted(kept)
-    return ahead and _in_order(a._parent)
+    return ahead and in_order(a._parent)
 
 
 def in_c_order(a: ArrayHandle) -> ArrayHandle:
@@ -111,11 +114,17 @@ def in_c_order(a: ArrayHandle) -> ArrayHandle:
     return type(a)(content)
 
 
+def laid_like(a: ArrayHandle, like: np.ndarray[Any, Any]) -> ArrayHandle:
+    """A new array of the same elements, its axes in memory in the order of another's."""
+    axes = tuple(int(k) for k in np.argsort([-abs(s) for s in like.strides], kind="stable"))
+    return in_c_order(a.permuted(axes)).permuted(tuple(int(k) for k in np.argsort(axes)))
+
+
 def as_it_lies(made: Any, like: Any) -> Any:
     """An array of equal numbers, in the order in which another lies."""
     if not hasattr(made, "_parent") or not hasattr(like, "_parent") or len(made.shape) < 2:
         return made
-    plain = _laid_out(like)
+    plain = laid_out(like)
     if isinstance(plain, np.ndarray) and made.concrete:
         return type(made)(np.array(np.full_like(plain, 0), made.dtype, order="K") +
                           made.peek().ravel()[:1], owned=True) if made.size else made  # fmt: skip
@@ -144,15 +153,50 @@ def placed(made: Any, operands: Iterable[Any]) -> Any:
     if not hasattr(made, "_parent") or len(made.shape) < 2:  # of a complex array the parts are
         return made
     operands = tuple(operands)
+    if _plain(made.root._content) is not None:  # of the eager engine, which sees how it lies
+        if contiguous(made) or any(made.root is r for r in _roots(operands)):
+            return made
+        return in_c_order(made) if all(map(in_order, operands)) else made
     if made._parent is None:
         follows(made, operands)
     elif not any(made.root is r for r in _roots(operands)) and contiguous(made) is False:
-        if all(map(_in_order, operands)):
+        if all(map(in_order, operands)):
             return in_c_order(made)
         loosen(made)
     elif not any(made.root is r for r in _roots(operands)):
         follows(made, operands)
     return made
+
+
+def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What the eager engine has made in place of NumPy, as NumPy's own result lies in memory.
+
+    NumPy is called for that where operands are in another order than C, in which functions differ.
+    """
+    if not hasattr(made, "_parent") or len(made.shape) < 2 or _plain(made.root._content) is None:
+        return made
+    if kwargs.get("out") is not None or any(map(callable, args)) or any(
+            made.root is r for r in _roots(args)):  # fmt: skip
+        return made
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            like = original(*map(_bare, args), **{k: _bare(v) for k, v in kwargs.items()})
+    except Exception:  # of what is no NumPy array
+        return made
+    same = isinstance(like, np.ndarray) and like.shape == made.shape
+    return laid_like(made, like) if same else made
+
+
+def _bare(value: Any) -> Any:
+    """An operand without its tags, lying as it does."""
+    if hasattr(value, "_parent"):
+        return laid_out(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_bare, value))
+    while isinstance(value, Number) and value.tag:
+        value = value.primal  # type: ignore[attr-defined]
+    return value
 
 
 def loosen(made: Any) -> Any:
@@ -172,11 +216,11 @@ def _roots(operands: Iterable[Any]) -> list[Any]:
     return out
 
 
-def _laid_out(a: ArrayHandle) -> Any:
+def laid_out(a: ArrayHandle) -> Any:
     """An ndarray that lies in memory as this one does; None on a tape, and of what is shown."""
     if a._parent is None:
         return _plain(a._content)
-    parent, view = _laid_out(a._parent), a._view
+    parent, view = laid_out(a._parent), a._view
     if parent is None or view is None or view.traced or isinstance(view, Shown):
         return None
     return view.read(parent)

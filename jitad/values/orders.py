@@ -82,13 +82,19 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect",
 def _check_places(a: Any, kth: Any, axis: Any) -> None:
     h, at = _operand(a, axis)
     n = h.shape[at]
-    if any(not isinstance(d, Number) and d == 0 for d in h.shape):
-        return  # NumPy takes any place of nothing
+    empty: Any = False  # NumPy takes any place of nothing
+    for d in h.shape:
+        if not extents.at_least(d, 1):
+            here = bind("eq", d, 0) if isinstance(d, Number) else d == 0
+            empty = here if empty is False else bind("logical_or", empty, here)
+    if empty is True:
+        return
     for k in kth if isinstance(kth, (list, tuple, np.ndarray)) else (kth,):
         if isinstance(k, (int, np.integer)):
             least = int(k) + 1 if k >= 0 else -int(k)
             if not extents.at_least(n, least):
-                require(bind("ge", n, least) if isinstance(n, Number) else n >= least,
+                inside = bind("ge", n, least) if isinstance(n, Number) else n >= least
+                require(inside if empty is False else bind("logical_or", empty, inside),
                         JitadValueError, f"kth(={k}) out of bounds")  # fmt: skip
 
 

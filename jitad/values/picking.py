@@ -18,7 +18,7 @@ from jitad.values.broadcast import as_operand, elementwise, fit, require_same, s
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require, type_of
-from jitad.values.layout import follows, loosen
+from jitad.values.layout import follows, laid_like, laid_out, loosen
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces, write_out
@@ -35,6 +35,11 @@ def pick(a: ArrayHandle, entries: list[Entry | Pick]) -> Any:
     out = wrap(_reshaped(found, _result_shape(view.shape, at, axes, picked)))
     if len(shape_of(out)) > 1:
         loosen(out) if at else follows(out, (a,))  # NumPy has what was picked in front
+        lies = laid_out(view)
+        if isinstance(lies, np.ndarray) and not any(isinstance(n, Number) for n in picked):
+            index = np.zeros(picked, int), *(0 for _ in range(axes - 1))
+            like = lies[(slice(None),) * at + index] if lies.size else lies
+            return laid_like(out, like) if like.shape == out.shape else out
     return out
 
 

@@ -162,6 +162,8 @@ def diag(v: Any, k: int = 0) -> Any:
     v = handle(v)
     if v.ndim == 2:
         return diagonal(v, k)
+    if v.ndim != 1:
+        raise fail(JitadValueError, "Input must be 1- or 2-d.")
     from jitad.values.creation import filled
 
     n = v.shape[0] + abs(k)

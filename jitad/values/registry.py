@@ -129,7 +129,7 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
         if any_traced(args) or any_traced(kwargs.values()):
             if any_complex(args) or (kwargs and any_complex(kwargs.values())):
                 return _complex_case(original)(*args, **kwargs)
-            return _placed(original, function(*args, **kwargs), args)
+            return _placed(original, function(*args, **kwargs), args, kwargs)
         if len(args) > out_at:  # what is written to is named, to be found
             args, kwargs = args[:out_at], kwargs | dict(zip(names, args[out_at:], strict=False))
         writes = kwargs.get("out") is not None
@@ -142,18 +142,23 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
     return replacement
 
 
-def _placed(original: Any, found: Any, operands: Any) -> Any:
+def _placed(original: Any, found: Any, operands: Any, kwargs: dict[str, Any]) -> Any:
     """What a function gave, as it lies in memory."""
-    from jitad.values.layout import loosen, placed  # above this file
+    from jitad.values.layout import asked, in_order, loosen, placed  # above this file
 
     module = getattr(original, "__module__", None) or ""
     if original in _FOREIGN or module.startswith("scipy.linalg"):
         for f in found if isinstance(found, tuple) else (found,):
             loosen(f)
-        return found
+        return asked(found, original, operands, kwargs) if original is np.delete else found
     if isinstance(found, tuple):
         return found if hasattr(found, "_fields") else tuple(placed(f, operands) for f in found)
-    return placed(found, operands)
+    if isinstance(original, np.ufunc):
+        return placed(found, operands)
+    made = placed(found, operands)
+    if original is not np.einsum and all(map(in_order, operands)):
+        return made
+    return asked(made, original, operands, kwargs)
 
 
 # Their results lie in memory as LAPACK has them, or as NumPy's own loops leave them.

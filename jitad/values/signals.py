@@ -31,10 +31,15 @@ def _vectors(a: Any, v: Any) -> tuple[ArrayHandle, ArrayHandle]:
         x = x if x.ndim else reshape(x, (1,))
         if x.ndim != 1:
             raise fail(JitadValueError, "object too deep for desired array")
-        if not isinstance(x.shape[0], Number) and not x.shape[0]:
-            raise fail(JitadValueError, "convolve and correlate need elements on both sides")
+        _as_long(x.shape[0], 1, "convolve and correlate need elements on both sides")
         out.append(ArrayHandle(cast(x.content, np.dtype(dtype))))
     return out[0], out[1]
+
+
+def _as_long(n: Int, least: int, what: str) -> None:
+    """An extent that is less is an error, be it that a kernel finds out."""
+    if not extents.at_least(n, least):
+        require(bind("ge", n, least) if isinstance(n, Number) else False, JitadValueError, what)
 
 
 def _full(a: ArrayHandle, v: ArrayHandle) -> Any:
@@ -80,6 +85,8 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Any:
 @replaces(np.correlate)
 def correlate(a: Any, v: Any, mode: str = "valid") -> Any:
     mode = _mode(mode)
+    if not handle(a).ndim or not handle(v).ndim:  # which np.convolve takes
+        raise fail(JitadValueError, "object of too small depth for desired array")
     a, v = _vectors(a, v)
     full = _full(a, v[::-1])
     n, m = a.shape[0], v.shape[0]
@@ -154,10 +161,8 @@ def _along(f: ArrayHandle, axis: int, spacing: Any, edge_order: int) -> Any:
         return f[along(axis, slice(*key))]
 
     n = f.shape[axis]
-    least = edge_order + 1
-    if not isinstance(n, Number) and n < least:
-        raise fail(JitadValueError, "Shape of array too small to calculate a numerical gradient, "
-                   "at least (edge_order + 1) elements are required.")  # fmt: skip
+    _as_long(n, edge_order + 1, "Shape of array too small to calculate a numerical gradient, at "
+             "least (edge_order + 1) elements are required.")  # fmt: skip
     spacing = as_operand(spacing)
     if not shape_of(spacing):
         h = spacing[()] if isinstance(spacing, ArrayHandle) else spacing

@@ -12,8 +12,8 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, elementwise, require_same, shape_of
-from jitad.values.kind import fail
-from jitad.values.number import Number
+from jitad.values.kind import fail, require
+from jitad.values.number import Number, bind
 from jitad.values.products import matmul
 from jitad.values.reductions import axes_of, counted, cumulative
 from jitad.values.registry import call, replaces, write_out
@@ -92,6 +92,10 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: An
         scale = elementwise("div", 1.0, elementwise("maximum", number, 0))
     found = elementwise("mul", product, scale)
     one = not isinstance(x.shape[0], Number) and x.shape[0] == 1
+    if not one and not extents.at_least(x.shape[0], 2):  # the number of axes depends on it
+        require(bind("ne", x.shape[0], 1), JitadValueError, "the covariance of one row is a number,"
+                " and how many rows there are is not known while tracing",
+                "Use np.var for one row.")  # fmt: skip
     return found[0, 0, ...] if one else found  # an array without axes, which can be written to
 
 

@@ -34,6 +34,7 @@ WAYS = ("eager", "emitted", "tape", "native", "second order")  # that a program 
 REFUSED = (
     "this may be the same as what was written meanwhile under another name",
     "may have been written to under another name",
+    "before and after an iteration of this loop",  # an array and a view of it, exchanged
     "an exception that depends on traced values can't be caught outside",
 )
 

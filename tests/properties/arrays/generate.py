@@ -23,6 +23,7 @@ ERRORS = (TypeError, ValueError, IndexError)
 LAYOUT = re.compile(r"reshape|ravel|contiguous|fortran|hsplit")
 # NumPy gives int8 where the exponent is 2, int64 where it is another number.
 SQUARED = re.compile(r"> 0\) \*\* [kn]")
+JUMPING = re.compile(r"(\W[kn]|\(p\))\W* \*\* ")  # 0 ** x jumps at 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class Statements(Proposer):
     def allowed(self, lines: list[str]) -> bool:
         strange = any(isinstance(v, np.ndarray) and not v.flags.c_contiguous
                       for v in self.bench.args.values())  # fmt: skip
-        return not ((strange and any(map(LAYOUT.search, lines))) or any(map(SQUARED.search, lines)))
+        return not (strange and any(map(LAYOUT.search, lines))) and not any(
+            pattern.search(line) for pattern in (SQUARED, JUMPING) for line in lines)
 
     def fits_everywhere(self, lines: list[str]) -> bool:
         """Do bodies that are not run now run as well?  What a trace can't tell apart should."""
@@ -134,7 +136,10 @@ def store(g: Statements) -> list[str]:
     right = g.operand() if g.c.below(2) else g.expression(1)
     if op == "/=":
         right = f"(2 + np.abs({right}))"
-    return [f"{a}[{g.index(a)}] {op} {right}"]
+    at = g.index(a)
+    if not g.value(a).size and not g.bench.would_run([f"np.zeros({a}[{at}].shape)[...] = {right}"]):
+        return []  # to no elements NumPy stores what does not fit
+    return [f"{a}[{at}] {op} {right}"]
 
 
 def whole(g: Statements) -> list[str]:
@@ -267,7 +272,7 @@ CALLED = _split("""np.add.at({a}, ({index}), {x}) | np.multiply.at({a}, ({index}
     | np.maximum.at({a}, ({index}), {x}) | np.add({a}, {x}, out={a}) | {a}.sort()
     | np.subtract({a}, {x}, out={a}[{basic}]) | np.multiply({a}, {x}, out={a}, where={mask})
     | np.copyto({a}, {x}) | np.copyto({a}, {x}, where={a} > 0) | np.putmask({a}, {a} > s, {x})
-    | np.put({a}, {places}, {x}) | {a}.sort(axis={axis}) | np.fill_diagonal({a}, {x})
+    | np.put({a}, {places}, {x}) | {a}.sort(axis={axis}) | np.fill_diagonal({a}, {x} * 1)
     | np.cumsum({a}, axis={axis}, out={a}) | np.sin({a}, out={a}) | {a}.partition(1)
     | np.negative({a}, out={a}, where={mask}) | np.clip({a}, -0.5, s, out={a})
     | np.place({a}, {mask}, [0.5, s]) | {new} = np.sum({a}, axis={axis}, out=np.zeros(4))

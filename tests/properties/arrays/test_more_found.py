@@ -155,6 +155,10 @@ RAISING = {
     "a matrix by a mask": lambda x: np.copyto(x, x) or x.__setitem__(x > 0.0, np.ones((1, 1))),
     "integers to negative powers": lambda x: (x > 0.0).astype(int) ** np.array([1, -2, 0]) * x,
     "a place that is not there": lambda x: np.partition(x, 7),
+    "a diagonal of more axes": lambda x: np.diag(x[:, None, None]),
+    "a vector for a matrix": lambda x: np.matvec(x, x),
+    "a matrix that is a vector": lambda x: np.vecmat(x, x),
+    "a number correlated": lambda x: np.correlate(x, np.asarray(0.25)) * x[0],
     "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
 }
 
@@ -236,5 +240,93 @@ def test_any_place_of_an_empty_array_is_taken() -> None:
     for shape in ((0, 4), (3, 0), (0,)):
         x = np.zeros(shape)
         for axis in range(-1, len(shape)):
-            gradient = jitad.grad(lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis)))(x)
-            assert gradient.shape == shape
+            f = lambda x, axis=axis: np.sum(np.partition(x, 1, axis=axis))
+            for gradient in (jitad.grad(f)(x), as_emitted(jitad.grad(f), x)):
+                assert gradient.shape == shape
+    with pytest.raises(JitadError, match="out of bounds"):
+        as_emitted(lambda x: np.partition(x, 1, axis=0), np.ones((1, 4)))
+
+
+# What a kernel learns about extents only when it runs.
+LENGTHS = {
+    "nothing is no part of a convolution": lambda x, y: np.convolve(x, y, "same"),
+    "nor of a correlation": lambda x, y: np.correlate(x, y),
+    "no gradient of nothing": lambda x, y: np.gradient(y),
+    "the dtype of no ints": lambda x, y: np.array([int(v) * 2 for v in y]),
+    "the axes of one row's covariance": lambda x, y: np.cov(np.outer(y[:-1], x)),
+}
+
+
+@pytest.mark.parametrize("name", LENGTHS)
+def test_lengths_that_numpy_goes_by(name: str) -> None:
+    f, x = LENGTHS[name], np.array([1.0, 2.0, 5.0])
+    kernel = jitad.jit(f)
+    np.testing.assert_allclose(kernel(x, x), f(x, x))
+    given = x[:2] if "covariance" in name else x[:0]
+    with pytest.raises(JitadError):
+        kernel(x, given)
+
+
+def test_einsum_of_arrays_without_derivatives() -> None:
+    def f(x):
+        z = np.ones((3, 2))
+        return x.sum() * np.einsum("ij,kj->ik", z[:, ::-1], z).sum() * np.einsum("ij->j", z)[0]
+
+    assert jitad.grad(f)(np.ones(1))[0] == 54.0
+
+
+def test_a_small_array_that_does_not_fit_is_refused() -> None:
+    """What a check refuses goes through the passes all the same."""
+
+    def f(a, s):
+        for r in a[::-1]:
+            r[...] = s
+        a[1:] = a[2:]
+        r[1:] = r[:-1] * s
+        return a
+
+    a = np.ones((3, 1))
+    run = lambda a, s: jitad.jvp(f, (a, s), (a, 1.0))[0]
+    np.testing.assert_allclose(run(a, 2.0), f(a.copy(), 2.0))
+    with pytest.raises(JitadError, match="could not broadcast"):
+        as_emitted(run, a.copy(), 2.0)
+
+
+# NumPy lays these out in another order than C, or in C order where operands are in another.
+ORDERS = {
+    "columns picked": lambda a: a[:, [1, 0]],
+    "picked between": lambda a: np.stack([a, a])[:, [0, 1], 1:],
+    "picked at the end": lambda a: np.stack([a, a]).T[..., [0, 1]],
+    "columns of a mask": lambda a: a.T[:, np.array([True, False, True])],
+    "sorted": lambda a: np.sort(a.T),
+    "sorted along the first axis": lambda a: np.sort(a.T, axis=0),
+    "taken along an axis": lambda a: np.take_along_axis(a.T, np.argsort(a.T, axis=0), axis=0),
+    "a contraction": lambda a: np.einsum("ij,jk->ki", a, a.T),
+    "an outer product": lambda a: np.einsum("i,j->ji", a[0], a[:, 0]),
+    "a sum of slices": lambda a: np.einsum("ijk->kj", np.stack([a, a])),
+    "selected": lambda a: np.select([a.T > 0.2], [a.T], 0.0),
+    "chosen": lambda a: np.choose((a.T > 0.2).astype(int), [a.T, a.T * 2]),
+    "without a column": lambda a: np.delete(a.T, 0, axis=1),
+    "medians": lambda a: np.median(np.stack([a, a]).T, axis=2),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_results_lie_as_in_numpy(name: str) -> None:
+    """A write to the reshaped result shows in it exactly where NumPy reshapes by a view."""
+
+    def f(a):
+        z = ORDERS[name](a)
+        z.reshape(-1)[0] = 7.0
+        return z
+
+    for order in "CF":
+        a = np.array(np.arange(12.0).reshape(3, 4) * 0.1 + 0.05, order=order)
+        np.testing.assert_allclose(jitad.jvp(f, (a,), (a,))[0], f(a), rtol=1e-12)
+    a = np.ascontiguousarray(a)  # as kernels take their arguments
+    try:
+        found = jitad.jit(f)(a)
+    except JitadError as error:
+        assert "may be a view of what was written meanwhile, or a copy" in str(error)
+    else:
+        np.testing.assert_allclose(found, f(a), rtol=1e-12)
