@@ -60,7 +60,7 @@ class _Translation:
         self.mentions = mentions(function)
         self.values: dict[str, Typed] = {}  # names that are bound once
         self.slots: dict[str, tuple[Any, Any]] = {}  # the others: memory, type
-        self.owners: dict[str, tuple[Any, Any]] = {}  # memory that holds references
+        self.owners: dict[str, Any] = {}  # memory that holds references
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
@@ -147,11 +147,8 @@ class _Translation:
             self.body.incref(value)
         if name in self.mentions.single:
             self.values[name] = value
-            if not counted:
-                return
-            if name not in self.owners:
-                self.owners[name] = self.body.memory(kind), kind
-            self.own(name, value, bool(self.loops))
+            if counted:
+                self.own(name, value, bool(self.loops))
             return
         seen = name in self.slots
         if not seen:
@@ -159,25 +156,23 @@ class _Translation:
         slot, expected = self.slots[name]
         if kind != expected:
             raise NotTranslated(f"{name} is of two types")
-        if not counted:
-            self.b.store(self.body.cast(value, kind), slot)
-            return
-        self.owners[name] = slot, kind
-        self.own(name, value, seen or bool(self.loops))
+        self.b.store(self.body.cast(value, kind), slot)
+        if counted:
+            self.own(name, value, seen or bool(self.loops))
 
     def own(self, name: str, value: Typed, had: bool) -> None:
         """Keep a reference, and let go of what the name may have had before."""
-        slot, kind = self.owners[name]
-        old = self.b.load(slot) if had else None
-        self.b.store(value.value, slot)
-        if old is not None:
-            self.body.decref(Typed(old, kind))
+        kept = self.body.references(value)
+        if name not in self.owners:
+            self.owners[name] = self.body.owner(kept)
+        if had:
+            self.body.let_go(self.owners[name])
+        self.b.store(kept, self.owners[name])
 
     def release(self, name: str) -> None:
         if name in self.owners:
-            slot, kind = self.owners[name]
-            self.body.decref(Typed(self.b.load(slot), kind))
-            self.body.clear(slot)
+            self.body.let_go(self.owners[name])
+            self.body.clear(self.owners[name])
 
     def exchange(self, targets: list[ast.expr], values: list[ast.expr]) -> None:
         names = [t.id for t in targets if isinstance(t, ast.Name)]
@@ -192,6 +187,8 @@ class _Translation:
                 if value.type != kind:
                     raise NotTranslated(f"{name} is of two types")
                 self.b.store(value.value, slot)
+                if name in self.owners:
+                    self.b.store(self.body.references(value), self.owners[name])
             return
         for value, fresh in found:
             if not fresh:
@@ -397,7 +394,7 @@ class _Translation:
     def call(self, node: ast.Call) -> Typed:
         """What a call gives; of what was made for it alone no reference is left."""
         with self.wrapping(is_float_of(node)):
-            given = [(self.value(a), self.is_fresh(a)) for a in node.args]
+            given = [self.lent(a) for a in node.args]
         match node.func:
             case ast.Attribute(value=owner, attr=method) if self.is_local(owner):
                 of = self.value(owner)
@@ -407,6 +404,19 @@ class _Translation:
                 out = self.body.apply(self.constant(function), [x for x, _ in given])
         self.drop(given)
         return out
+
+    def lent(self, node: ast.expr) -> tuple[Typed, bool]:
+        """An operand, `owned`; an array that is handed over as it is needs no reference for it."""
+        match node:
+            case ast.Call(func=ast.Name(id="handed"), args=[inner]):
+                found = self.value(inner)
+                as_it_is = self.body.lent(found)
+                if as_it_is is not None:
+                    return as_it_is, self.is_fresh(inner)
+                out = self.body.apply(self.found("handed"), [found])
+                self.drop([(found, self.is_fresh(inner))])
+                return out, True
+        return self.owned(node)
 
     def drop(self, values: list[tuple[Typed, bool]]) -> None:
         """Let go of those that are `fresh`, which nothing else refers to."""

@@ -23,6 +23,9 @@ class NotTranslated(errors.NumbaError):
         super().__init__(what, highlighting=False)
 
 
+_COUNTED = types.MemInfoPointer(types.voidptr)
+
+
 class Typed(NamedTuple):
     """A value of LLVM's and its Numba type."""
 
@@ -177,9 +180,6 @@ class Body:
         place = self._context.get_value_type(kind)
         return cgutils.alloca_once(self.builder, place, zfill=self.is_counted(kind))
 
-    def clear(self, place: Any) -> None:
-        self.builder.store(ir.Constant(place.type.pointee, None), place)
-
     def is_counted(self, kind: Any) -> bool:
         return self._context.data_model_manager[kind].contains_nrt_meminfo()
 
@@ -188,6 +188,31 @@ class Body:
 
     def decref(self, x: Typed) -> None:
         self._context.nrt.decref(self.builder, x.type, x.value)
+
+    def lent(self, x: Typed) -> Typed | None:
+        """An array as a function takes it, if it lies so: contiguous, aligned, writable."""
+        a = x.type
+        if not (isinstance(a, types.Array) and a.layout == "C" and a.aligned):
+            return None
+        return Typed(x.value, types.Array(a.dtype, a.ndim, "C"))
+
+    def references(self, x: Typed) -> Any:
+        """What is counted of a value, and nothing else of it: one place an array."""
+        held = self._context.nrt.get_meminfos(self.builder, x.type, x.value)
+        return cgutils.pack_array(self.builder, [m for _, m in held], ir.IntType(8).as_pointer())
+
+    def owner(self, references: Any) -> Any:
+        """Room for such references; there are none at first."""
+        return cgutils.alloca_once(self.builder, references.type)
+
+    def let_go(self, owner: Any) -> None:
+        """Of what is in there."""
+        kept = self.builder.load(owner)
+        for k in range(kept.type.count):
+            self.decref(Typed(self.builder.extract_value(kept, k), _COUNTED))
+
+    def clear(self, place: Any) -> None:
+        self.builder.store(ir.Constant(place.type.pointee, None), place)
 
 
 
@@ -221,13 +246,13 @@ class Body:
         context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
         return kind
 
-    def close(self, owners: list[tuple[Any, Any]], slots: Iterable[Any]) -> None:
+    def close(self, owners: list[Any], slots: Iterable[Any]) -> None:
         """The function is complete; `slots`: memory of names that are bound more than once."""
         known, ending = self._failing or (None, None)
         number = self._fail(known, ending, owners) if self._failing is not None else None
         self.division.cut(known, ending, number, slots)
 
-    def _fail(self, known: Any, ending: Any, owners: list[tuple[Any, Any]]) -> Any:
+    def _fail(self, known: Any, ending: Any, owners: list[Any]) -> Any:
         """Where the function fails, say why, and let go of all that is held; gives the number."""
         b, conv, number = self.builder, self._context.call_conv, None
         b.position_at_end(known)
@@ -241,8 +266,8 @@ class Body:
         else:
             b.unreachable()
         b.position_at_end(ending)
-        for place, kind in owners:
-            self.decref(Typed(b.load(place), kind))
+        for place in owners:
+            self.let_go(place)
         conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
         return number
 
