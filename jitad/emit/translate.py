@@ -24,8 +24,10 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from jitad.emit.cheap import is_cheap
 from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
-from jitad.emit.numba_private import Body, NotTranslated, Typed
+from jitad.emit.numba_private import Body, NotTranslated, Typed, can_be_handed
+from jitad.emit.repeated import disjoint, function_of, repeated
 
 _OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -40,12 +42,6 @@ _OF_FLOATS: dict[type, Callable[..., Any]] = {
     ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
     ast.Div: ir.IRBuilder.fdiv,
 }  # fmt: skip
-
-# what may be computed though it isn't asked for, and costs less than a branch
-_CHEAP = (ast.Name, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.BinOp, ast.Compare,
-          ast.BoolOp, ast.Attribute, ast.expr_context, ast.unaryop, ast.cmpop,
-          ast.boolop)  # fmt: skip
-_FREE = {"where", "plus", "fadd", "isnan", "isinf", "isfinite"}
 
 
 def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
@@ -66,6 +62,8 @@ class _Translation:
         self.result: Any = None
         self.checked = checked(function)
         self.longest = longest(function.body)
+        self.repeated = repeated(function, self.mentions, self.checked) if body.shares else {}
+        self.disjoint = disjoint(function, self.mentions) if self.repeated else set()
         self.wraps = False  # may what is computed overflow, which a check then sees?
 
     def run(self) -> Any:
@@ -93,7 +91,8 @@ class _Translation:
                     self.body.division.end()
                 else:
                     self.body.division.statement()
-            self.statement(statement)
+            if not (id(statement) in self.repeated and self.shared(statement)):
+                self.statement(statement)
             if not self.b.block.is_terminated:
                 for name in self.mentions.ends.get((here, number), ()):
                     self.release(name)
@@ -232,6 +231,30 @@ class _Translation:
         del self.values[name]
         if outer is not None:
             self.values[name] = outer
+
+    def shared(self, statement: ast.stmt) -> bool:
+        """Write a nest as a call of the function that it is elsewhere, too, if it can be one."""
+        nest = self.repeated[id(statement)]
+        if any(name not in self.slots or name in self.owners for name in nest.carried):
+            return False
+        given = [self.read(name) for name in (*nest.operands, *nest.carried)]
+        kinds = [types.unliteral(x.type) for x in given]
+        if self.loops or not all(can_be_handed(kind) for kind in kinds):
+            return False
+        operands = [Typed(x.value, kind) for x, kind in zip(given, kinds, strict=True)]
+        arrays = {name: k for k, name in enumerate(nest.operands)
+                  if isinstance(kinds[k], types.Array)}  # fmt: skip
+        known = all(name in self.disjoint or name in self.borrowed for name in arrays)
+        apart = self.disjoint | (self.borrowed if self.body.disjoint else set())
+        alone = [k for name, k in arrays.items() if known and name in apart & nest.written]
+
+        def write(body: Body) -> Any:
+            return _Translation(function_of(statement, nest), self.space, body).run()
+
+        out = self.body.shared(nest.text, operands, alone, write).value
+        for k, name in enumerate(nest.carried):
+            self.b.store(self.b.extract_value(out, k), self.slots[name][0])
+        return True
 
     def while_(self, test: ast.expr, inner: list[ast.stmt]) -> None:
         b = self.b
@@ -397,9 +420,11 @@ class _Translation:
             given = [self.lent(a) for a in node.args]
         match node.func:
             case ast.Attribute(value=owner, attr=method) if self.is_local(owner):
-                of = self.value(owner)
-                out = self.body.method(of, method, [x for x, _ in given])
-                given.append((of, self.is_fresh(owner)))
+                of, fresh = self.lent(owner)
+                ins = [x for x, _ in given]
+                made = self.body.reshaped(of, *ins) if method == "reshape" else None
+                out = made or self.body.method(of, method, ins)
+                given.append((of, fresh))
             case function:
                 out = self.body.apply(self.constant(function), [x for x, _ in given])
         self.drop(given)
@@ -408,12 +433,15 @@ class _Translation:
     def lent(self, node: ast.expr) -> tuple[Typed, bool]:
         """An operand, `owned`; an array that is handed over as it is needs no reference for it."""
         match node:
-            case ast.Call(func=ast.Name(id="handed"), args=[inner]):
+            case ast.Call(
+                func=ast.Name(id="handed") | ast.Attribute(attr="ascontiguousarray") as function,
+                args=[inner],
+            ):
                 found = self.value(inner)
                 as_it_is = self.body.lent(found)
                 if as_it_is is not None:
                     return as_it_is, self.is_fresh(inner)
-                out = self.body.apply(self.found("handed"), [found])
+                out = self.body.apply(self.constant(function), [found])
                 self.drop([(found, self.is_fresh(inner))])
                 return out, True
         return self.owned(node)
@@ -449,7 +477,7 @@ class _Translation:
         """`and`, `or` of bools; what costs more than a branch is computed on demand."""
         b, out = self.b, self.truth(values[0])
         for v in values[1:]:
-            if self.is_cheap(v):
+            if is_cheap(v):
                 out = b.and_(out, self.truth(v)) if all_ else b.or_(out, self.truth(v))
                 continue
             known, before = out, b.block
@@ -467,7 +495,7 @@ class _Translation:
 
     def choice(self, test: ast.expr, yes: ast.expr, no: ast.expr) -> Typed:
         b, truth = self.b, self.truth(test)
-        if self.is_cheap(yes) and self.is_cheap(no):
+        if is_cheap(yes) and is_cheap(no):
             x, y = self.value(yes), self.value(no)
             kind = self.body.common(x.type, y.type)
             return Typed(b.select(truth, self.body.cast(x, kind), self.body.cast(y, kind)), kind)
@@ -488,12 +516,3 @@ class _Translation:
         for value, block in sides:
             out.add_incoming(value, block)
         return Typed(out, kind)
-
-    def is_cheap(self, node: ast.expr) -> bool:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Call):
-                if not (isinstance(part.func, ast.Name) and part.func.id in _FREE):
-                    return False
-            elif not isinstance(part, _CHEAP):
-                return False
-        return True
