@@ -19,7 +19,6 @@ import jitad
 from tests.engines import kernel_of
 from tests.properties.check import forget, load
 
-
 BRANCH, LOOP = "if x[i{0}] > 0.1 * {1}:", "for i{0} in range(n):"
 SHAPES = {"branches": BRANCH, "loops": LOOP, "both": None}  # what statements are nested in
 

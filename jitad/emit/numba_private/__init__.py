@@ -47,8 +47,8 @@ from jitad.emit.numba_private.widths import vector_widths
 
 __all__ = [
     "ANY_ORDER", "LLVMLITE", "PURE", "ROUNDED", "Body", "ContentCache", "KernelCompiler", "Made",
-    "NotTranslated", "Spread", "Typed", "call", "call_python", "call_type", "can_be_handed", "clear",
-    "contiguous", "copy", "declare", "define", "direct", "dispatcher", "host", "host_features", "keep",
-    "lower_constant", "new_array", "reach", "reader", "result_type", "run_of", "settings",
-    "stack_array", "taken_as_numbers", "uncacheable", "vector_widths",
+    "NotTranslated", "Spread", "Typed", "call", "call_python", "call_type", "can_be_handed",
+    "clear", "contiguous", "copy", "declare", "define", "direct", "dispatcher", "host",
+    "host_features", "keep", "lower_constant", "new_array", "reach", "reader", "result_type",
+    "run_of", "settings", "stack_array", "taken_as_numbers", "uncacheable", "vector_widths",
 ]  # fmt: skip
