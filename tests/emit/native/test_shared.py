@@ -83,9 +83,7 @@ def test_arrays_that_overlap_are_no_disjoint_operands():
         "same = x", *shift("x", "y"), *shift("x", "same"), *shift("y", "x"),
         *shift("same", "x"), "return (x, y)",
     )  # fmt: skip
-    check(kernel, 3)
-    x, _ = kernel(np.ones(5), np.ones((5, 5)), 5)
-    np.testing.assert_array_equal(x, kernel.py_func(np.ones(5), np.ones((5, 5)), 5)[0])
+    check(kernel, 3, n=50)
 
 
 def test_nests_in_nests_of_loops_stay_where_they_are():
