@@ -16,32 +16,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 
 from jitad.emit.cheap import is_cheap
 from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
 from jitad.emit.numba_private import Body, NotTranslated, Typed, can_be_handed
+from jitad.emit.operations import OF_FLOATS, OPERATORS
 from jitad.emit.repeated import disjoint, function_of, repeated
-
-_OPERATORS: dict[type, Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Lt: operator.lt,
-    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne, ast.USub: operator.neg, ast.Invert: operator.invert,
-}  # fmt: skip
-
-_OF_FLOATS: dict[type, Callable[..., Any]] = {
-    ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
-    ast.Div: ir.IRBuilder.fdiv,
-}  # fmt: skip
 
 
 def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
@@ -337,8 +322,8 @@ class _Translation:
                 return Typed(self.b.not_(self.truth(operand)), types.boolean)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 return self.body.constant(-value)
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
-                return self.body.apply(_OPERATORS[type(op)], [self.value(operand)])
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
+                return self.body.apply(OPERATORS[type(op)], [self.value(operand)])
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self.operation(op, self.value(left), self.value(right))
             case ast.BoolOp(op=op, values=values):
@@ -398,12 +383,12 @@ class _Translation:
         return None
 
     def operation(self, op: ast.AST, left: Typed, right: Typed) -> Typed:
-        if type(op) not in _OPERATORS:
+        if type(op) not in OPERATORS:
             raise NotTranslated(type(op).__name__)
-        write = _OF_FLOATS.get(type(op)) if left.type is right.type is types.float64 else None
+        write = OF_FLOATS.get(type(op)) if left.type is right.type is types.float64 else None
         if write is not None:  # nine of ten, for which Numba would do the same
             return Typed(write(self.b, left.value, right.value), types.float64)
-        out = self.body.apply(_OPERATORS[type(op)], [left, right])
+        out = self.body.apply(OPERATORS[type(op)], [left, right])
         return self.body.wrapping(out) if self.wraps else out
 
     @contextmanager
@@ -422,8 +407,8 @@ class _Translation:
             case ast.Attribute(value=owner, attr=method) if self.is_local(owner):
                 of, fresh = self.lent(owner)
                 ins = [x for x, _ in given]
-                made = self.body.reshaped(of, *ins) if method == "reshape" else None
-                out = made or self.body.method(of, method, ins)
+                again = self.body.reshaped(of, *ins) if method == "reshape" else None
+                out = again or self.body.method(of, method, ins)
                 given.append((of, fresh))
             case function:
                 out = self.body.apply(self.constant(function), [x for x, _ in given])
@@ -433,16 +418,13 @@ class _Translation:
     def lent(self, node: ast.expr) -> tuple[Typed, bool]:
         """An operand, `owned`; an array that is handed over as it is needs no reference for it."""
         match node:
-            case ast.Call(
-                func=ast.Name(id="handed") | ast.Attribute(attr="ascontiguousarray") as function,
-                args=[inner],
-            ):
-                found = self.value(inner)
+            case ast.Call(ast.Name("handed") | ast.Attribute(_, "ascontiguousarray") as of, [a]):
+                found = self.value(a)
                 as_it_is = self.body.lent(found)
                 if as_it_is is not None:
-                    return as_it_is, self.is_fresh(inner)
-                out = self.body.apply(self.constant(function), [found])
-                self.drop([(found, self.is_fresh(inner))])
+                    return as_it_is, self.is_fresh(a)
+                out = self.body.apply(self.constant(of), [found])
+                self.drop([(found, self.is_fresh(a))])
                 return out, True
         return self.owned(node)
 
