@@ -15,6 +15,7 @@ import linecache
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ from jitad.specialise.pipeline import specialise
 from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
 from jitad.tape.types import Type
 
-_PACKAGES = ("emit", "primitives", "specialise", "sweeps", "tape", "values")
+# Where the code between a tape and its kernel lies, beside the package's own modules.
+_PACKAGES = ("calls", "emit", "primitives", "specialise", "sweeps", "tape", "values")
 
 
 class _Unknown(Exception):
@@ -55,11 +57,16 @@ def _engine() -> str:
     """The content of all code between a tape and its kernel."""
     found = hashlib.sha256()
     root = importlib.resources.files("jitad")
-    for place in (root, *(root / p for p in _PACKAGES)):
+    for file in _sources(root, *(root / p for p in _PACKAGES)):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
+def _sources(*places: Traversable) -> Iterator[Traversable]:
+    for place in places:
         for file in sorted(place.iterdir(), key=lambda f: f.name):
             if file.name.endswith(".py"):
-                found.update(file.read_bytes())
-    return found.hexdigest()
+                yield file
 
 
 def content(tape: Tape) -> str | None:

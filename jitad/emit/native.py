@@ -40,8 +40,8 @@ __all__ = ["address", "call", "compile", "direct"]
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
-              "native", "translate", "names_in_source", "depth", "sorting",
-              "lapack", "blas", "fourier", "banded", "eigen", "addresses",
+              "native", "translate", "names_in_source", "cheap", "operations", "repeated",
+              "depth", "sorting", "lapack", "blas", "fourier", "banded", "eigen", "addresses",
               "cython_special", "threads", "team")  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)

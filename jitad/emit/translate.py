@@ -16,36 +16,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
 from numba import types
 
+from jitad.emit.cheap import is_cheap
 from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
-from jitad.emit.numba_private import Body, NotTranslated, Typed
-
-_OPERATORS: dict[type, Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Lt: operator.lt,
-    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne, ast.USub: operator.neg, ast.Invert: operator.invert,
-}  # fmt: skip
-
-_OF_FLOATS: dict[type, Callable[..., Any]] = {
-    ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
-    ast.Div: ir.IRBuilder.fdiv,
-}  # fmt: skip
-
-# what may be computed though it isn't asked for, and costs less than a branch
-_CHEAP = (ast.Name, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.BinOp, ast.Compare,
-          ast.BoolOp, ast.Attribute, ast.expr_context, ast.unaryop, ast.cmpop,
-          ast.boolop)  # fmt: skip
-_FREE = {"where", "plus", "fadd", "isnan", "isinf", "isfinite"}
+from jitad.emit.numba_private import Body, NotTranslated, Typed, can_be_handed
+from jitad.emit.operations import OF_FLOATS, OPERATORS
+from jitad.emit.repeated import disjoint, function_of, repeated
 
 
 def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> Any:
@@ -60,12 +41,14 @@ class _Translation:
         self.mentions = mentions(function)
         self.values: dict[str, Typed] = {}  # names that are bound once
         self.slots: dict[str, tuple[Any, Any]] = {}  # the others: memory, type
-        self.owners: dict[str, tuple[Any, Any]] = {}  # memory that holds references
+        self.owners: dict[str, Any] = {}  # memory that holds references
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
         self.checked = checked(function)
         self.longest = longest(function.body)
+        self.repeated = repeated(function, self.mentions, self.checked) if body.shares else {}
+        self.disjoint = disjoint(function, self.mentions) if self.repeated else set()
         self.wraps = False  # may what is computed overflow, which a check then sees?
 
     def run(self) -> Any:
@@ -93,7 +76,8 @@ class _Translation:
                     self.body.division.end()
                 else:
                     self.body.division.statement()
-            self.statement(statement)
+            if not (id(statement) in self.repeated and self.shared(statement)):
+                self.statement(statement)
             if not self.b.block.is_terminated:
                 for name in self.mentions.ends.get((here, number), ()):
                     self.release(name)
@@ -147,11 +131,8 @@ class _Translation:
             self.body.incref(value)
         if name in self.mentions.single:
             self.values[name] = value
-            if not counted:
-                return
-            if name not in self.owners:
-                self.owners[name] = self.body.memory(kind), kind
-            self.own(name, value, bool(self.loops))
+            if counted:
+                self.own(name, value, bool(self.loops))
             return
         seen = name in self.slots
         if not seen:
@@ -159,25 +140,23 @@ class _Translation:
         slot, expected = self.slots[name]
         if kind != expected:
             raise NotTranslated(f"{name} is of two types")
-        if not counted:
-            self.b.store(self.body.cast(value, kind), slot)
-            return
-        self.owners[name] = slot, kind
-        self.own(name, value, seen or bool(self.loops))
+        self.b.store(self.body.cast(value, kind), slot)
+        if counted:
+            self.own(name, value, seen or bool(self.loops))
 
     def own(self, name: str, value: Typed, had: bool) -> None:
         """Keep a reference, and let go of what the name may have had before."""
-        slot, kind = self.owners[name]
-        old = self.b.load(slot) if had else None
-        self.b.store(value.value, slot)
-        if old is not None:
-            self.body.decref(Typed(old, kind))
+        kept = self.body.references(value)
+        if name not in self.owners:
+            self.owners[name] = self.body.owner(kept)
+        if had:
+            self.body.let_go(self.owners[name])
+        self.b.store(kept, self.owners[name])
 
     def release(self, name: str) -> None:
         if name in self.owners:
-            slot, kind = self.owners[name]
-            self.body.decref(Typed(self.b.load(slot), kind))
-            self.body.clear(slot)
+            self.body.let_go(self.owners[name])
+            self.body.clear(self.owners[name])
 
     def exchange(self, targets: list[ast.expr], values: list[ast.expr]) -> None:
         names = [t.id for t in targets if isinstance(t, ast.Name)]
@@ -192,6 +171,8 @@ class _Translation:
                 if value.type != kind:
                     raise NotTranslated(f"{name} is of two types")
                 self.b.store(value.value, slot)
+                if name in self.owners:
+                    self.b.store(self.body.references(value), self.owners[name])
             return
         for value, fresh in found:
             if not fresh:
@@ -235,6 +216,30 @@ class _Translation:
         del self.values[name]
         if outer is not None:
             self.values[name] = outer
+
+    def shared(self, statement: ast.stmt) -> bool:
+        """Write a nest as a call of the function that it is elsewhere, too, if it can be one."""
+        nest = self.repeated[id(statement)]
+        if any(name not in self.slots or name in self.owners for name in nest.carried):
+            return False
+        given = [self.read(name) for name in (*nest.operands, *nest.carried)]
+        kinds = [types.unliteral(x.type) for x in given]
+        if self.loops or not all(can_be_handed(kind) for kind in kinds):
+            return False
+        operands = [Typed(x.value, kind) for x, kind in zip(given, kinds, strict=True)]
+        arrays = {name: k for k, name in enumerate(nest.operands)
+                  if isinstance(kinds[k], types.Array)}  # fmt: skip
+        known = all(name in self.disjoint or name in self.borrowed for name in arrays)
+        apart = self.disjoint | (self.borrowed if self.body.disjoint else set())
+        alone = [k for name, k in arrays.items() if known and name in apart & nest.written]
+
+        def write(body: Body) -> Any:
+            return _Translation(function_of(statement, nest), self.space, body).run()
+
+        out = self.body.shared(nest.text, operands, alone, write).value
+        for k, name in enumerate(nest.carried):
+            self.b.store(self.b.extract_value(out, k), self.slots[name][0])
+        return True
 
     def while_(self, test: ast.expr, inner: list[ast.stmt]) -> None:
         b = self.b
@@ -317,8 +322,8 @@ class _Translation:
                 return Typed(self.b.not_(self.truth(operand)), types.boolean)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
                 return self.body.constant(-value)
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in _OPERATORS:
-                return self.body.apply(_OPERATORS[type(op)], [self.value(operand)])
+            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
+                return self.body.apply(OPERATORS[type(op)], [self.value(operand)])
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self.operation(op, self.value(left), self.value(right))
             case ast.BoolOp(op=op, values=values):
@@ -378,12 +383,12 @@ class _Translation:
         return None
 
     def operation(self, op: ast.AST, left: Typed, right: Typed) -> Typed:
-        if type(op) not in _OPERATORS:
+        if type(op) not in OPERATORS:
             raise NotTranslated(type(op).__name__)
-        write = _OF_FLOATS.get(type(op)) if left.type is right.type is types.float64 else None
+        write = OF_FLOATS.get(type(op)) if left.type is right.type is types.float64 else None
         if write is not None:  # nine of ten, for which Numba would do the same
             return Typed(write(self.b, left.value, right.value), types.float64)
-        out = self.body.apply(_OPERATORS[type(op)], [left, right])
+        out = self.body.apply(OPERATORS[type(op)], [left, right])
         return self.body.wrapping(out) if self.wraps else out
 
     @contextmanager
@@ -397,16 +402,31 @@ class _Translation:
     def call(self, node: ast.Call) -> Typed:
         """What a call gives; of what was made for it alone no reference is left."""
         with self.wrapping(is_float_of(node)):
-            given = [(self.value(a), self.is_fresh(a)) for a in node.args]
+            given = [self.lent(a) for a in node.args]
         match node.func:
             case ast.Attribute(value=owner, attr=method) if self.is_local(owner):
-                of = self.value(owner)
-                out = self.body.method(of, method, [x for x, _ in given])
-                given.append((of, self.is_fresh(owner)))
+                of, fresh = self.lent(owner)
+                ins = [x for x, _ in given]
+                again = self.body.reshaped(of, *ins) if method == "reshape" else None
+                out = again or self.body.method(of, method, ins)
+                given.append((of, fresh))
             case function:
                 out = self.body.apply(self.constant(function), [x for x, _ in given])
         self.drop(given)
         return out
+
+    def lent(self, node: ast.expr) -> tuple[Typed, bool]:
+        """An operand, `owned`; an array that is handed over as it is needs no reference for it."""
+        match node:
+            case ast.Call(ast.Name("handed") | ast.Attribute(_, "ascontiguousarray") as of, [a]):
+                found = self.value(a)
+                as_it_is = self.body.lent(found)
+                if as_it_is is not None:
+                    return as_it_is, self.is_fresh(a)
+                out = self.body.apply(self.constant(of), [found])
+                self.drop([(found, self.is_fresh(a))])
+                return out, True
+        return self.owned(node)
 
     def drop(self, values: list[tuple[Typed, bool]]) -> None:
         """Let go of those that are `fresh`, which nothing else refers to."""
@@ -439,7 +459,7 @@ class _Translation:
         """`and`, `or` of bools; what costs more than a branch is computed on demand."""
         b, out = self.b, self.truth(values[0])
         for v in values[1:]:
-            if self.is_cheap(v):
+            if is_cheap(v):
                 out = b.and_(out, self.truth(v)) if all_ else b.or_(out, self.truth(v))
                 continue
             known, before = out, b.block
@@ -457,7 +477,7 @@ class _Translation:
 
     def choice(self, test: ast.expr, yes: ast.expr, no: ast.expr) -> Typed:
         b, truth = self.b, self.truth(test)
-        if self.is_cheap(yes) and self.is_cheap(no):
+        if is_cheap(yes) and is_cheap(no):
             x, y = self.value(yes), self.value(no)
             kind = self.body.common(x.type, y.type)
             return Typed(b.select(truth, self.body.cast(x, kind), self.body.cast(y, kind)), kind)
@@ -478,12 +498,3 @@ class _Translation:
         for value, block in sides:
             out.add_incoming(value, block)
         return Typed(out, kind)
-
-    def is_cheap(self, node: ast.expr) -> bool:
-        for part in ast.walk(node):
-            if isinstance(part, ast.Call):
-                if not (isinstance(part.func, ast.Name) and part.func.id in _FREE):
-                    return False
-            elif not isinstance(part, _CHEAP):
-                return False
-        return True

@@ -90,9 +90,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 
 # What these look for are loops and arrays.
-_OF_MANY = frozenset((masks, families, scalarise, privatise, reshapes, products, narrow, shifts,
-                      quotients, ascend, abreast, delay, assign, gather, sink, mirrors, lay_out,
-                      remake, together, bare))  # fmt: skip
+_OF_MANY = frozenset((masks, families, turn, scalarise, privatise, reshapes, products, narrow,
+                      shifts, quotients, ascend, once, abreast, delay, assign, gather, sink,
+                      mirrors, lay_out, in_slabs, braid, remake, together, bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 

@@ -39,9 +39,10 @@ class _Records:
 def in_slabs(tape: Tape) -> Tape:
     """The tape with arrays that are recorded in such arrays (in place), which lie outside of all
     loops."""
-    forms = Forms()
-    forms.learn(tape.body)
-    _visit(tape.body, forms, ())
+    if any(e.op == "push" and is_array(e.ins[1]) for e in walk(tape.body)):
+        forms = Forms()
+        forms.learn(tape.body)
+        _visit(tape.body, forms, ())
     return tape
 
 

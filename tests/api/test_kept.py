@@ -6,6 +6,7 @@ it is called with, or in the engine itself is another tape or another key.
 
 from __future__ import annotations
 
+import ast
 import linecache
 import multiprocessing
 import os
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import jitad
 from jitad import custom_jvp, derivative, jit, jit_grad
 from jitad.calls import kept
 from jitad.emit import native
@@ -110,6 +112,26 @@ def test_an_edit_is_another_tape(passes: list[str], tmp_path: Path) -> None:
         exec(compile(file.read_text(), str(file), "exec"), space)
         assert anew(space["f"])(X[1:])[0] == power * 2.0 ** (power - 1)
     assert len(passes) == 2
+
+
+def test_all_code_between_a_tape_and_its_kernel_is_part_of_the_key() -> None:
+    """What the passes, emission and this module import, as their sources say; the machine code has
+    a key of its own, which knows the folder that touches Numba."""
+    root = Path(jitad.__file__).parent
+    hashed = {str(f) for f in kept._sources(root, *(root / p for p in kept._PACKAGES))}
+    todo, seen = ["jitad.specialise.pipeline", "jitad.emit.kernel", "jitad.calls.kept"], set()
+    while todo:
+        name = todo.pop()
+        path = root.joinpath(*name.split(".")[1:])
+        file = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
+        if str(file) in seen or not file.exists():
+            continue
+        seen.add(str(file))
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jitad"):
+                todo += [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+    assert len(seen) > 150
+    assert {f for f in seen - hashed if "numba_private" not in f and "__init__" not in f} == set()
 
 
 def test_another_engine_finds_nothing(passes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,11 @@ class Parts:
     def data(self) -> Any:
         return self._builder.extract_value(self._value, self._at("data"))
 
+    @property
+    def owner(self) -> list[Any]:
+        return [self._builder.extract_value(self._value, self._at(name))
+                for name in ("meminfo", "parent")]  # fmt: skip
+
     def extent(self, axis: int) -> Any:
         return self._builder.extract_value(self._value, [self._at("shape"), axis])
 
@@ -180,8 +185,8 @@ def run_of(
 ) -> Any:
     """Elements that follow each other in a C-contiguous array, as an array in the same memory."""
     array = Parts(context, builder, a, value)
-    owner = [builder.extract_value(value, array._at(name)) for name in ("meminfo", "parent")]
-    out = _made(context, builder, kind, _address(builder, a, array, index), [count], *owner).value
+    place = _address(builder, a, array, index)
+    out = _made(context, builder, kind, place, [count], *array.owner).value
     context.nrt.incref(builder, kind, out)
     return out
 

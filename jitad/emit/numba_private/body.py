@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 from llvmlite import ir
@@ -12,8 +12,9 @@ from numba import types
 from numba.core import callconv, cgutils, errors, typing
 from numba.core import ir as numba_ir
 
-from jitad.emit.numba_private.arrays import Parts, reach
+from jitad.emit.numba_private.arrays import Parts, _made, reach
 from jitad.emit.numba_private.division import Division
+from jitad.emit.numba_private.shared import Shared, called, can_be_handed, declared
 
 
 class NotTranslated(errors.NumbaError):
@@ -21,6 +22,10 @@ class NotTranslated(errors.NumbaError):
 
     def __init__(self, what: str) -> None:
         super().__init__(what, highlighting=False)
+
+
+LONG = 40  # instructions of a call that is written once, if it comes again
+_COUNTED = types.MemInfoPointer(types.voidptr)
 
 
 class Typed(NamedTuple):
@@ -33,14 +38,22 @@ class Typed(NamedTuple):
 class Body:
     """What the body of a function is written with: operations as Numba types and lowers them."""
 
-    def __init__(self, lower: Any) -> None:
-        self.builder = lower.builder
-        self.arguments = [
+    def __init__(
+        self, lower: Any, builder: Any = None, arguments: list[Typed] | None = None
+    ) -> None:
+        """`builder`, `arguments`: of a function of its module instead."""
+        self.builder = builder or lower.builder
+        self.arguments = arguments if arguments is not None else [
             Typed(v, t) for v, t in zip(lower.fnargs, lower.fndesc.argtypes, strict=True)
-        ]
+        ]  # fmt: skip
         self._lower, self._context = lower, lower.context
         self._typing = self._context.typing_context
         self._known: dict[Any, Any] = {}
+        self._shared: dict[Any, Shared] = {}
+        self._long: set[Any] = set()  # calls that take many instructions
+        # with lines in the code it is read by people, or by `vector_widths`
+        self.shares = not lower.flags.debuginfo
+        self.disjoint = bool(lower.flags.noalias)  # does no array overlap another?
         self._exceptions: list[bytes] = []
         self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
         self._failing: Any = None
@@ -113,7 +126,50 @@ class Body:
         given = self._folded(signature, args)
         if owner is not None:
             given = [owner.value, *given]
+        elif self.shares and signature.pysig is None and _reaches_arrays(signature):
+            return self._library(key, signature, run, given)
         return Typed(run(self.builder, given), signature.return_type)
+
+    def _library(self, key: Any, signature: Any, run: Any, given: list[Any]) -> Typed:
+        """A call of something that reaches arrays: if it is long, from the second time on of a
+        function that is shared."""
+        made = signature.return_type
+        handed = [k for k, v in enumerate(given) if not isinstance(v, ir.Constant)]
+        possible = all(can_be_handed(signature.args[k]) for k in handed)
+        if key not in self._long or not possible:
+            here, blocks = self.builder.block, self.builder.function.blocks
+            length, there = len(here.instructions), len(blocks)
+            out = Typed(run(self.builder, given), made)
+            new = sum(len(x.instructions) for x in blocks[there:])
+            if new + len(here.instructions) - length > LONG:
+                self._long.add(key)
+            return out
+        fixed = tuple(str(v) for v in given if isinstance(v, ir.Constant))
+
+        def write(body: Body) -> Any:
+            values = list(given)
+            for k, x in zip(handed, body.arguments, strict=True):
+                values[k] = x.value
+            return body.finish(Typed(run(body.builder, values), made))
+
+        operands = [Typed(given[k], signature.args[k]) for k in handed]
+        return self.shared((key, fixed), operands, (), write)
+
+    def shared(
+        self, key: Any, operands: list[Typed], alone: Collection[int], write: Callable[[Body], Any]
+    ) -> Typed:
+        """What a function of the module gives, which `write` writes where `key` is new, as
+        `translate` does; `alone`: arrays that no other operand overlaps."""
+        context, b = self._context, self.builder
+        key = (key, *(x.type for x in operands), *sorted(alone))
+        if key not in self._shared:
+            inner, values = declared(context, b, operands, alone)
+            kinds = [Typed(v, x.type) for v, x in zip(values, operands, strict=True)]
+            body = Body(self._lower, inner, kinds)
+            body._known, body._shared, body._long = self._known, self._shared, self._long
+            self._shared[key] = Shared(inner.function, write(body))
+        of = self._shared[key]
+        return Typed(called(context, b, of, operands, lambda: self._fails()[1]), of.result)
 
     def _resolve(self, function: Any, of: Any, *kinds: Any) -> tuple[Any, Any]:
         name = of is not None
@@ -177,9 +233,6 @@ class Body:
         place = self._context.get_value_type(kind)
         return cgutils.alloca_once(self.builder, place, zfill=self.is_counted(kind))
 
-    def clear(self, place: Any) -> None:
-        self.builder.store(ir.Constant(place.type.pointee, None), place)
-
     def is_counted(self, kind: Any) -> bool:
         return self._context.data_model_manager[kind].contains_nrt_meminfo()
 
@@ -189,6 +242,49 @@ class Body:
     def decref(self, x: Typed) -> None:
         self._context.nrt.decref(self.builder, x.type, x.value)
 
+    def lent(self, x: Typed) -> Typed | None:
+        """An array as a function takes it, if it lies so: contiguous, aligned, writable."""
+        a = x.type
+        if not (isinstance(a, types.Array) and a.layout == "C" and a.aligned):
+            return None
+        return Typed(x.value, types.Array(a.dtype, a.ndim, "C"))
+
+    def reshaped(self, x: Typed, extents: Typed) -> Typed | None:
+        """The same elements with other extents, if they lie side by side; there are as many."""
+        plain = isinstance(extents.type, types.BaseTuple) and all(
+            isinstance(t, types.Integer) for t in extents.type
+        )
+        if not plain or self.lent(x) is None or not extents.type.count:
+            return None
+        b, kind = self.builder, x.type.copy(ndim=extents.type.count)
+        array = Parts(self._context, b, x.type, x.value)
+        new = [
+            self.cast(Typed(b.extract_value(extents.value, k), t), types.int64)
+            for k, t in enumerate(extents.type)
+        ]
+        made = _made(self._context, b, kind, array.data, new, *array.owner)
+        out = Typed(made.value, kind)
+        self.incref(out)
+        return out
+
+    def references(self, x: Typed) -> Any:
+        """What is counted of a value, and nothing else of it: one place an array."""
+        held = self._context.nrt.get_meminfos(self.builder, x.type, x.value)
+        return cgutils.pack_array(self.builder, [m for _, m in held], ir.IntType(8).as_pointer())
+
+    def owner(self, references: Any) -> Any:
+        """Room for such references; there are none at first."""
+        return cgutils.alloca_once(self.builder, references.type)
+
+    def let_go(self, owner: Any) -> None:
+        """Of what is in there."""
+        kept = self.builder.load(owner)
+        for k in range(kept.type.count):
+            self.decref(Typed(self.builder.extract_value(kept, k), _COUNTED))
+
+    def clear(self, place: Any) -> None:
+        self.builder.store(ir.Constant(place.type.pointee, None), place)
+
 
 
     def fail(self, exception: Any, args: list[Any], line: int) -> None:
@@ -196,9 +292,7 @@ class Body:
         name = self._lower.func_ir.func_id.func_name
         where = (name, self._lower.func_ir.loc.filename, line)
         b, conv = self.builder, self._context.call_conv
-        if self._failing is None:
-            self._failing = b.append_basic_block("failing"), b.append_basic_block("ending")
-        known, ending = self._failing
+        known, ending = self._fails()
         if not any(isinstance(a, Typed) for a in args):
             self._raised.append((len(self._exceptions), b.block))
             self._exceptions.append(pickle.dumps((exception, tuple(args), where), 4))
@@ -213,6 +307,14 @@ class Body:
         conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
         b.branch(ending)
 
+    def _fails(self) -> tuple[Any, Any]:
+        """The blocks where an exception of known number is raised, and where the function ends."""
+        if self._failing is None:
+            new = self.builder.append_basic_block
+            self._failing = new("failing"), new("ending")
+        found: tuple[Any, Any] = self._failing
+        return found
+
     def finish(self, x: Typed) -> Any:
         """Return this; gives its type."""
         kind, context, b = types.unliteral(x.type), self._context, self.builder
@@ -221,13 +323,17 @@ class Body:
         context.call_conv._return_errcode_raw(b, callconv.RETCODE_OK)
         return kind
 
-    def close(self, owners: list[tuple[Any, Any]], slots: Iterable[Any]) -> None:
+    def close(self, owners: list[Any], slots: Iterable[Any]) -> None:
         """The function is complete; `slots`: memory of names that are bound more than once."""
+        if self.builder is self._lower.builder:
+            for of in self._shared.values():
+                if of.calls == 1:
+                    of.function.attributes.discard("noinline")
         known, ending = self._failing or (None, None)
         number = self._fail(known, ending, owners) if self._failing is not None else None
         self.division.cut(known, ending, number, slots)
 
-    def _fail(self, known: Any, ending: Any, owners: list[tuple[Any, Any]]) -> Any:
+    def _fail(self, known: Any, ending: Any, owners: list[Any]) -> Any:
         """Where the function fails, say why, and let go of all that is held; gives the number."""
         b, conv, number = self.builder, self._context.call_conv, None
         b.position_at_end(known)
@@ -241,8 +347,8 @@ class Body:
         else:
             b.unreachable()
         b.position_at_end(ending)
-        for place, kind in owners:
-            self.decref(Typed(b.load(place), kind))
+        for place in owners:
+            self.let_go(place)
         conv._return_errcode_raw(b, callconv.RETCODE_USEREXC)
         return number
 
@@ -264,6 +370,14 @@ class Body:
             at += len(text)
         kind = ir.ArrayType(callconv.excinfo_t, len(rows))
         return _constant(self.builder.module, ir.Constant(kind, rows))
+
+
+def _reaches_arrays(signature: Any) -> bool:
+    """May a call of it be a function that is shared, and is there an array in it?"""
+    plain = signature.return_type == types.none or can_be_handed(signature.return_type)
+    return plain and not isinstance(signature.return_type, types.Array) and (
+        any(isinstance(t, types.Array) for t in signature.args)
+    )
 
 
 def _constant(module: Any, value: Any) -> Any:

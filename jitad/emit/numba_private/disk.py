@@ -4,33 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import numpy as np
-from numba.core import caching, codegen, compiler, serialize, sigutils
+from numba.core import caching, compiler, serialize, sigutils
 from numba.core.runtime import nrt
 
 from jitad.emit import cachefiles
-
-
-@contextmanager
-def _as_written() -> Iterator[None]:
-    """Generate machine code without optimising before: of what is rarely called, and optimised
-    with whatever it is linked to.  Runs under Numba's compiler lock."""
-    library = codegen.CPUCodeLibrary
-    functions, module = library._optimize_functions, library._optimize_final_module
-
-    def laid_out(self: Any, made: Any) -> None:
-        made.data_layout = self._codegen._data_layout
-
-    library._optimize_functions, library._optimize_final_module = laid_out, lambda self: None
-    try:
-        yield
-    finally:
-        library._optimize_functions, library._optimize_final_module = functions, module
 
 
 class ContentCache(caching._Cache):
@@ -69,8 +52,7 @@ class ContentCache(caching._Cache):
         content = cachefiles.unseal(cachefiles.read(self._file(sig)))
         if content is None:
             return None
-        with _as_written():
-            nrt.rtsys.initialize(target_context)  # all that code needs to run; a refresh is slow
+        _prepare(target_context)  # all that code needs to run; a refresh is slow
         try:
             made = compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
             # The direct way knows a dtype by its identity; what is unpickled is another object.
@@ -87,3 +69,17 @@ class ContentCache(caching._Cache):
         if b".numba.unresolved$" in data.library._get_compiled_object():
             return
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
+
+
+@cache
+def _prepare(target_context: Any) -> None:
+    """Let loaded code find the functions that Numba's runtime has in C.
+
+    Those that Numba compiles for its runtime are part of the code that was kept.  So they are left
+    until something is compiled, which asks for them: that takes as long as all the rest of loading.
+    """
+    if nrt.config.NRT_STATS:
+        nrt.rtsys.initialize(target_context)
+        return
+    for name, address in nrt._nrt.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)

@@ -80,6 +80,21 @@ def _size(blocks: Iterable[Any]) -> int:
     return sum(len(x.instructions) for x in blocks)
 
 
+def _is_cleared(i: Any, place: Any) -> bool:
+    """Does the instruction store a constant there?"""
+    return isinstance(i, ir.StoreInstr) and i.operands[1] is place and (
+        isinstance(i.operands[0], ir.Constant)
+    )
+
+
+def _stays(i: Any, number: int) -> bool:
+    """Does an address that is this operand end here?"""
+    if isinstance(i, ir.StoreInstr):
+        return number == 1
+    to_a_function = isinstance(i, ir.CallInstr) and not isinstance(i.type, ir.PointerType)
+    return isinstance(i, ir.LoadInstr) or to_a_function
+
+
 def _operands(i: Any) -> Iterable[Any]:
     return [v for v, _ in i.incomings] if isinstance(i, ir.PhiInstr) else i.operands
 
@@ -102,6 +117,7 @@ class _Cut:
         self.stored: set[Any] = set()  # values of the function itself that are in a frame
         self.asked: dict[Any, list[Any]] = defaultdict(list)  # by the function, of each part
         self.raised: dict[Any, list[Any]] = defaultdict(list)  # in each part: number, block
+        self.own: dict[Any, list[Any]] = defaultdict(list)  # of each part: memory, and its start
 
     def leaves_as_expected(self, part: _Part) -> bool:
         own = {*part.blocks, part.after, self.known, self.ending}
@@ -112,6 +128,7 @@ class _Cut:
         )
 
     def run(self) -> None:
+        self.find_own_memory()
         self.find_uses()
         entry = ir.IRBuilder(self.function.entry_basic_block)
         entry.position_at_start(self.function.entry_basic_block)
@@ -132,6 +149,38 @@ class _Cut:
         self.function.blocks = stays
 
     # -- what goes between parts ------------------------------------------------------------------
+
+    def find_own_memory(self) -> None:
+        """Memory that one part alone reads and writes moves there, where LLVM makes registers of
+        it.  So no address of it may go elsewhere, but to a call that gives no address."""
+        entry = self.function.entry_basic_block
+        rooms = {i for i in entry.instructions if isinstance(i, ir.AllocaInstr)} - self.slots
+        roots: dict[Any, Any] = {room: room for room in rooms}  # of an address: the memory
+        users: dict[Any, set[Any]] = defaultdict(set)
+        first: dict[Any, list[Any]] = defaultdict(list)  # it is cleared
+        for block in self.function.blocks:
+            for i in block.instructions:
+                for number, v in enumerate(_operands(i)):
+                    root = roots.get(v)
+                    if root is None:
+                        continue
+                    if block is entry and _is_cleared(i, v):
+                        first[root].append(i)
+                        continue
+                    users[root].add(self.home.get(i))
+                    if isinstance(i, (ir.GEPInstr, ir.CastInstr)) and number == 0 and (
+                        isinstance(i.type, ir.PointerType)
+                    ):
+                        roots[i] = root
+                    elif not _stays(i, number):
+                        users[root].add(None)
+        mine = {root: next(iter(parts)) for root, parts in users.items() if len(parts) == 1}
+        for room, part in mine.items():
+            if part is not None:
+                self.own[part] += [room, *first[room]]
+        moved = {i for own in self.own.values() for i in own}
+        entry.instructions = [i for i in entry.instructions if i not in moved]
+        self.home.update((i, part) for part, own in self.own.items() for i in own)
 
     def find_uses(self) -> None:
         statements = {p: _statements(p) for p in self.parts}
@@ -184,6 +233,9 @@ class _Cut:
         new.scope._useset.update(v.name for v in self.uses[part])
         frames = dict(zip(self.sizes, new.args, strict=True))
         head = ir.IRBuilder(ir.Block(new, "head"))
+        head.block.instructions += self.own[part]
+        head.position_at_end(head.block)
+        new.scope._useset.update(i.name for i in self.own[part])
         own = [v for v in self.uses[part] if v in self.slots]
         for slot in own:
             head.alloca(slot.type.pointee)._name = slot.name

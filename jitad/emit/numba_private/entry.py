@@ -12,7 +12,7 @@ from numba import _dynfunc, types
 from numba.core import callwrapper, cgutils
 from numba.np import numpy_support
 
-from jitad.emit.numba_private.arrays import _made, copy
+from jitad.emit.numba_private.arrays import Parts, _made, copy
 
 # Where CPython and NumPy keep what an object is made of, in bytes (their binary interfaces).
 _TYPE, _VALUE = 8, 16  # of any object; of a float, of a NumPy number
@@ -100,10 +100,7 @@ class Direct(callwrapper.PyCallWrapper):
             for k, t in enumerate(self.fndesc.argtypes)
         ]
         state = api.save_thread() if self.release_gil else None
-        status, result = self.context.call_conv.call_function(
-            builder, self.func, self.fndesc.restype, self.fndesc.argtypes, native,
-            attrs=("noinline",),
-        )  # fmt: skip
+        status, result = self.called(native)
         if state is not None:
             api.restore_thread(state)
         with builder.if_then(status.is_ok, likely=True):
@@ -112,48 +109,71 @@ class Direct(callwrapper.PyCallWrapper):
         self.context.call_conv.raise_error(builder, api, status)
         builder.ret(api.get_null_object())
 
+    def called(self, native: list[Any]) -> tuple[Any, Any]:
+        """How a call of the kernel ended, and where its result is: nothing that has hundreds of
+        parts is read as a whole."""
+        b, context, conv = self.builder, self.context, self.context.call_conv
+        kinds, kind = self.fndesc.argtypes, self.fndesc.restype
+        place = self.room(context.get_return_type(kind))
+        about = cgutils.alloca_once(b, self.func.args[1].type.pointee)
+        given = list(context.get_arg_packer(kinds).as_arguments(b, native))
+        code = b.call(self.func, [place, about, *given], attrs=("noinline",))
+        return conv._get_return_status(b, code, b.load(about)), place
+
+    def room(self, kind: Any) -> Any:
+        with self.builder.goto_entry_block():
+            return self.builder.alloca(kind)
+
     def targets(self, args: Any, first: int, kinds: list[Any]) -> list[tuple[Any, Any, Any]]:
         """The type, object and array of each that is to be copied to, if they are given."""
-        found = [(cgutils.alloca_once_value(self.builder, self.api.get_null_object()),
-                  cgutils.alloca_once(self.builder, self.context.get_value_type(t), zfill=True))
+        found = [(self.room(self.api.pyobj), self.room(self.context.get_value_type(t)))
                  for t in kinds]  # fmt: skip
         with self.builder.if_then(self.given, likely=False):
             for k, (t, (thing, array)) in enumerate(zip(kinds, found, strict=True)):
                 given = self.field(args, _ITEMS + 8 * (first + k), self.api.pyobj)
                 self.builder.store(given, thing)
-                self.builder.store(self.array(given, t), array)
+                self.read_array(given, t, array)
         return [(t, thing, array) for t, (thing, array) in zip(kinds, found, strict=True)]
 
     def copy_out(self, result: Any) -> Any:
         """Copy the results to the given arrays; whether that was done."""
-        b, context, word = self.builder, self.context, ir.IntType(64)
+        b, word, n = self.builder, ir.IntType(64), len(self.outs)
         done = cgutils.alloca_once_value(b, self.given)
-        if not self.outs:
+        if not n:
             return done
         places = [k for k, t in enumerate(self.fndesc.restype) if _is_plain(t)]
+        mades = [_part(b, result, k) for k in places]
+        spans = self.room(ir.ArrayType(word, 2 * n))
         with b.if_then(self.given, likely=False):
-            fits, copies = self.given, []
-            spans: list[tuple[Any, Any]] = []
-            for k, (t, _, at) in zip(places, self.outs, strict=True):
-                made = context.make_array(t)(context, b, b.extract_value(result, k))
-                out = context.make_array(t)(context, b, b.load(at))
-                for axis in range(t.ndim):
-                    same = b.icmp_signed("==", b.extract_value(made.shape, axis),
-                                         b.extract_value(out.shape, axis))  # fmt: skip
-                    fits = b.and_(fits, same)
-                start = b.ptrtoint(out.data, word)
-                end = b.add(start, b.mul(made.nitems, made.itemsize))
-                for other, other_end in spans:
-                    apart = b.or_(b.icmp_unsigned(">=", start, other_end),
-                                  b.icmp_unsigned(">=", other, end))  # fmt: skip
-                    fits = b.and_(fits, apart)
-                spans.append((start, end))
-                copies.append((out, made))
+            fits = self.given
+            for k, (made, (t, _, out)) in enumerate(zip(mades, self.outs, strict=True)):
+                span = b.gep(spans, [word(0), word(2 * k)])
+                fits = b.and_(fits, self.of_kind("fits", t, _fits, made, out, span))
+            first = b.gep(spans, [word(0), word(0)])
+            fits = b.and_(fits, self.function("apart", _are_apart, first, word(n)))
             b.store(fits, done)
             with b.if_then(fits):
-                for out, made in copies:
-                    copy(b, out, made)
+                for made, (t, _, out) in zip(mades, self.outs, strict=True):
+                    self.of_kind("copied", t, _copied, made, out)
         return done
+
+    def of_kind(self, name: str, t: Any, write: Callable[..., None], *given: Any) -> Any:
+        """A call of a function for arrays of this type."""
+        context = self.context
+
+        def written(b: Any, *values: Any) -> None:
+            write(context, b, t, *values)
+
+        return self.function(f"{name}_{t.dtype}_{t.ndim}", written, *given)
+
+    def function(self, name: str, write: Callable[..., None], *given: Any) -> Any:
+        """A call of a function of the module that gives a truth."""
+        if (name := f"jitad_{name}") not in self.module.globals:
+            fnty = ir.FunctionType(ir.IntType(1), [v.type for v in given])
+            function = ir.Function(self.module, fnty, name)
+            function.linkage = "internal"
+            write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+        return self.builder.call(self.module.globals[name], given)
 
     def field(self, thing: Any, at: int, kind: Any) -> Any:
         return _field(self.builder, thing, at, kind)
@@ -209,18 +229,21 @@ class Direct(callwrapper.PyCallWrapper):
         return value
 
     def array(self, thing: Any, t: Any) -> Any:
-        """What is told by a function, which arrays of one kind share."""
+        place = self.room(self.context.get_value_type(t))
+        self.read_array(thing, t, place)
+        return self.builder.load(place)
+
+    def read_array(self, thing: Any, t: Any, place: Any) -> None:
+        """By a function, which arrays of one kind share."""
         b, object_ = self.builder, self.api.pyobj
         kind = self.context.get_value_type(t)
         name = f"jitad_taken_{t.dtype}_{t.ndim}"
         if name not in self.module.globals:
             fnty = ir.FunctionType(ir.IntType(1), [object_] * 3 + [kind.as_pointer()])
             _apart(ir.Function(self.module, fnty, name), lambda *given: self.take(t, *given))
-        place = cgutils.alloca_once(b, kind)
         given = [thing, self.constant(np.ndarray),
                  self.constant(numpy_support.as_dtype(t.dtype)), place]  # fmt: skip
         self.expect(b.call(self.module.globals[name], given))
-        return b.load(place)
 
     def take(self, t: Any, b: Any, thing: Any, kind: Any, dtype: Any, out: Any) -> None:
         """Is it a plain array?  If so it is written to `out`."""
@@ -241,7 +264,7 @@ class Direct(callwrapper.PyCallWrapper):
         b.store(_made(self.context, b, t, data, extents, parent=thing).value, out)
         b.ret(ir.IntType(1)(1))
 
-    def boxed(self, t: Any, value: Any) -> Any:
+    def boxed(self, t: Any, place: Any) -> Any:
         """As Numba's, but that the class of an array is looked up once a process."""
         api, b = self.api, self.builder
         if isinstance(t, types.BaseTuple):
@@ -249,15 +272,15 @@ class Direct(callwrapper.PyCallWrapper):
             outs = iter(self.outs if t is self.fndesc.restype else ())
             for k, part in enumerate(t):
                 target = next(outs, None) if _is_plain(part) else None
-                own = b.extract_value(value, k)
+                own = _part(b, place, k)
                 api.tuple_setitem(out, k, self.boxed(part, own) if target is None
                                   else self.array_object(part, own, target[1]))  # fmt: skip
             return out
         if isinstance(t, types.Array) and t.box_type is np.ndarray:
-            return self.array_object(t, value, None)
-        return api.from_native_return(t, value, self.environment)
+            return self.array_object(t, place, None)
+        return api.from_native_return(t, b.load(place), self.environment)
 
-    def array_object(self, t: Any, value: Any, target: Any) -> Any:
+    def array_object(self, t: Any, place: Any, target: Any) -> Any:
         """A new array, or the one that was copied to; by a function that results share."""
         b, object_ = self.builder, self.api.pyobj
         kind = self.context.get_value_type(t)
@@ -270,7 +293,6 @@ class Direct(callwrapper.PyCallWrapper):
             b.select(b.load(self.copied), b.load(target), none)
         )  # fmt: skip
         dtype = self.constant(numpy_support.as_dtype(t.dtype))
-        place = cgutils.alloca_once_value(b, value)
         return b.call(
             self.module.globals[name], [place, theirs, self.constant(np.ndarray), dtype]
         )
@@ -288,6 +310,49 @@ class Direct(callwrapper.PyCallWrapper):
                            whole(int(t.mutable)), dtype])  # fmt: skip
         self.context.nrt.decref(b, t, b.load(place))
         b.ret(out)
+
+
+def _fits(context: Any, b: Any, t: Any, made: Any, out: Any, span: Any) -> None:
+    """Have two arrays the same extents?  The beginning and end of the second are noted."""
+    word = ir.IntType(64)
+    made, out = (Parts(context, b, t, b.load(x)) for x in (made, out))
+    fits: Any = ir.IntType(1)(1)
+    size: Any = word(context.get_abi_sizeof(context.get_data_type(t.dtype)))
+    for axis in range(t.ndim):
+        fits = b.and_(fits, b.icmp_signed("==", made.extent(axis), out.extent(axis)))
+        size = b.mul(size, out.extent(axis))
+    start = b.ptrtoint(out.data, word)
+    b.store(start, span)
+    b.store(b.add(start, size), b.gep(span, [word(1)]))
+    b.ret(fits)
+
+
+def _copied(context: Any, b: Any, t: Any, made: Any, out: Any) -> None:
+    arrays = [context.make_array(t)(context, b, b.load(x)) for x in (made, out)]
+    copy(b, arrays[1], arrays[0])
+    b.ret(ir.IntType(1)(1))
+
+
+def _are_apart(b: Any, spans: Any, n: Any) -> None:
+    """Do none of n pairs of a beginning and an end overlap?"""
+    word = ir.IntType(64)
+
+    def read(k: Any) -> tuple[Any, Any]:
+        at = b.gep(spans, [b.shl(k, word(1))])
+        return b.load(at), b.load(b.gep(at, [word(1)]))
+
+    with cgutils.for_range(b, n) as one:
+        start, end = read(one.index)
+        with cgutils.for_range(b, one.index) as other:
+            first, last = read(other.index)
+            apart = b.or_(b.icmp_unsigned(">=", start, last), b.icmp_unsigned(">=", first, end))
+            with b.if_then(b.not_(apart), likely=False):
+                b.ret(ir.IntType(1)(0))
+    b.ret(ir.IntType(1)(1))
+
+
+def _part(b: Any, place: Any, k: int) -> Any:
+    return b.gep(place, [ir.IntType(32)(0), ir.IntType(32)(k)], inbounds=True)
 
 
 def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:

@@ -74,6 +74,43 @@ def test_second_process_compiles_nothing_and_edits_are_seen(tmp_path):
     assert "kernel" in Path(first[2]).read_text()  # the source is there to be read
 
 
+AFTER_LOADING = """
+import sys
+import numpy as np
+from numba import njit
+from numba.core.runtime import rtsys
+from jitad import jit_grad
+
+@njit
+def scaled(x):
+    return x * 2.0
+
+def f(x):
+    return np.sum(np.exp(x) * np.arange(3.0))
+
+g = jit_grad(f)
+first = g(np.zeros(3))
+print(rtsys._init)
+own = jit_grad(lambda x, k: np.sum(x**k))(first, int(sys.argv[1]))
+print(*first, *scaled(first), *own, *g(np.zeros(3)))
+"""
+
+
+def test_what_is_compiled_after_loading_works_as_ever(tmp_path):
+    """Loading leaves Numba's runtime uncompiled: whoever compiles asks for it."""
+    env = dict(os.environ, JITAD_CACHE_DIR=str(tmp_path))
+    env["PYTHONPATH"] = str(Path(jitad.__file__).parents[1])
+    (tmp_path / "program.py").write_text(AFTER_LOADING)
+    for power, compiled in (("2", "True"), ("3", "False")):
+        found = subprocess.run(
+            [sys.executable, tmp_path / "program.py", power], env=env, text=True, check=True,
+            capture_output=True, timeout=100,
+        ).stdout.split()  # fmt: skip
+        own = [int(power) * x ** (int(power) - 1) for x in (0.0, 1.0, 2.0)]
+        assert found[0] == compiled
+        assert [float(x) for x in found[1:]] == [0, 1, 2, 0, 2, 4, *own, 0, 1, 2]
+
+
 def test_damaged_files_and_writers_at_the_same_time(tmp_path):
     both = [_start(tmp_path), _start(tmp_path)]
     assert [_finish(p)[0] for p in both] == [VALUE, VALUE]

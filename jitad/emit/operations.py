@@ -1,0 +1,24 @@
+"""Which functions are the operators of a kernel's source?"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift, ast.RShift: operator.rshift, ast.Lt: operator.lt,
+    ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
+    ast.NotEq: operator.ne, ast.USub: operator.neg, ast.Invert: operator.invert,
+}  # fmt: skip
+
+OF_FLOATS: dict[type, Callable[..., Any]] = {
+    ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
+    ast.Div: ir.IRBuilder.fdiv,
+}  # fmt: skip
