@@ -25,6 +25,7 @@ from jitad.calls.kept import kernel_of
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import native_entry, of_types
+from jitad.calls.shortcuts import shortcut
 from jitad.calls.threads import asked
 from jitad.emit import capi, native
 from jitad.emit.callable import register
@@ -120,6 +121,10 @@ class Compiled:
     array([2., 4.])
     """
 
+    # Calling an object finds what is in this place of it, for functions in C without Python's help.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+
     def __init__(
         self, f: Callable[..., Any], fallback: bool | None = None,
         memory: float | Snapshots | None = None, parallel: bool | int = False,
@@ -143,8 +148,11 @@ class Compiled:
         self._into: Callable[..., Any] = self._slow_into
         self._entries_into: dict[Any, Callable[..., Any]] = {}
         self._like: tuple[Any, list[Any]] | None = None  # what `_fast` is for
+        self._shortcuts: dict[Any, Any] = {}
+        self.__call__ = self._call
 
-    def __call__(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+        """Any call; most do not come here (see `calls.shortcuts`)."""
         if out is _NOWHERE:
             return self._named(args, kwargs) if kwargs else self._fast(*args)
         if not self._outs:
@@ -305,6 +313,17 @@ class Compiled:
             self._named = self._entries[key]
         else:
             self._fast, self._like = self._entries[key], (key, list(map(stand_in, leaves)))
+            if key not in self._shortcuts:
+                self._shortcuts[key] = self._shortcut(s, structure, leaves)
+            self.__call__ = self._shortcuts[key] or self._call
+
+    def _shortcut(self, s: Specialisation, structure: Any, leaves: list[Any]) -> Any:
+        if s.from_types:
+            return None
+        pair = getattr(self.f, "operator", "") == "value_and_grad"
+        kind = "gradient" if pair else "all"
+        return shortcut(s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._call,
+                        kind if self._outs else None)  # fmt: skip
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,
