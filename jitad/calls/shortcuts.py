@@ -1,8 +1,8 @@
 """Which calls come to their kernel without any Python, and what do they rely on?
 
 Those whose arguments are the kernel's, in its order, before what it takes from around the function,
-and whose results are what the user gets.  What the entry looks up, functions and modules mostly, is here to be the very object that it was
-when the shortcut was made; where it isn't, the entry decides.
+and whose results are what the user gets.  What the entry looks up, functions and modules mostly,
+is to be the very object that it was when the shortcut was made; where it isn't, the entry decides.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from jitad.calls.entries import direct_results, is_constant, is_fixed, parameters, result_expression
+from jitad.calls.entries import (
+    Source,
+    direct_results,
+    is_constant,
+    is_fixed,
+    parameters,
+    result_expression,
+)
 from jitad.emit import native
 from jitad.errors import GuardMiss
 from jitad.structures import Structure
@@ -40,7 +47,7 @@ def shortcut(
     if not plain or traced.commits or parameters(traced) != [*arguments, *captured]:
         return None
     results = direct_results(traced)
-    whole = result_expression(traced.output.form, _Names())
+    whole = result_expression(traced.output.form, Source(function))
     single = whole == "r[0]"
     if not single and whole != f"({''.join(f'r[{k}], ' for k in range(len(results)))})":
         return None
@@ -69,13 +76,6 @@ def _class_of(t: Type) -> type:
     return np.dtype(t.dtype).type
 
 
-class _Names:
-    """Gives things that a result is made of names that are no part of the plain expressions."""
-
-    def name(self, prefix: str, value: Any) -> str:
-        return f"{prefix}_"
-
-
 class _Found:
     """What was found on the way to what a trace relies on."""
 
@@ -87,8 +87,9 @@ class _Found:
         self.reads: list[tuple[Any, Any]] = []
 
     def relied(self, classes: list[type]) -> native.Relied:
-        groups = (tuple(d.values()) for d in (self.functions, self.items, self.cells))
-        return native.Relied(classes, *groups, self.reads)
+        functions, items, cells = self.functions, self.items, self.cells
+        return native.Relied(classes, list(functions.values()), list(items.values()),
+                             list(cells.values()), self.reads)  # fmt: skip
 
     def rely(self, guard: Guard) -> None:
         """The guard holds as long as what is found now is found again."""

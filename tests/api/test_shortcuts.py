@@ -164,7 +164,7 @@ def test_names_that_are_bound_anew() -> None:
 
 
 def test_what_is_captured_is_read_anew(python: list[Any]) -> None:
-    """Numbers and arrays, of namespaces, modules, closures and defaults; Python sees other kinds."""
+    """Numbers and arrays of namespaces, modules, closures, defaults; other kinds by Python."""
     space = in_namespace(
         "import numpy as np\nimport numpy as settings\nrate, data = 2.0, np.ones(3)\n"
         "def f(x, shift=0.5):\n    return np.sum(rate * data * x + settings.offset + shift)\n"

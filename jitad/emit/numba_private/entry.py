@@ -13,8 +13,22 @@ from numba.np import numpy_support
 
 from jitad.emit.numba_private.arrays import _made, copy
 from jitad.emit.numba_private.layout import (
-    ARRAYS_ARE_MADE, DATA, DESCR, EXTENTS, FLAGS, ITEMS, LAYOUT_IS_KNOWN, LIST_ITEMS, NDIM, PLAIN,
-    SIZE, SMALL, TYPE, VALUE, field, new_array_object,
+    ARRAYS_ARE_MADE,
+    DATA,
+    DESCR,
+    EXTENTS,
+    FLAGS,
+    ITEMS,
+    LAYOUT_IS_KNOWN,
+    LIST_ITEMS,
+    NDIM,
+    PLAIN,
+    SIZE,
+    SMALL,
+    TYPE,
+    VALUE,
+    field,
+    new_array_object,
 )  # fmt: skip
 
 
@@ -265,8 +279,9 @@ class Direct(callwrapper.PyCallWrapper):
         size = b.mul(made.nitems, made.itemsize)
         with b.if_then(b.icmp_unsigned("<=", size, size.type(SMALL))):
             self.context.get_python_api(b).incref(dtype)  # which the new array takes over
-            out = new_array_object(b, class_, dtype, t.ndim, b.gep(
-                place, [ir.IntType(32)(0), ir.IntType(32)(made._datamodel.get_field_position("shape"))]))  # fmt: skip
+            at, whole = made._datamodel.get_field_position("shape"), ir.IntType(32)
+            extents = b.gep(place, [whole(0), whole(at)])
+            out = new_array_object(b, class_, dtype, t.ndim, extents)
             with b.if_then(cgutils.is_not_null(b, out), likely=True):
                 target = field(b, out, DATA, ir.IntType(8).as_pointer())
                 cgutils.raw_memcpy(b, target, made.data, made.nitems, made.itemsize)

@@ -12,7 +12,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
-from numpy._core import _multiarray_umath
+from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from jitad.emit.numba_private.declarations import declare
 
@@ -77,7 +77,7 @@ def _arrays_are_made() -> bool:
     take = ctypes.pythonapi.PyCapsule_GetPointer
     take.restype, take.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     table = take(_multiarray_umath._ARRAY_API, None)
-    address = (ctypes.c_void_p * (_NEW_AT + 1)).from_address(table)[_NEW_AT]
+    address = (ctypes.c_void_p * (_NEW_AT + 1)).from_address(table)[_NEW_AT] or 0
     whole, word, thing = ctypes.c_int, ctypes.c_void_p, ctypes.py_object
     make = ctypes.PYFUNCTYPE(thing, thing, thing, whole, word, word, word, whole, word)(address)
     dtype, extents = np.dtype("f8"), (ctypes.c_ssize_t * 2)(2, 3)

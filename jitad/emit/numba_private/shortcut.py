@@ -106,7 +106,7 @@ class Shortcut(callwrapper.PyCallWrapper):
         self.same(self.builder.select(cgutils.is_null(self.builder, given), none, given), defaults)
 
     def operands(self, args: Any, named: Any) -> tuple[Any, Any]:
-        """A tuple of what `Direct` takes, to be given up; the array for `out=` is the last, or null.
+        """A tuple of what `Direct` takes, to be given up, and the array for `out=`, or null.
 
         That is the caller's own where nothing is to be added.
         """
