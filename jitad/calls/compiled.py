@@ -186,7 +186,8 @@ class Compiled:
             if key not in self._entries_into:
                 s, structure, _ = key
                 made = python_entry(s.traced, s.kernel.dispatcher, self.f, structure, leaves,
-                                    self._slow_into, s.from_types, "gradient" if pair else "all")
+                                    self._slow_into, self._call, s.from_types,
+                                    "gradient" if pair else "all")  # fmt: skip
                 self._entries_into[key] = made or self._slow_into
             self._into = self._entries_into[key]
         return whole
@@ -306,8 +307,9 @@ class Compiled:
         key = (s, structure, tuple(map(type, leaves)))
         if key not in self._entries:
             made = python_entry(
-                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, s.from_types
-            )
+                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, self._call,
+                s.from_types,
+            )  # fmt: skip
             self._entries[key] = made or self._slow
         if kwargs:
             self._named = self._entries[key]
@@ -315,7 +317,7 @@ class Compiled:
             self._fast, self._like = self._entries[key], (key, list(map(stand_in, leaves)))
             if key not in self._shortcuts:
                 self._shortcuts[key] = self._shortcut(s, structure, leaves)
-            self.__call__ = self._shortcuts[key] or self._call
+            self.__call__ = self._shortcuts[key] or self._fast
 
     def _shortcut(self, s: Specialisation, structure: Any, leaves: list[Any]) -> Any:
         if s.from_types:

@@ -42,6 +42,30 @@ def python(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     yield calls
 
 
+def test_structures_take_one_frame(python: list[Any]) -> None:
+    """Arguments in structures are taken by an entry of their own, keywords by the general way."""
+    g = jit_grad(lambda p, a0=1.0: p["w"] * p["w"] * a0)
+    p = {"w": 3.0}
+    g(p)
+    del python[:]
+    assert isinstance(g.__call__, types.FunctionType)
+    assert g(p) == {"w": 6.0} and not python
+    assert g(p, a0=2.0) == {"w": 12.0} and len(python) == 1
+    assert g(p) == {"w": 6.0}
+    with pytest.raises(TypeError):
+        g(p, 1.0, 2.0)
+    with pytest.raises(TypeError):
+        g(p, other=2.0)
+    h = jit(lambda a0: a0["x"] * 2.0)
+    for _ in range(3):
+        assert h({"x": 1.0}) == h(a0={"x": 1.0}) == 2.0
+    out = {"w": np.empty(2)}
+    arrays = jit_grad(lambda p: np.sum(p["w"] * p["w"]))
+    for _ in range(3):
+        assert arrays({"w": np.ones(2)})["w"].tolist() == [2.0, 2.0]
+        assert arrays({"w": np.ones(2)}, out=out)["w"] is out["w"] and out["w"][0] == 2.0
+
+
 def settled(g: Any, *args: Any) -> Any:
     """The function, called until it has a shortcut for such arguments."""
     g(*args)
@@ -121,6 +145,11 @@ def test_kinds_of_arguments_are_told_apart() -> None:
         for other in (value, 2.0, value):
             got = f(other)
             assert got == (other / 3 if isinstance(other, float) else other)
+    inverse = settled(jit(lambda x: 1.0 / x), np.float64(2.0))
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            inverse(0.0)
+        assert inverse(np.float64(0.0)) == np.inf
     g = jit(lambda x: 2.0 * x)
     arrays = [X, X[::2], X.reshape(1, 3), X.astype(np.float32), np.ones(1), np.empty(0),
               np.asfortranarray(np.ones((2, 3)))]  # fmt: skip

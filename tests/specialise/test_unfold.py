@@ -119,3 +119,15 @@ def test_a_call_that_ends_at_once_is_not_made():
     g = jit_grad(determinant)
     g(np.eye(2), 2)
     assert g.tape("strides").count(" = if ") > 2 * g.tape("resolve").count(" = if ")
+
+
+def test_what_can_be_seen_happens_once(capfd):
+    def down(x, n):
+        print("at", n)
+        return x * x if n <= 0 else 0.5 * down(x, n - 1)
+
+    for g in (jit(down), jit_grad(down)):
+        for n in (0, 1, 2, 5):
+            capfd.readouterr()
+            g(3.0, n)
+            assert capfd.readouterr().out == "".join(f"at {k}\n" for k in range(n, -1, -1))
