@@ -16,6 +16,7 @@ from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
 from jitad.trace.trace import Traced, trace
+from tests.emit import running
 
 Function = Callable[..., Any]
 
@@ -45,10 +46,8 @@ def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     args = as_numbers(args)
     traced, made = kernel_of(f, *args)
-    space: dict[str, Any] = {}
-    exec(compile(made.source, "<emitted>", "exec"), space)
     with np.errstate(all="ignore"):
-        flat = space[made.name](*traced.arguments(f, args, {}))
+        flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
     return finish(traced, tuple(flat), f, args, {})
 
 

@@ -27,7 +27,7 @@ def call(s: Scope, e: Equation) -> None:
     row, (v,) = TABLE[e.op], e.outs
     text = row.emit.format(*(_operand(s, a) for a in e.ins), **e.params)
     if not is_array(v):
-        s.define(v, Expr(text))
+        s.name(v, Expr(text), any(map(is_array, e.ins)))
         return
     extents = _extents(s, e)
     name = s.new_name(v)

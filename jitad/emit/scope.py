@@ -37,6 +37,7 @@ class Loop:
 
     before: Page
 
+
 @dataclass(frozen=True)
 class Unused:
     """A buffer that nothing was pushed on so far: where it was made, and the line that did."""
@@ -45,7 +46,6 @@ class Unused:
     indent: int
     line: Page
     dtype: str
-
 
 
 class Scope:
@@ -120,10 +120,11 @@ class Scope:
         else:
             self.name(v, e)
 
-    def name(self, v: Var, e: Expr) -> str:
+    def name(self, v: Var, e: Expr, reads: bool = False) -> str:
+        """Give the value a name; `reads`: it comes from memory, as what has elements in it does."""
         text = self.new_name(v)
         line = f"{text} = {e.text}"
-        if "[" in line or "load(" in line:  # memory, which the nest right before may write
+        if reads or "[" in line or "load(" in line:  # which the nest right before may write
             self.page.write(line)
         else:
             self.early([line])

@@ -5,14 +5,16 @@ of the values depends on no direction.  An inner loop is taken apart into the pa
 in all iterations of the loop around it and the part that varies (`varying.py`): the first comes to
 stand in front of the loop around, and keeps in arrays, a place an iteration, what the second needs
 and would not rather compute again.  That is chosen by a minimum cut, as records of reverse sweeps
-are; where the records are many beside what they save, the loop stays in one.  So forward mode
-over several chunks linearises first, and then runs the linear part only.
+are; where the records are many beside what they save, or may be larger than any array there is (a
+number for each pair of two loops), the loop stays in one.  So forward mode over several chunks
+linearises first, and then runs the linear part only.
 Source: loop distribution, Kennedy & McKinley 1990; linearisation, Radul et al. 2023 (*You Only
 Linearize Once*).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
 
@@ -140,6 +142,9 @@ class _Apart:
         self.defined = self.inside | set(body.params)
         self.inside -= {v for e in body.equations for v in e.outs}  # those come along
         self.lengths: dict[Atom, Equation] = {}
+        self.counts: dict[Atom, Atom] = {}  # extents that are lengths of loops -> their trip counts
+        around = [*free_vars(body), *body.params]
+        self.arrays = [Counter(v.shape) for v in around if isinstance(v.type, Array)]
 
     def block(self, equations: list[Equation]) -> list[Equation]:
         out: list[Equation] = []
@@ -162,7 +167,7 @@ class _Apart:
         kept = self.kept([params[k] for k in fixed], same, equations, ends)
         if kept is None or (kept and step != lit(1)) or (
             kept and _work(e, same) < _SAVED * sum(map(self.size, kept))
-        ):  # fmt: skip
+        ) or not all(self.has_room(count, *v.shape) for v in kept):  # fmt: skip
             self.refused.add(id(e))
             return [e]
         if len(ends) == len(params) and not kept:
@@ -201,6 +206,7 @@ class _Apart:
             return lit(max(int(count.value), 0))
         if count not in self.lengths:
             made = Equation("maximum", (count, lit(0)), (Var(INT),))
+            self.counts[made.outs[0]] = count
             if count in self.defined:
                 before.append(made)
                 self.inside.add(made.outs[0])
@@ -324,6 +330,12 @@ class _Apart:
         if v in self.varying.family or not v.shape or self.inside.intersection(v.shape):
             return INFINITE
         return prod(max(int(d.value), 1) if isinstance(d, Lit) else _SOME for d in v.shape)
+
+
+    def has_room(self, *extents: Atom) -> bool:
+        """Is a record of these extents one of a single loop, or no larger than some array?"""
+        unknown = Counter(self.counts.get(n, n) for n in extents if not isinstance(n, Lit))
+        return unknown.total() < 2 or any(unknown <= shape for shape in self.arrays)
 
 
 def _place(index: Var, start: Atom) -> tuple[Var, list[Equation]]:

@@ -312,11 +312,11 @@ class Region:
         before = [(w, w.read()) for w, _ in self.undone]
         try:
             for w, value in self.undone:
-                w.assign(MISSING if value is UNSET else value)
+                put(w, value)
             yield
         finally:
             for w, value in before:
-                w.assign(MISSING if value is UNSET else value)
+                put(w, value)
 
     def drop(self) -> None:
         """Forget the block, undo what was written."""
@@ -335,6 +335,11 @@ class Region:
 def assign(w: Write, value: Any) -> None:
     """Write to a place once more, noted in the present frame."""
     journals.record(w.target, w.slot, w.read(), w.read, w.assign)
+    put(w, value)
+
+
+def put(w: Write, value: Any) -> None:
+    """Let a place hold a value, without a note of it."""
     w.assign(MISSING if value is UNSET else value)
 
 

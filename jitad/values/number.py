@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.unloaded import loaded
 
@@ -157,8 +156,9 @@ def _binary(name: str) -> tuple[Operator, Operator]:
 def _usual(number: np.generic) -> np.generic:
     """A number of NumPy's that tapes have; not one of 16 bits, in which rules would be rounded."""
     if isinstance(number, _STRANGE):
-        raise JitadTypeError(f"numbers of NumPy's {number.dtype} are not supported on traced or "
-                             "differentiated values", None, "Convert it: float(x).")  # fmt: skip
+        from jitad.values.kind import check_dtype  # which knows where the user's program is
+
+        check_dtype(number)
     return number
 
 

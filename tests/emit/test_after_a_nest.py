@@ -1,4 +1,6 @@
-"""Are loop nests joined only where one follows the other in the same body?"""
+"""Are loop nests joined only where one follows the other in the same body, and does what reads
+the memory that a nest writes wait for it?
+"""
 
 from __future__ import annotations
 
@@ -29,9 +31,27 @@ def under_a_condition(x):
     return np.sum(b * b)
 
 
+def place(x):
+    """A number that a library function takes from the array."""
+    return x * np.searchsorted(x * np.arange(1.0, 9.0), 3.0)
+
+
+def between(x):
+    return np.interp(3.0 * x, x * np.arange(1.0, 9.0), np.cos(np.arange(8.0)) * x)
+
+
+def volume(x):
+    return np.linalg.det(x * np.arange(1.0, 5.0).reshape(2, 2) + np.eye(2))
+
+
+def size(x):
+    return np.linalg.slogdet(x * np.arange(1.0, 5.0).reshape(2, 2) + 3.0 * np.eye(2))[1]
+
+
 @pytest.mark.parametrize(
     ("f", "args"),
-    [(powers, (0.8, 5)), (powers, (0.8, 0)), (products, (0.8,)), (under_a_condition, (0.8,)),
+    [(place, (0.8,)), (between, (0.8,)), (volume, (0.8,)), (size, (0.8,)), (powers, (0.8, 5)),
+     (powers, (0.8, 0)), (products, (0.8,)), (under_a_condition, (0.8,)),
      (under_a_condition, (-0.8,))],
 )  # fmt: skip
 def test_nests_after_a_loop_or_branch(f, args) -> None:

@@ -9,7 +9,7 @@ from jitad.tape.ir import walk
 from jitad.tape.types import INT
 from jitad.values.number import o
 from tests.specialise.passes import keeps
-from tests.specialise.tapes import IV, V, for_, if_, tape_of, while_
+from tests.specialise.tapes import IV, M, V, for_, if_, tape_of, while_
 
 A, X = np.array([0.5, 0.7, 1.1, 1.3]), np.array([1.0, -2, 3, 4])
 POINTS = [(A, X, 3), (A, X, 1), (A, X, 0), (A, X, -2), (A[:0], X[:0], 2), (A[:1], X[:1], 2)]
@@ -71,10 +71,30 @@ def test_an_inner_loop_that_is_all_the_same():
 def test_a_loop_in_an_inner_loop():
     def inner(b, r, a, x, s):
         return of_elements(b, x, s, lambda i, s: of_elements(
-            b, a, 0.0, lambda j, t: dear(o.load(a, j) * o.load(x, i)) * s))  # fmt: skip
+            b, a, 0.0, lambda j, t: dear(o.load(a, j) * o.load(x, i)) * s, 0, 3))  # fmt: skip
 
-    after = keeps(once, rounds_of(inner), *POINTS)
+    after = keeps(once, rounds_of(inner), *POINTS[:4])
     assert deep(after, "exp") == 2 and deep(after, "mul") == 3
+
+
+@pytest.mark.parametrize("there_is_a_matrix", [False, True])
+def test_a_number_for_each_pair(there_is_a_matrix):
+    """Room for n * n numbers is a surprise where all arrays have n, but not where one has n * n."""
+    def f(b, a, m, rounds):
+        n, k = m.shape
+
+        def of_pair(i, j, t):
+            return dear(o.load(m, i, j) if there_is_a_matrix else o.load(a, i) * o.load(a, j)) * t
+
+        def each(i, s):
+            return for_(b, 0, 1, k, [s], lambda j, t: [of_pair(i, j, t)])[0]
+
+        return tuple(for_(b, 0, 1, rounds, [1.0], lambda r, s: [
+            for_(b, 0, 1, n, [s], lambda i, s: [each(i, s)])[0]]))  # fmt: skip
+
+    tape = tape_of([("a", V), ("m", M), ("rounds", INT)], f)
+    after = keeps(once, tape, (A, A[:, None] + X, 3), (A, A[:, None] + X, 0))
+    assert deep(after, "exp") == (2 if there_is_a_matrix else 3)
 
 
 def test_an_array_on_its_way_of_which_elements_are_read():

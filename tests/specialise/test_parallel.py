@@ -26,6 +26,7 @@ from jitad.tape.ir import Tape, walk
 from jitad.trace.trace import trace
 from tests import truth
 from tests.catalogue.entry import Program
+from tests.emit.running import plain
 from tests.programs import PROGRAMS, USERS
 from tests.specialise.loops import DIVIDED, ORDERED
 
@@ -64,12 +65,11 @@ def backwards(
 
 
 def run(made: Any, values: list[Any]) -> tuple[Any, ...]:
-    space: dict[str, Any] = {}
-    exec(compile(made.source, "<emitted>", "exec"), space)
-    if "spread" in space:
-        space["spread"] = backwards
+    f = plain(made.source, made.name)
+    if "spread" in f.__globals__:
+        f.__globals__["spread"] = backwards
     with np.errstate(all="ignore"):
-        return space[made.name](*values)
+        return f(*values)
 
 
 def recorded(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
