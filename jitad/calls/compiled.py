@@ -9,6 +9,7 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -164,6 +165,12 @@ class Compiled:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it was made of: another process finds its kernels on disk."""
+        memory = math.inf if self.memory is None else self.memory
+        parallel = False if self.threads is None else self.threads or True
+        return type(self), (self.f, self.fallback, memory, parallel)
 
     # -- calling --------------------------------------------------------------------------------
 

@@ -6,7 +6,9 @@ plain function, or written by hand.
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import sys
 import threading
 import types
@@ -20,6 +22,7 @@ import pytest
 from jitad import JitadError, jit, jit_grad, jit_value_and_grad
 from jitad.calls.compiled import Compiled
 from jitad.emit.numba_private import layout
+from kernels.rosenbrock import objective
 
 pytestmark = pytest.mark.skipif(
     not layout.LAYOUT_IS_KNOWN, reason="objects are laid out otherwise"
@@ -337,6 +340,17 @@ def test_functions_that_nobody_holds_go() -> None:
     gone = make()
     gc.collect()
     assert gone() is None
+
+
+def test_functions_that_were_called_can_be_pickled() -> None:
+    """As those were that had not been: what they are made of goes, not what a call has found."""
+    for make in (jit_grad, jit, jit_value_and_grad):
+        g = settled(make(objective, memory=1e9, parallel=2), X)
+        for other in (pickle.loads(pickle.dumps(g)), copy.copy(g), copy.deepcopy(g)):
+            assert repr(other(X)) == repr(g(X)) and repr(other) == repr(g)
+            assert (other.memory, other.threads) == (g.memory, g.threads)
+    plain = pickle.loads(pickle.dumps(jit(objective)))
+    assert (plain.memory, plain.threads) == (None, None)
 
 
 def test_threads_call_at_once() -> None:
