@@ -320,16 +320,14 @@ def python_entry(
 ) -> Callable[..., Any] | None:  # fmt: skip
     """A function for arguments of exactly this structure and types; all others go to `slow`.
 
-    `structure` and `leaves` are those of `(args, kwargs)`.  The entry is called as the function
-    itself is where there are no keyword arguments, and hands calls that have some to `general`; if
-    it is made for keyword arguments, it is called with `(args, kwargs)`.  With `into` it is
-    called with `out` before them: `"gradient"` says that `out` is for the second of two results.
-    None if this can't be done in the kernel's direct way.
+    `structure` and `leaves` are those of `(args, kwargs)`.  The entry is called as the function is,
+    calls with keywords go to `general`; made for keywords, it is called with `(args, kwargs)`.
+    With `into` it is called with `out` before them: `"gradient"` says that `out` is for the second
+    of two results.  None if this can't be done in the kernel's direct way.
     """
     s = Source(
-        function, bool(structure.children[1].keys), slow=slow, general=general,
-        GuardMiss=GuardMiss, kernel=kernel, absent=ABSENT, LOOKUP=LOOKUP, finish=finish,
-        traced=traced, F=function,
+        function, bool(structure.children[1].keys), slow=slow, general=general, kernel=kernel,
+        GuardMiss=GuardMiss, LOOKUP=LOOKUP, absent=ABSENT, finish=finish, traced=traced, F=function
     )  # fmt: skip
     s.no_ones = from_types
     direct = None if from_types else native.direct(kernel, traced.tape.body.params)
