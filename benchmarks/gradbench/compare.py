@@ -5,7 +5,7 @@ ratio of the fastest calls, which other work on the machine disturbs least, the 
 nothing known of the types (tracing and compiling, if the disk cache is empty), the largest
 difference of the results over their largest number, and the memory that a call touches at its peak,
 beyond what was held before it. The loop of calls is Python for jitad, C++ for the other; both
-allocate their results.
+allocate their results. Times are the processor's, which other programs on the machine add less to.
 
     python -m benchmarks.gradbench --compare [eval ...] [--sizes small medium] [--seconds 1]
     python -m benchmarks.gradbench --compare [eval ...] --large         # several times medium
@@ -86,7 +86,8 @@ def line(name: str, function: str, size: str, f: Function, seconds: float) -> tu
     pairs = zip(hand.results, like, strict=True)
     difference = max((error(np.asarray(a), np.asarray(b)) for a, b in pairs), default=inf)
     times = interleaved(
-        {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(1)}, 25, seconds
+        {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(1)}, 25, seconds,
+        time.process_time,
     )
     # ctypes takes a microsecond a call: where calls are short, the loop is in C++
     fastest = min(times["C++"])

@@ -9,6 +9,7 @@ specialised and emitted first.  What a trace relied on is checked at every call 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from jitad.calls.kept import kernel_of
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import native_entry, of_types
+from jitad.calls.shortcuts import shortcut
 from jitad.calls.threads import asked
 from jitad.emit import capi, native
 from jitad.emit.callable import register
@@ -120,6 +122,10 @@ class Compiled:
     array([2., 4.])
     """
 
+    # Calling an object finds what is in this place of it, for functions in C without Python's help.
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+    __call__: Callable[..., Any]
+
     def __init__(
         self, f: Callable[..., Any], fallback: bool | None = None,
         memory: float | Snapshots | None = None, parallel: bool | int = False,
@@ -143,8 +149,11 @@ class Compiled:
         self._into: Callable[..., Any] = self._slow_into
         self._entries_into: dict[Any, Callable[..., Any]] = {}
         self._like: tuple[Any, list[Any]] | None = None  # what `_fast` is for
+        self._shortcuts: dict[Any, Any] = {}
+        self.__call__ = self._call
 
-    def __call__(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+        """Any call; most do not come here (see `calls.shortcuts`)."""
         if out is _NOWHERE:
             return self._named(args, kwargs) if kwargs else self._fast(*args)
         if not self._outs:
@@ -156,6 +165,12 @@ class Compiled:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it was made of: another process finds its kernels on disk."""
+        memory = math.inf if self.memory is None else self.memory
+        parallel = False if self.threads is None else self.threads or True
+        return type(self), (self.f, self.fallback, memory, parallel)
 
     # -- calling --------------------------------------------------------------------------------
 
@@ -178,7 +193,8 @@ class Compiled:
             if key not in self._entries_into:
                 s, structure, _ = key
                 made = python_entry(s.traced, s.kernel.dispatcher, self.f, structure, leaves,
-                                    self._slow_into, s.from_types, "gradient" if pair else "all")
+                                    self._slow_into, self._call, s.from_types,
+                                    "gradient" if pair else "all")  # fmt: skip
                 self._entries_into[key] = made or self._slow_into
             self._into = self._entries_into[key]
         return whole
@@ -298,13 +314,25 @@ class Compiled:
         key = (s, structure, tuple(map(type, leaves)))
         if key not in self._entries:
             made = python_entry(
-                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, s.from_types
-            )
+                s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._slow, self._call,
+                s.from_types,
+            )  # fmt: skip
             self._entries[key] = made or self._slow
         if kwargs:
             self._named = self._entries[key]
         else:
             self._fast, self._like = self._entries[key], (key, list(map(stand_in, leaves)))
+            if key not in self._shortcuts:
+                self._shortcuts[key] = self._shortcut(s, structure, leaves)
+            self.__call__ = self._shortcuts[key] or self._fast
+
+    def _shortcut(self, s: Specialisation, structure: Any, leaves: list[Any]) -> Any:
+        if s.from_types:
+            return None
+        pair = getattr(self.f, "operator", "") == "value_and_grad"
+        kind = "gradient" if pair else "all"
+        return shortcut(s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._call,
+                        kind if self._outs else None)  # fmt: skip
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,

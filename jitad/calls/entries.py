@@ -315,18 +315,19 @@ def asked(
 
 def python_entry(
     traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
-    slow: Callable[..., Any], from_types: bool = False, into: str | None = None,
+    slow: Callable[..., Any], general: Callable[..., Any], from_types: bool = False,
+    into: str | None = None,
 ) -> Callable[..., Any] | None:  # fmt: skip
     """A function for arguments of exactly this structure and types; all others go to `slow`.
 
-    `structure` and `leaves` are those of `(args, kwargs)`.  The entry is called as the function
-    itself is where there are no keyword arguments, else with `(args, kwargs)`.  With `into` it is
-    called with `out` before them: `"gradient"` says that `out` is for the second of two results.
-    None if this can't be done in the kernel's direct way.
+    `structure` and `leaves` are those of `(args, kwargs)`.  The entry is called as the function is,
+    calls with keywords go to `general`; made for keywords, it is called with `(args, kwargs)`.
+    With `into` it is called with `out` before them: `"gradient"` says that `out` is for the second
+    of two results.  None if this can't be done in the kernel's direct way.
     """
     s = Source(
-        function, bool(structure.children[1].keys), slow=slow, GuardMiss=GuardMiss, kernel=kernel,
-        absent=ABSENT, LOOKUP=LOOKUP, finish=finish, traced=traced, F=function,
+        function, bool(structure.children[1].keys), slow=slow, general=general, kernel=kernel,
+        GuardMiss=GuardMiss, LOOKUP=LOOKUP, absent=ABSENT, finish=finish, traced=traced, F=function
     )  # fmt: skip
     s.no_ones = from_types
     direct = None if from_types else native.direct(kernel, traced.tape.body.params)
@@ -350,12 +351,14 @@ def python_entry(
                *(f"    {line}" for line in run)]  # fmt: skip
     if named.keys:
         head, again = "args, kwargs", "*args, **kwargs"
-        take = [f"{args} = args"] if names else []
+        take, otherwise = [f"{args} = args"] if names else [], []
     else:  # a call may give fewer arguments, or more
-        head = ", ".join([*(f"{n}=absent" for n in names), "*more"])
+        own = [*(f"{n}=absent" for n in names), "/"] if names else []
+        head = ", ".join([*own, "*more", "**named"])
         again = f"*[a for a in {args} if a is not absent], *more"
         take = [f"args = {args}"] if any("(F, args" in t for t in tests) else []
-        tests.insert(0, "not more")
+        tests.insert(0, "not (more or named)")
+        otherwise = ["    if named:", f"        return general({again}, **named)"]
     lines = [
         f"def entry({head}):",
         "    try:",
@@ -368,6 +371,7 @@ def python_entry(
         *(f"            {line}" for line in run),
         "        except GuardMiss:",
         "            pass",
+        *otherwise,
         f"    return slow({again})",
     ]
     return s.run(lines, traced.tape.name)

@@ -21,7 +21,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
@@ -32,11 +32,14 @@ import numpy as np
 
 from jitad.emit import cachefiles, libm, numba_private
 from jitad.emit.capi import address
+from jitad.emit.numba_private import IN_CELL, ITSELF, Relied
 from jitad.emit.pages import keep_what_is_freed
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
-__all__ = ["address", "call", "compile", "direct"]
+__all__ = [
+    "IN_CELL", "ITSELF", "Relied", "address", "call", "compile", "direct", "shortcut",
+]  # fmt: skip
 
 # What a kernel's machine code is made from, beside its source.
 _MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
@@ -99,6 +102,15 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
     told apart.  What it gives for anything else is NotImplemented.
     """
     return numba_private.direct(dispatcher, _signature(params))
+
+
+def shortcut(
+    dispatcher: Any, params: Sequence[Var], relied: Relied, general: Callable[..., Any],
+    miss: type[BaseException], single: bool, out: bool,
+) -> Any:  # fmt: skip
+    """A builtin function that does all of a call, while `relied` holds: see `numba_private`."""
+    signature = _signature(params)
+    return numba_private.shortcut(dispatcher, signature, relied, general, miss, single, out)
 
 
 def call(dispatcher: Any, params: Sequence[Var], values: Sequence[Any]) -> Any:

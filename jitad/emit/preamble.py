@@ -108,6 +108,8 @@ fmax = _plain("fmax", np.fmax)
 fmin = _plain("fmin", np.fmin)
 pow = _plain("pow", _power)
 
+product_fits = _plain("product_fits", TABLE["product_fits"].evaluate)
+
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
 fadd = _plain("fadd", lambda a, b: a + b)  # a sum whose order is free: it vectorises

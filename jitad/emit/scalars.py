@@ -306,6 +306,19 @@ def _quotient(s: Site, x: Value, d: Value, inverse: Value, scale: Value) -> Valu
     return s.b.fmul(s.b.select(sound, better, guess), scale)
 
 
+def _product_fits(s: Site, x: Value, y: Value) -> Value:
+    both = ir.LiteralStructType([x.type, ir.IntType(1)])
+    fnty = ir.FunctionType(both, [x.type, y.type])
+    name = f"llvm.smul.with.overflow.i{x.type.width}"
+    pair = s.b.call(numba_private.declare(s.b.module, fnty, name, ()), [x, y])
+    return s.b.not_(s.b.extract_value(pair, 1))
+
+
+def _word(*ts: Type) -> Type | None:
+    whole = (types.Integer, types.Boolean)
+    return types.int64 if all(isinstance(types.unliteral(t), whole) for t in ts) else None
+
+
 def _where(s: Site, c: Value, a: Value, b: Value) -> Value:
     return s.b.select(s.less("!=", c, s.const(0)), a, b)
 
@@ -348,6 +361,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "fadd": (_number, None, _fadd),
     "plus": (_number, None, _plus),
     "where": (lambda c, a, b: _number(a, b), None, _where),
+    "product_fits": (_word, _bool, _product_fits),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

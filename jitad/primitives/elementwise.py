@@ -310,6 +310,9 @@ for _name, _sign, _operator, _ufunc in (
     _code = "{0} " + _sign + " {1}"
     _type = arithmetic if "shift" in _name else bitwise
     _binary(_name, _operator, _code, infer=_type, numpy=_ufunc)
+# Is the product of two integers below 2**63 in magnitude?
+_binary("product_fits", lambda a, b: -(2**63) <= int(a) * int(b) < 2**63,
+        "product_fits({0}, {1})", infer=boolean)  # fmt: skip
 # Of a Python bool the result is an int, of NumPy's a bool.
 _row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
      numpy=np.invert)  # fmt: skip

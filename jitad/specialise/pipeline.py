@@ -34,6 +34,7 @@ from jitad.specialise.remake import remake
 from jitad.specialise.reshapes import reshapes
 from jitad.specialise.resolve import resolve
 from jitad.specialise.returned import returned
+from jitad.specialise.roots import roots
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
@@ -65,6 +66,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("reshapes", reshapes),
     ("products", products),
     ("narrow", narrow),
+    ("roots", roots),
     ("fold", simplify),
     ("shifts", shifts),
     ("quotients", quotients),

@@ -7,21 +7,25 @@ calls, what they share is computed once, and derivatives go through them as thro
 
 Of small functions that do call themselves, once the derivatives are there, each goes two steps at a
 time (`strides`): half of the calls are gone, with what they hand over, and what is the same in
-all calls is looked at once in two.
+all calls is looked at once in two.  A call that would end at once is not made: whether it does is
+asked where it stands, and what it gives is computed there.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from jitad.primitives import TABLE
 from jitad.specialise.affine import AffineBuilder
 from jitad.tape.copy import begin, copy_block
 from jitad.tape.dead import remove_dead
 from jitad.tape.flow import closure
-from jitad.tape.ir import Atom, Block, Tape, walk
+from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var, walk
+from jitad.tape.types import Scalar
 
 _MOST = 1000  # equations that a tape may always grow by; else to twice of what there are
 _SMALL = 150  # equations of a function that goes two steps at a time
+_LITTLE = 50  # equations that say whether a call ends at once, and what it gives then
 
 
 def unfold(tape: Tape) -> Tape:
@@ -60,8 +64,45 @@ def strides(tape: Tape) -> Tape:
     for name, t in tape.functions.items():
         calls = _called(t.body)
         small = calls == [name] and sum(1 for _ in walk(t.body)) <= _SMALL
-        functions[name] = Tape(t.name, _copied(t.body, {name: t.body}), t.pos) if small else t
+        if small:
+            t = Tape(t.name, _copied(t.body, {name: t.body}, _ending(t.body)), t.pos)
+        functions[name] = t
     return Tape(tape.name, tape.body, tape.pos, functions)
+
+
+def _ending(body: Block) -> Block | None:
+    """What a function that calls itself does where it ends at once, and a call of it where not.
+
+    None unless a condition decides that, and finding out is little work.
+    """
+    if not body.equations or body.equations[-1].op != "if":
+        return None
+    *before, last = body.equations
+    ends = [not _called(inner) for inner in last.blocks]
+    work = len(before) + sum(1 for inner in last.blocks if not _called(inner) for _ in walk(inner))
+    if sum(ends) != 1 or work > _LITTLE or not all(map(_may_be_repeated, before)):
+        return None
+    own = next(e for e in walk(body) if e.op in ("call", "act"))
+    results = tuple(Var(r.type, r.shape) for r in body.results)
+    again = tuple(Var(r.type, r.shape) for r in body.results)
+    call = Equation(own.op, tuple(body.params), again, dict(own.params), (), own.pos)
+
+    def branch(inner: Block, end: bool) -> Block:
+        if not end:
+            return Block([], [call], list(again))
+        given = dict(zip(last.outs, inner.results, strict=True))
+        return Block([], inner.equations, [given.get(r, r) for r in body.results])  # type: ignore[arg-type]
+
+    asked = Equation("if", last.ins, results, dict(last.params),
+                     tuple(map(branch, last.blocks, ends)), last.pos)  # fmt: skip
+    return Block(body.params, [*before, asked], list(results))
+
+
+def _may_be_repeated(e: Equation) -> bool:
+    """A check, or numbers computed without any effect: the call does it again."""
+    if e.op in STRUCTURED or not all(isinstance(v.type, Scalar) for v in e.outs):
+        return False
+    return e.op == "check" or not TABLE[e.op].effect
 
 
 def _called(body: Block) -> list[str]:
@@ -71,13 +112,19 @@ def _called(body: Block) -> list[str]:
 class _Unfolding(AffineBuilder):
     """Appends what functions do, instead of their calls; of one that calls itself, one step."""
 
-    def __init__(self, plain: dict[str, Block]) -> None:
+    def __init__(self, plain: dict[str, Block], ending: Block | None = None) -> None:
         super().__init__()
-        self.plain = plain
+        self.plain, self.ending = plain, ending
         self.open: set[str] = set()
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
         name = params["function"] if op in ("call", "act") else ""
+        if name in self.open and self.ending is not None:
+            body, self.ending = self.ending, None
+            env = dict(zip(body.params, ins, strict=True))
+            out = copy_block(self, body, env, effects=not params.get("quiet", False))
+            self.ending = body
+            return tuple(out)
         if name not in self.plain or name in self.open:
             return super().emit(op, *ins, **params)
         body = self.plain[name]
@@ -88,8 +135,8 @@ class _Unfolding(AffineBuilder):
         return tuple(out)
 
 
-def _copied(body: Block, plain: dict[str, Block]) -> Block:
-    b = _Unfolding(plain)
+def _copied(body: Block, plain: dict[str, Block], ending: Block | None = None) -> Block:
+    b = _Unfolding(plain, ending)
     env = begin(b, body)
     new = b.blocks[0]
     new.results = copy_block(b, body, env)

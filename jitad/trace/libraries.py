@@ -17,5 +17,6 @@ def is_library_thing(thing: type | ModuleType) -> bool:
 def is_library_module(module: ModuleType) -> bool:
     file = getattr(module, "__file__", None)
     if file is None:
-        return module.__name__ != "__main__"
+        # built in, or frozen; what was made by hand is the user's
+        return module.__spec__ is not None and module.__name__ != "__main__"
     return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file

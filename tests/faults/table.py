@@ -21,6 +21,8 @@ ABREAST, CHAINS = "jitad/specialise/abreast.py", "jitad/specialise/chains.py"
 STRIPS = ("tests/specialise/test_abreast.py",)
 BODY = "jitad/emit/numba_private/body.py"
 ENTRY, DIRECT = "jitad/emit/numba_private/entry.py", ("tests/emit/test_direct.py",)
+PLACES = "jitad/emit/numba_private/layout.py"
+SHORTCUT, SHORT = "jitad/emit/numba_private/shortcut.py", ("tests/api/test_shortcuts.py",)
 TRANSLATED, KEPT = ("tests/emit/native/test_translate.py",), ("tests/api/test_kept.py",)
 SHARED = ("tests/emit/native/test_shared.py",)
 TURNING = ("tests/specialise/test_layout.py",)
@@ -217,8 +219,19 @@ FAULTS: tuple[Fault, ...] = (
           "what a condition guards is read all the same", TRANSLATED),
     Fault("jitad/calls/kept.py", "{e.op} {ins} {params} {self", "{e.op} {ins} {self",
           "sums along two axes are one kernel to a later process", KEPT),
-    Fault(ENTRY, "_PLAIN = 0x0501", "_PLAIN = 0x0500",
+    Fault(PLACES, "PLAIN = 0x0501", "PLAIN = 0x0500",
           "an array with steps goes straight into a kernel for contiguous ones", DIRECT),
+    Fault(SHORTCUT, "self.each(_ITEMS, 3,", "self.each(_CELLS, 2, lambda *_: None) or (0,",
+          "names that are bound anew are not seen", SHORT),
+    Fault(SHORTCUT, 'self.expect(b.icmp_unsigned("==", now, class_), operands)', "pass",
+          "an int goes where a float is expected, or a NumPy number", SHORT),
+    Fault(SHORTCUT, "            api.incref(only)\n", "", "a result is freed too early", SHORT),
+    Fault("jitad/specialise/roots.py", "above = op in (\"lt\", \"ge\")", "above = False",
+          "a comparison of a root is another at its bound", ("tests/specialise/test_roots.py",)),
+    Fault("jitad/specialise/roots.py", 'or (op in ("lt", "le") and not signs.holds(x))', "",
+          "negative numbers have small roots", ("tests/specialise/test_roots.py",)),
+    Fault("jitad/specialise/unfold.py", 'return e.op == "check" or not TABLE[e.op].effect',
+          "return True", "prints happen twice before a call", ("tests/specialise/test_unfold.py",)),
     Fault(RESOLVE, "        inner[v] = env[v]\n", "        pass\n",
           "a function under an operator loses what it takes from outside"),
     # -- functions with rules

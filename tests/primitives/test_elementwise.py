@@ -94,6 +94,7 @@ ON_INTEGERS = {
     "lshift": lambda a, b: a << b,
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
+    "product_fits": lambda a, b: abs(a * b) < 2**63,
 }
 # rescale and quotient: specialise
 TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient",

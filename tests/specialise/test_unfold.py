@@ -85,3 +85,49 @@ def test_two_calls_of_itself_stay_two():
     g = jit_grad(tree)
     for n in (0, 1, 2, 7):
         assert g(3.0, n) == pytest.approx(6.0 * by_hand(n))
+
+
+def test_a_call_that_ends_at_once_is_not_made():
+    """Values by hand, whichever step is the last."""
+
+    def sums(a, n, k):
+        if k >= n:
+            return 1.0 + a[k]
+        return a[k] * sums(a, n, k + 1) + sums(a, n, k + 2) if k + 2 <= n else sums(a, n, k + 1)
+
+    def by_hand(a, n, k):
+        if k >= n:
+            return 1.0 + a[k], {k: 1.0}
+        value, slope = by_hand(a, n, k + 1)
+        if k + 2 > n:
+            return value, slope
+        other, more = by_hand(a, n, k + 2)
+        out = {j: a[k] * s for j, s in slope.items()}
+        for j, s in more.items():
+            out[j] = out.get(j, 0.0) + s
+        out[k] = out.get(k, 0.0) + value
+        return a[k] * value + other, out
+
+    a = np.linspace(0.5, 1.5, 9)
+    for n in range(9):
+        value, slope = by_hand(a, n, 0)
+        assert jit(sums)(a, n, 0) == pytest.approx(value, rel=1e-14)
+        wanted = [slope.get(j, 0.0) for j in range(9)]
+        np.testing.assert_allclose(jit_grad(sums)(a, n, 0), wanted, rtol=1e-13)
+    with pytest.raises(IndexError):
+        jit(sums)(a, 9, 0)
+    g = jit_grad(determinant)
+    g(np.eye(2), 2)
+    assert g.tape("strides").count(" = if ") > 2 * g.tape("resolve").count(" = if ")
+
+
+def test_what_can_be_seen_happens_once(capfd):
+    def down(x, n):
+        print("at", n)
+        return x * x if n <= 0 else 0.5 * down(x, n - 1)
+
+    for g in (jit(down), jit_grad(down)):
+        for n in (0, 1, 2, 5):
+            capfd.readouterr()
+            g(3.0, n)
+            assert capfd.readouterr().out == "".join(f"at {k}\n" for k in range(n, -1, -1))

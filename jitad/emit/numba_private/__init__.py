@@ -43,12 +43,14 @@ from jitad.emit.numba_private.disk import ContentCache
 from jitad.emit.numba_private.entry import direct
 from jitad.emit.numba_private.parts import Spread
 from jitad.emit.numba_private.shared import can_be_handed
+from jitad.emit.numba_private.shortcut import IN_CELL, ITSELF, Relied, shortcut
 from jitad.emit.numba_private.widths import vector_widths
 
 __all__ = [
-    "ANY_ORDER", "LLVMLITE", "PURE", "ROUNDED", "Body", "ContentCache", "KernelCompiler", "Made",
-    "NotTranslated", "Spread", "Typed", "call", "call_python", "call_type", "can_be_handed",
-    "clear", "contiguous", "copy", "declare", "define", "direct", "dispatcher", "host",
-    "host_features", "keep", "lower_constant", "new_array", "reach", "reader", "result_type",
-    "run_of", "settings", "stack_array", "taken_as_numbers", "uncacheable", "vector_widths",
+    "ANY_ORDER", "IN_CELL", "ITSELF", "LLVMLITE", "PURE", "ROUNDED", "Body", "ContentCache",
+    "KernelCompiler", "Made", "NotTranslated", "Relied", "Spread", "Typed", "call", "call_python",
+    "call_type", "can_be_handed", "clear", "contiguous", "copy", "declare", "define", "direct",
+    "dispatcher", "host", "host_features", "keep", "lower_constant", "new_array", "reach",
+    "reader", "result_type", "run_of", "settings", "shortcut", "stack_array", "taken_as_numbers",
+    "uncacheable", "vector_widths",
 ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -13,48 +12,31 @@ from numba.core import callwrapper, cgutils
 from numba.np import numpy_support
 
 from jitad.emit.numba_private.arrays import Parts, _made, copy
-
-# Where CPython and NumPy keep what an object is made of, in bytes (their binary interfaces).
-_TYPE, _VALUE = 8, 16  # of any object; of a float, of a NumPy number
-_SIZE, _ITEMS = 16, 24  # of a tuple
-_LIST_ITEMS = 24  # of a list: where its items are
-_DATA, _NDIM, _EXTENTS, _DESCR, _FLAGS = 16, 24, 32, 56, 64  # of an array
-_PLAIN = 0x0501  # C-contiguous, aligned, writable
-
-
-def _layout_is_known() -> bool:
-    """Are they really there?  An interpreter built otherwise has them elsewhere."""
-    def read(thing: object, at: int, kind: Any) -> Any:
-        return kind.from_address(id(thing) + at).value
-
-    word, whole = ctypes.c_void_p, ctypes.c_int
-    a = np.zeros((3, 5))
-    extents = (ctypes.c_ssize_t * 2).from_address(read(a, _EXTENTS, word))
-    return (
-        ctypes.sizeof(word) == 8
-        and read(a, _TYPE, word) == id(np.ndarray)
-        and read(a, _DATA, word) == a.ctypes.data
-        and read(a, _NDIM, whole) == 2
-        and tuple(extents) == a.shape
-        and read(a, _DESCR, word) == id(np.dtype("f8"))
-        and read(a, _FLAGS, whole) & 0x0503 == 0x0501
-        and read(a.T, _FLAGS, whole) & 0x0503 == 0x0502
-        and read((a, 1.0), _SIZE, ctypes.c_ssize_t) == 2
-        and read((1.0, a), _ITEMS + 8, word) == id(a)
-        and word.from_address(read([1.0, a], _LIST_ITEMS, word) + 8).value == id(a)
-        and all(read(v, _VALUE, ctypes.c_double) == 2.5 for v in (2.5, np.float64(2.5)))
-        and read(np.int64(7), _VALUE, ctypes.c_int64) == 7
-    )
-
-
-LAYOUT_IS_KNOWN = _layout_is_known()
+from jitad.emit.numba_private.layout import (
+    ARRAYS_ARE_MADE,
+    DATA,
+    DESCR,
+    EXTENTS,
+    FLAGS,
+    ITEMS,
+    LAYOUT_IS_KNOWN,
+    LIST_ITEMS,
+    NDIM,
+    PLAIN,
+    SIZE,
+    SMALL,
+    TYPE,
+    VALUE,
+    field,
+    new_array_object,
+)  # fmt: skip
 
 
 def is_direct(fndesc: Any) -> bool:
     """Are all arguments of kinds that `Direct` knows?"""
     scalars = (types.float64, types.int64, types.boolean)
     return LAYOUT_IS_KNOWN and all(
-        t in scalars or _is_plain(t) for t in fndesc.argtypes
+        t in scalars or is_plain(t) for t in fndesc.argtypes
     )
 
 
@@ -73,7 +55,7 @@ class Direct(callwrapper.PyCallWrapper):
     def build(self) -> None:
         object_ = self.context.get_argument_type(types.pyobject)
         kind = ir.FunctionType(object_, [object_] * 3)
-        wrapper = ir.Function(self.module, kind, name=_direct_name(self.fndesc))
+        wrapper = ir.Function(self.module, kind, name=direct_name(self.fndesc))
         builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
         api = self.context.get_python_api(builder)
         self.build_wrapper(api, builder, *wrapper.args)
@@ -88,15 +70,15 @@ class Direct(callwrapper.PyCallWrapper):
         self.environment = self.get_env(api, builder)
         self.constants: dict[object, Any] = {}
         word = ir.IntType(64)
-        count, wanted = self.field(args, _SIZE, word), len(self.fndesc.argtypes)
+        count, wanted = self.field(args, SIZE, word), len(self.fndesc.argtypes)
         results = self.fndesc.restype
         results = results if isinstance(results, types.BaseTuple) else ()
-        places = [t for t in results if _is_plain(t)]
+        places = [t for t in results if is_plain(t)]
         self.given = builder.icmp_signed("==", count, word(wanted + len(places)))
         self.expect(builder.or_(self.given, builder.icmp_signed("==", count, word(wanted))))
         self.outs = self.targets(args, wanted, places)
         native = [
-            self.argument(self.field(args, _ITEMS + 8 * k, api.pyobj), t)
+            self.argument(self.field(args, ITEMS + 8 * k, api.pyobj), t)
             for k, t in enumerate(self.fndesc.argtypes)
         ]
         state = api.save_thread() if self.release_gil else None
@@ -130,7 +112,7 @@ class Direct(callwrapper.PyCallWrapper):
                  for t in kinds]  # fmt: skip
         with self.builder.if_then(self.given, likely=False):
             for k, (t, (thing, array)) in enumerate(zip(kinds, found, strict=True)):
-                given = self.field(args, _ITEMS + 8 * (first + k), self.api.pyobj)
+                given = self.field(args, ITEMS + 8 * (first + k), self.api.pyobj)
                 self.builder.store(given, thing)
                 self.read_array(given, t, array)
         return [(t, thing, array) for t, (thing, array) in zip(kinds, found, strict=True)]
@@ -141,7 +123,7 @@ class Direct(callwrapper.PyCallWrapper):
         done = cgutils.alloca_once_value(b, self.given)
         if not n:
             return done
-        places = [k for k, t in enumerate(self.fndesc.restype) if _is_plain(t)]
+        places = [k for k, t in enumerate(self.fndesc.restype) if is_plain(t)]
         mades = [_part(b, result, k) for k in places]
         spans = self.room(ir.ArrayType(word, 2 * n))
         with b.if_then(self.given, likely=False):
@@ -176,7 +158,7 @@ class Direct(callwrapper.PyCallWrapper):
         return self.builder.call(self.module.globals[name], given)
 
     def field(self, thing: Any, at: int, kind: Any) -> Any:
-        return _field(self.builder, thing, at, kind)
+        return field(self.builder, thing, at, kind)
 
     def expect(self, holds: Any) -> None:
         after = self.builder.append_basic_block("fits")
@@ -189,12 +171,12 @@ class Direct(callwrapper.PyCallWrapper):
             manager, pointer = self.environment, self.api.pyobj
             number = manager.add_const(thing)
             with self.builder.goto_entry_block():
-                items = self.field(manager.env_body.consts, _LIST_ITEMS, pointer.as_pointer())
+                items = self.field(manager.env_body.consts, LIST_ITEMS, pointer.as_pointer())
                 self.constants[thing] = self.field(items, 8 * number, pointer)
         return self.constants[thing]
 
     def is_a(self, thing: Any, *kinds: Any) -> Any:
-        kind = self.field(thing, _TYPE, self.api.pyobj)
+        kind = self.field(thing, TYPE, self.api.pyobj)
         first, *rest = (self.builder.icmp_unsigned("==", kind, k) for k in kinds)
         for other in rest:
             first = self.builder.or_(first, other)
@@ -210,7 +192,7 @@ class Direct(callwrapper.PyCallWrapper):
         if t == types.float64:
             kinds = api.get_c_object("PyFloat_Type"), self.constant(np.float64)
             self.expect(self.is_a(thing, *kinds))
-            return self.field(thing, _VALUE, ir.DoubleType())
+            return self.field(thing, VALUE, ir.DoubleType())
         if t == types.int64:
             return self.integer(thing)
         return self.array(thing, t)
@@ -253,14 +235,14 @@ class Direct(callwrapper.PyCallWrapper):
             with b.if_then(b.not_(holds)):
                 b.ret(ir.IntType(1)(0))
 
-        expect(b.icmp_unsigned("==", _field(b, thing, _TYPE, kind.type), kind))
-        fits = b.icmp_unsigned("==", _field(b, thing, _DESCR, kind.type), dtype)
-        fits = b.and_(fits, b.icmp_signed("==", _field(b, thing, _NDIM, whole), whole(t.ndim)))
-        flags = b.and_(_field(b, thing, _FLAGS, whole), whole(_PLAIN))
-        expect(b.and_(fits, b.icmp_signed("==", flags, whole(_PLAIN))))
-        where = _field(b, thing, _EXTENTS, word.as_pointer())
+        expect(b.icmp_unsigned("==", field(b, thing, TYPE, kind.type), kind))
+        fits = b.icmp_unsigned("==", field(b, thing, DESCR, kind.type), dtype)
+        fits = b.and_(fits, b.icmp_signed("==", field(b, thing, NDIM, whole), whole(t.ndim)))
+        flags = b.and_(field(b, thing, FLAGS, whole), whole(PLAIN))
+        expect(b.and_(fits, b.icmp_signed("==", flags, whole(PLAIN))))
+        where = field(b, thing, EXTENTS, word.as_pointer())
         extents = [b.load(b.gep(where, [word(k)])) for k in range(t.ndim)]
-        data = _field(b, thing, _DATA, ir.IntType(8).as_pointer())
+        data = field(b, thing, DATA, ir.IntType(8).as_pointer())
         b.store(_made(self.context, b, t, data, extents, parent=thing).value, out)
         b.ret(ir.IntType(1)(1))
 
@@ -271,7 +253,7 @@ class Direct(callwrapper.PyCallWrapper):
             out = api.tuple_new(t.count)
             outs = iter(self.outs if t is self.fndesc.restype else ())
             for k, part in enumerate(t):
-                target = next(outs, None) if _is_plain(part) else None
+                target = next(outs, None) if is_plain(part) else None
                 own = _part(b, place, k)
                 api.tuple_setitem(out, k, self.boxed(part, own) if target is None
                                   else self.array_object(part, own, target[1]))  # fmt: skip
@@ -303,6 +285,8 @@ class Direct(callwrapper.PyCallWrapper):
             self.context.get_python_api(b).incref(theirs)
             self.context.nrt.decref(b, t, b.load(place))
             b.ret(theirs)
+        if ARRAYS_ARE_MADE and t.layout == "C" and t.mutable:
+            self.copied_to_new(t, b, place, class_, dtype)
         kind = ir.FunctionType(theirs.type, [byte, class_.type, whole, whole, dtype.type])
         name = "NRT_adapt_ndarray_to_python_acqref"
         box = cgutils.get_or_insert_function(b.module, kind, name)
@@ -310,6 +294,21 @@ class Direct(callwrapper.PyCallWrapper):
                            whole(int(t.mutable)), dtype])  # fmt: skip
         self.context.nrt.decref(b, t, b.load(place))
         b.ret(out)
+
+    def copied_to_new(self, t: Any, b: Any, place: Any, class_: Any, dtype: Any) -> None:
+        """A small array is copied to one of NumPy's: no object has to keep the kernel's memory."""
+        made = self.context.make_array(t)(self.context, b, b.load(place))
+        size = b.mul(made.nitems, made.itemsize)
+        with b.if_then(b.icmp_unsigned("<=", size, size.type(SMALL))):
+            self.context.get_python_api(b).incref(dtype)  # which the new array takes over
+            at, whole = made._datamodel.get_field_position("shape"), ir.IntType(32)
+            extents = b.gep(place, [whole(0), whole(at)])
+            out = new_array_object(b, class_, dtype, t.ndim, extents)
+            with b.if_then(cgutils.is_not_null(b, out), likely=True):
+                target = field(b, out, DATA, ir.IntType(8).as_pointer())
+                cgutils.raw_memcpy(b, target, made.data, made.nitems, made.itemsize)
+            self.context.nrt.decref(b, t, b.load(place))
+            b.ret(out)
 
 
 def _fits(context: Any, b: Any, t: Any, made: Any, out: Any, span: Any) -> None:
@@ -355,12 +354,6 @@ def _part(b: Any, place: Any, k: int) -> Any:
     return b.gep(place, [ir.IntType(32)(0), ir.IntType(32)(k)], inbounds=True)
 
 
-def _field(b: Any, thing: Any, at: int, kind: Any) -> Any:
-    """What lies so many bytes from where an object begins."""
-    place = b.gep(b.bitcast(thing, ir.IntType(8).as_pointer()), [ir.IntType(64)(at)], inbounds=True)
-    return b.load(b.bitcast(place, kind.as_pointer()))
-
-
 def _apart(function: Any, write: Callable[..., None]) -> None:
     """Write a function that is not inlined: it is called in many places and takes little time."""
     function.linkage = "internal"
@@ -368,7 +361,7 @@ def _apart(function: Any, write: Callable[..., None]) -> None:
     write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
 
 
-def _is_plain(t: Any) -> bool:
+def is_plain(t: Any) -> bool:
     """Is it an array that `Direct` can look at where it lies?"""
     return bool(
         isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
@@ -376,7 +369,7 @@ def _is_plain(t: Any) -> bool:
     )  # fmt: skip
 
 
-def _direct_name(fndesc: Any) -> str:
+def direct_name(fndesc: Any) -> str:
     return f"direct.{fndesc.llvm_cpython_wrapper_name}"
 
 
@@ -388,7 +381,7 @@ def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
     made = getattr(dispatcher, "overloads", {}).get(signature)
     if made is None or not is_direct(made.fndesc):
         return None
-    name = _direct_name(made.fndesc)
+    name = direct_name(made.fndesc)
     address = made.library.get_pointer_to_function(name)
     if not address:
         return None

@@ -17,6 +17,7 @@ from numba.cpython import numbers
 from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
 from jitad.emit.numba_private.entry import Direct, is_direct
+from jitad.emit.numba_private.shortcut import Shortcut
 
 
 class Untranslated:
@@ -119,7 +120,7 @@ class Lower(lowering.Lower):
         """Numba's own is for what the direct way doesn't take: it is not worth being optimised."""
         made = [callwrapper.PyCallWrapper]
         if is_direct(self.fndesc):
-            made.append(Direct)
+            made += [Direct, Shortcut]
         module = self.context.create_module("wrapper")
         kind = self.context.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
         callee = ir.Function(module, kind, self.fndesc.llvm_func_name)

@@ -1,0 +1,158 @@
+"""Which calls come to their kernel without any Python, and what do they rely on?
+
+Those whose arguments are the kernel's, in its order, before what it takes from around the function,
+and whose results are what the user gets.  What the entry looks up, functions and modules mostly,
+is to be the very object that it was when the shortcut was made; where it isn't, the entry decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad.calls.entries import (
+    Source,
+    direct_results,
+    is_constant,
+    is_fixed,
+    parameters,
+    result_expression,
+)
+from jitad.emit import native
+from jitad.errors import GuardMiss
+from jitad.structures import Structure
+from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.paths import Guard, Path, Root, cell_of
+from jitad.trace.trace import Traced
+
+_VALUES = (int, float, str, bytes, bool, type(None))  # the same object is the same value
+
+
+def shortcut(
+    traced: Traced, kernel: Any, function: Any, structure: Structure, leaves: list[Any],
+    general: Callable[..., Any], into: str | None,
+) -> Any:  # fmt: skip
+    """A builtin function for calls like this one, or None; all others it hands to `general`.
+
+    `into`: what `out=` is for, "all" of the result or the "gradient" of two; None: it is no word of
+    ours.
+    """
+    positional, named = structure.children
+    plain = all(s.kind is None for s in positional.children) and not named.keys
+    arguments = [Path(("arg", k)) for k in range(len(leaves))]
+    captured = [c.path for c in traced.captures]
+    if not plain or traced.commits or parameters(traced) != [*arguments, *captured]:
+        return None
+    results = direct_results(traced)
+    whole = result_expression(traced.output.form, Source(function))
+    single = whole == "r[0]"
+    if not single and whole != f"({''.join(f'r[{k}], ' for k in range(len(results)))})":
+        return None
+    arrays = [k for k, t in enumerate(results) if isinstance(t, Array)]
+    places = {"all": ([0], 1), "gradient": ([1], 2)}
+    out = into is not None and (arrays, len(results)) == places[into]
+    found = _Found(function)
+    try:
+        for guard in traced.guards:
+            if guard.kind == "code" or not is_fixed(guard.path, function):
+                found.rely(guard)
+        for path in captured:
+            found.read(path)
+    except (_Dynamic, AttributeError, LookupError, ValueError, TypeError):
+        return None
+    classes = [*map(type, leaves), *(_class_of(c.type) for c in traced.captures)]
+    return native.shortcut(
+        kernel, traced.tape.body.params, found.relied(classes), general, GuardMiss, single, out
+    )
+
+
+def _class_of(t: Type) -> type:
+    assert isinstance(t, (Array, Scalar))
+    if isinstance(t, Scalar) and t.py:
+        return {"f": float, "i": int, "b": bool}[t.dtype[0]]
+    return np.dtype(t.dtype).type
+
+
+class _Found:
+    """What was found on the way to what a trace relies on."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.functions: dict[int, Any] = {}
+        self.items: dict[tuple[int, str], Any] = {}
+        self.cells: dict[int, Any] = {}
+        self.reads: list[tuple[Any, Any]] = []
+
+    def relied(self, classes: list[type]) -> native.Relied:
+        functions, items, cells = self.functions, self.items, self.cells
+        return native.Relied(classes, list(functions.values()), list(items.values()),
+                             list(cells.values()), self.reads)  # fmt: skip
+
+    def rely(self, guard: Guard) -> None:
+        """The guard holds as long as what is found now is found again."""
+        if guard.kind == "dtype":
+            return  # of what is read, whose class is looked at
+        now = self.follow(guard.path)
+        if guard.kind == "code" and isinstance(now, FunctionType):
+            self.keep(now)
+        elif guard.kind != "is" and not (guard.kind == "value" and type(now) in _VALUES):
+            raise _Dynamic
+        if not guard.holds(self.function):
+            raise _Dynamic
+
+    def read(self, path: Path) -> None:
+        """What is there is an argument of the kernel: it may be another one each time."""
+        *steps, (kind, key) = path.steps
+        owner = self.follow(Path(path.root, tuple(steps)))
+        match kind:
+            case "cell":
+                self.reads.append((cell_of(owner, key), native.IN_CELL))
+            case "global":
+                self.reads.append((owner.__globals__, key))
+            case "attr" if type(owner) is ModuleType:
+                self.reads.append((vars(owner), key))
+            case "default":
+                self.keep(owner)
+                self.reads.append((owner.__defaults__[key], native.ITSELF))
+            case _:
+                raise _Dynamic
+
+    def follow(self, path: Path) -> Any:
+        match path.root:
+            case "function":
+                at = self.function
+            case Root(thing):
+                at = thing
+            case _:
+                raise _Dynamic
+        for kind, key in path.steps:
+            if is_constant(at, kind, key):
+                at = getattr(at, key)
+            elif kind == "cell" and isinstance(at, FunctionType):
+                cell = cell_of(at, key)
+                at = cell.cell_contents
+                self.cells[id(cell)] = (cell, at)
+            elif kind == "global" and isinstance(at, FunctionType):
+                at = self.item(at.__globals__, key)
+            elif kind == "attr" and type(at) is ModuleType:
+                at = self.item(vars(at), key)
+            elif kind == "default" and isinstance(at, FunctionType):
+                self.keep(at)
+                at = at.__defaults__[key]  # type: ignore[index]
+            else:
+                raise _Dynamic
+        return at
+
+    def item(self, space: dict[str, Any], key: str) -> Any:
+        self.items[id(space), key] = (space, key, space[key])
+        return space[key]
+
+    def keep(self, f: FunctionType) -> None:
+        self.functions[id(f)] = (f, f.__code__, f.__defaults__)
+
+
+class _Dynamic(Exception):
+    """It takes more than to look whether an object is the same."""

@@ -1,0 +1,246 @@
+"""How does a call come to a kernel's direct way without any Python in between?
+
+What a call relies on, beside its arguments, are functions, modules and the like, that are looked up
+in namespaces and cells: machine code can look whether they are the very objects that were found
+last time.  Where anything is otherwise, Python finds out what the matter is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import CellType, FunctionType
+from typing import Any, NamedTuple
+
+from llvmlite import ir
+from numba import _dynfunc, types
+from numba.core import callwrapper, cgutils
+
+from jitad.emit.numba_private.declarations import declare
+from jitad.emit.numba_private.entry import direct_name, is_direct, is_plain
+from jitad.emit.numba_private.layout import (
+    CODE,
+    CONTENTS,
+    DEFAULTS,
+    ITEMS,
+    LIST_ITEMS,
+    SIZE,
+    TYPE,
+    field,
+)
+
+_WORD, _INT = ir.IntType(64), ir.IntType(32)
+
+
+class Relied(NamedTuple):
+    """What a call relies on: everything is the very object that is named here."""
+
+    classes: Sequence[type]  # of the kernel's arguments that are numbers; of arrays, `Direct` knows
+    functions: Sequence[tuple[FunctionType, Any, Any]] = ()  # what they do, and their defaults
+    items: Sequence[tuple[dict[str, Any], str, Any]] = ()  # what namespaces hold
+    cells: Sequence[tuple[CellType, Any]] = ()  # what variables of closures hold
+    reads: Sequence[tuple[Any, Any]] = ()
+    """What the kernel takes beside the arguments: an item of a namespace by its name, what is in a
+    cell now (`IN_CELL`), or the object itself (`ITSELF`)."""
+
+
+IN_CELL, ITSELF = None, NotImplemented
+
+# what the machine code finds with a shortcut, in this order
+_GENERAL, _SINGLE, _OUT, _MISS, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(9)
+
+
+class Shortcut(callwrapper.PyCallWrapper):
+    """A way into `Direct`: it tests what is relied on, and takes one array for `out=`.
+
+    What it gives is the only result, or the tuple of results.  Where something isn't as expected,
+    or the kernel finds that (`miss` is raised), the call goes to a function in Python.
+    """
+
+    def build(self) -> None:
+        object_ = self.context.get_argument_type(types.pyobject)
+        kind = ir.FunctionType(object_, [object_] * 3)
+        function = ir.Function(self.module, kind, name=_name(self.fndesc))
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.api = self.context.get_python_api(self.builder)
+        self.write(*function.args)
+
+    def write(self, closure: Any, args: Any, named: Any) -> None:
+        b, api, object_ = self.builder, self.api, self.api.pyobj
+        environment = field(b, closure, _dynfunc._impl_info["offsetof_closure_body"], object_)
+        consts = field(b, environment, _dynfunc._impl_info["offsetof_env_body"] + 8, object_)
+        self.given = field(b, consts, LIST_ITEMS, object_.as_pointer())
+        self.unfit = b.append_basic_block("unfit")
+        with b.goto_block(self.unfit):
+            b.ret(api.call(self.known(_GENERAL), args, named))
+        self.each(_FUNCTIONS, 3, self.function)
+        self.each(_CELLS, 2, lambda cell, now: self.same(field(b, cell, CONTENTS, object_), now))
+        self.each(_ITEMS, 3, lambda space, key, now: self.same(self.item(space, key), now))
+        whole, out = self.operands(args, named)
+        way = b.module.globals[direct_name(self.fndesc)]
+        result = b.call(way, [closure, whole, api.get_null_object()])
+        api.decref(whole)
+        with b.if_then(cgutils.is_null(b, result), likely=False):
+            missed = declare(b.module, ir.FunctionType(_INT, [object_]),
+                             "PyErr_ExceptionMatches", ())  # fmt: skip
+            with b.if_then(b.icmp_signed("!=", b.call(missed, [self.known(_MISS)]), _INT(0))):
+                api.err_clear()
+                b.branch(self.unfit)
+            b.ret(result)
+        self.expect(b.icmp_unsigned("!=", result, api.get_c_object("_Py_NotImplementedStruct")),
+                    result)  # fmt: skip
+        place = self.place()
+        if place is not None:
+            written = field(b, result, ITEMS + 8 * place, object_)
+            self.expect(b.or_(cgutils.is_null(b, out), b.icmp_unsigned("==", out, written)), result)
+        with b.if_then(self.is_there(_SINGLE)):
+            only = field(b, result, ITEMS, object_)
+            api.incref(only)
+            api.decref(result)
+            b.ret(only)
+        b.ret(result)
+
+    def function(self, f: Any, code: Any, defaults: Any) -> None:
+        self.same(field(self.builder, f, CODE, self.api.pyobj), code)
+        given = field(self.builder, f, DEFAULTS, self.api.pyobj)
+        none = self.api.get_c_object("_Py_NoneStruct")
+        self.same(self.builder.select(cgutils.is_null(self.builder, given), none, given), defaults)
+
+    def operands(self, args: Any, named: Any) -> tuple[Any, Any]:
+        """A tuple of what `Direct` takes, to be given up, and the array for `out=`, or null.
+
+        That is the caller's own where nothing is to be added.
+        """
+        b, api, object_ = self.builder, self.api, self.api.pyobj
+        out = cgutils.alloca_once_value(b, api.get_null_object())
+        with b.if_then(cgutils.is_not_null(b, named), likely=False):
+            self.expect(self.is_there(_OUT))
+            count = declare(b.module, ir.FunctionType(_WORD, [object_]), "PyDict_Size", ())
+            self.expect(b.icmp_signed("==", b.call(count, [named]), _WORD(1)))
+            array = self.item(named, self.known(_OUT))
+            self.expect(cgutils.is_not_null(b, array))
+            b.store(array, out)
+        own, reads = field(b, args, SIZE, _WORD), self.known(_READS)
+        more = b.sdiv(field(b, reads, SIZE, _WORD), _WORD(2))
+        wanted = _WORD(len(self.fndesc.argtypes))
+        self.expect(b.icmp_signed("==", b.add(own, more), wanted))
+        with_out = cgutils.is_not_null(b, b.load(out))
+        longer = b.or_(with_out, b.icmp_signed("!=", more, _WORD(0)))
+        whole = cgutils.alloca_once_value(b, args)
+        with b.if_else(longer, likely=False) as (new, same):
+            with same:
+                api.incref(args)
+            with new:
+                make = declare(b.module, ir.FunctionType(object_, [_WORD]), "PyTuple_New", ())
+                made = b.call(make, [b.add(wanted, b.zext(with_out, _WORD))])
+
+                def put(k: Any, thing: Any) -> None:
+                    self.expect(cgutils.is_not_null(b, thing), made)
+                    api.incref(thing)
+                    b.store(thing, self.at(made, k))
+
+                with cgutils.for_range(b, own) as loop:
+                    put(loop.index, b.load(self.at(args, loop.index)))
+                with cgutils.for_range(b, more) as loop:
+                    place = b.mul(loop.index, _WORD(2))
+                    owner = b.load(self.at(reads, place))
+                    key = b.load(self.at(reads, b.add(place, _WORD(1))))
+                    put(b.add(own, loop.index), self.read(owner, key))
+                with b.if_then(with_out):
+                    put(wanted, b.load(out))
+                b.store(made, whole)
+        operands = b.load(whole)
+        for k, t in enumerate(self.fndesc.argtypes):
+            if not isinstance(t, types.Array):
+                class_ = b.load(self.at(self.known(_CLASSES), _WORD(k)))
+                now = field(b, b.load(self.at(operands, _WORD(k))), TYPE, object_)
+                self.expect(b.icmp_unsigned("==", now, class_), operands)
+        return operands, b.load(out)
+
+    def read(self, owner: Any, key: Any) -> Any:
+        """What the kernel takes beside the arguments; null where it is gone."""
+        b, object_ = self.builder, self.api.pyobj
+        found = cgutils.alloca_once_value(b, owner)
+        none = b.icmp_unsigned("==", key, self.api.get_c_object("_Py_NoneStruct"))
+        itself = b.icmp_unsigned("==", key, self.api.get_c_object("_Py_NotImplementedStruct"))
+        with b.if_then(none):
+            b.store(field(b, owner, CONTENTS, object_), found)
+        with b.if_then(b.not_(b.or_(none, itself))):
+            b.store(self.item(owner, key), found)
+        return b.load(found)
+
+    def at(self, things: Any, k: Any) -> Any:
+        """Where the k-th of a tuple is."""
+        b, pointer = self.builder, self.api.pyobj.as_pointer()
+        items = b.gep(b.bitcast(things, ir.IntType(8).as_pointer()), [_WORD(ITEMS)])
+        return b.gep(b.bitcast(items, pointer), [k])
+
+    def place(self) -> int | None:
+        """Which result is the one array."""
+        results = self.fndesc.restype
+        found = [k for k, t in enumerate(results) if is_plain(t)] if isinstance(
+            results, types.BaseTuple) else []  # fmt: skip
+        return found[0] if len(found) == 1 else None
+
+    def known(self, k: int) -> Any:
+        return self.builder.load(self.builder.gep(self.given, [_WORD(k)]))
+
+    def is_there(self, k: int) -> Any:
+        return self.builder.icmp_unsigned("!=", self.known(k), self.api.get_c_object(
+            "_Py_NoneStruct"))  # fmt: skip
+
+    def item(self, space: Any, key: Any) -> Any:
+        object_ = self.api.pyobj
+        kind = ir.FunctionType(object_, [object_, object_])
+        find = declare(self.builder.module, kind, "PyDict_GetItem", ())
+        return self.builder.call(find, [space, key])
+
+    def each(self, k: int, width: int, test: Callable[..., None]) -> None:
+        """Test what lies in a tuple, so many objects at a time."""
+        b, things = self.builder, self.known(k)
+        end = b.sdiv(field(b, things, SIZE, _WORD), _WORD(width))
+        with cgutils.for_range(b, end) as loop:
+            start = b.mul(loop.index, _WORD(width))
+            test(*(b.load(self.at(things, b.add(start, _WORD(j)))) for j in range(width)))
+
+    def same(self, thing: Any, expected: Any) -> None:
+        self.expect(self.builder.icmp_unsigned("==", thing, expected))
+
+    def expect(self, holds: Any, held: Any = None) -> None:
+        """Python is asked where this isn't so; `held` is given up."""
+        b = self.builder
+        with b.if_then(b.not_(holds), likely=False):
+            if held is not None:
+                self.api.decref(held)
+            b.branch(self.unfit)
+
+
+def _name(fndesc: Any) -> str:
+    return f"shortcut.{fndesc.llvm_cpython_wrapper_name}"
+
+
+def shortcut(
+    dispatcher: Any, signature: tuple[Any, ...], relied: Relied, general: Callable[..., Any],
+    miss: type[BaseException], single: bool, out: bool,
+) -> Any:  # fmt: skip
+    """A builtin function for calls of a kernel with these types, while `relied` holds.
+
+    `single`: it gives the only result, instead of a tuple.  `out`: the one array among the results
+    goes to `out=`, if that is given.  All other calls go to `general`.
+    """
+    made = getattr(dispatcher, "overloads", {}).get(signature)
+    if made is None or not is_direct(made.fndesc):
+        return None
+    name = _name(made.fndesc)
+    address = made.library.get_pointer_to_function(name)
+    if not address:
+        return None
+    environment = _dynfunc.Environment(made.fndesc.lookup_module().__dict__)
+    environment.consts.extend([
+        general, True if single else None, "out" if out else None, miss, tuple(relied.classes),
+        *(tuple(x for group in groups for x in group)
+          for groups in relied[1:]),
+    ])  # fmt: skip
+    return _dynfunc.make_function(
+        made.fndesc.lookup_module(), made.fndesc.qualname.split(".")[-1], name, address,
+        environment, (made.library, made.environment),
+    )  # fmt: skip
