@@ -32,6 +32,14 @@ def listed(values: Any) -> list[Any]:
     return out
 
 
+def repeated(a: list[Any], n: int) -> list[Any]:
+    out = []
+    for _ in range(n):
+        for v in a:
+            out.append(v)
+    return out
+
+
 def equal(a: list[Any], b: list[Any]) -> bool:
     if len(a) != len(b):
         return False

@@ -152,6 +152,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                     return _in_turn(name, tuple(a.values()), tuple(b[k] for k in a))
             if isinstance(a, str):
                 known(b)
+            if name == "mul" and {type(a), type(b)} == {list, Leaf}:
+                return lists.repeated(a, b) if type(a) is list else lists.repeated(b, a)
             out = plain(a, b)
             return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))

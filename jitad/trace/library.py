@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import sys
 from collections.abc import Callable
 from enum import Enum
 from types import FunctionType, MethodType, ModuleType
@@ -87,7 +88,9 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         made(out)
     made_if_new(out)
     out = adopt(out)
-    return iterables.made_of(out, *args, *kwargs.values()) if hasattr(out, "__next__") else out
+    if not hasattr(out, "__next__"):
+        return out
+    return iterables.made_of(out, getattr(f, "__self__", None), *args, *kwargs.values())
 
 
 # builtins that look at no attribute which the trace should hear of
@@ -109,7 +112,8 @@ def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> 
     try:
         return run(*args, **kwargs)
     except Exception as error:
-        theirs = isinstance(error, TypeError) or type(error).__module__ != "builtins"
+        home = type(error).__module__.partition(".")[0]
+        theirs = isinstance(error, TypeError) or home in _LIBRARIES
         if isinstance(error, JitadError) or not theirs or _is_by_user(error):
             raise
         if not any(map(_holds_traced, (*args, *kwargs.values(), getattr(f, "__self__", None)))):
@@ -120,6 +124,9 @@ def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> 
         refused = fail(JitadTypeError, f"{name} can't take a traced or differentiated number",
                        "Compute with math, NumPy and arithmetic; make texts and files of results.")
     raise refused  # fmt: skip
+
+
+_LIBRARIES = (sys.stdlib_module_names | {"numpy", "scipy", "pandas"}) - {"builtins"}
 
 
 def _is_by_user(error: BaseException) -> bool:

@@ -358,6 +358,11 @@ def rows(store: ArrayHandle, count: Any) -> ArrayHandle:
     return ArrayHandle(part.content)
 
 
+def repeated(a: list[Any], n: Leaf) -> list[Any]:
+    """A list as often as only the kernel knows."""
+    return run(as_written.repeated, a, n)  # type: ignore[no-any-return]
+
+
 def binary(name: str, a: Any, b: Any) -> Any:
     """a + b and the like, of which one at least is such a list."""
     if isinstance(a, ArrayHandle) or isinstance(b, ArrayHandle):  # as NumPy takes lists

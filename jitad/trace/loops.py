@@ -95,7 +95,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         written = counted.static is not None and site.waits
         return Unrolled(trace, counted.static, None if written else counted, state, site)
     if counted is None:
-        trace.journal.iterated = True
+        trace.journal.iterates([iterable])
         _refuse_advancing(trace, iterable, site)
     items = iterable if counted is None else counted.static
     out = Unrolled(trace, items, None, state, site)

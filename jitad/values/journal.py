@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -116,7 +116,8 @@ class Journal:
         self.related: set[int] = set()  # those, and what they may be
         self.settled: set[int] = set()  # written since the last join: others are stale already
         self.stale: dict[int, str] = {}  # objects, not arrays, that may not be read any more
-        self.iterated = False  # may there be an iterator over a container?
+        self.iterated: dict[int, object] = {}  # containers that an iterator may be over
+        self.any_iterated = False  # may there be one over some other?
         self.refused: Callable[[frozenset[Any]], None] | None = None  # asked before an error
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
@@ -187,7 +188,8 @@ class Journal:
             else:
                 self.stale.pop(id(thing), None)
 
-        if self.iterated and isinstance(thing, CONTAINERS) and self.refused is not None:
+        iterated = self.any_iterated or id(thing) in self.iterated
+        if iterated and isinstance(thing, CONTAINERS) and self.refused is not None:
             self.refused(self.places(thing))  # an iterator reads it without asking
         record(thing, "_lost", "", lambda: self.staleness(thing), assign)
         assign(why)
@@ -266,6 +268,16 @@ class Journal:
     def found(self, thing: object) -> None:
         """Note that an object, made just now, stands for one that was there before."""
         self.fresh[-1].pop(id(thing), None)
+
+    def iterates(self, things: Iterable[object]) -> None:
+        """Note that an iterator over these may be there from now on."""
+        for x in things:
+            if isinstance(x, CONTAINERS):
+                self.iterated[id(x)] = x
+            elif hasattr(x, "__next__"):  # what it is over has been noted if it was made here
+                self.any_iterated |= not self.is_made(x)
+            elif hasattr(x, "__iter__") and not isinstance(x, (tuple, str, bytes, range)):
+                self.any_iterated |= not _is_handle(x)
 
     def is_made(self, thing: object) -> bool:
         """True where the trace has made the thing."""
