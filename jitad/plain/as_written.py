@@ -32,6 +32,14 @@ def listed(values: Any) -> list[Any]:
     return out
 
 
+def chained(parts: Any) -> list[Any]:
+    out = []
+    for p in parts:
+        for v in p:
+            out.append(v)
+    return out
+
+
 def repeated(a: list[Any], n: int) -> list[Any]:
     out = []
     for _ in range(n):

@@ -176,8 +176,25 @@ class Expressions(ast.NodeTransformer):
         return _at(ast.Tuple(parts, ast.Load()), node)
 
     def visit_List(self, node: ast.List) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):
+            return self.with_stars(node)
         self.generic_visit(node)
         return _at(_hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
+        if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):
+            return self.with_stars(node)
+        return self.generic_visit(node)  # type: ignore[return-value]
+
+    def with_stars(self, node: ast.List | ast.Tuple) -> ast.expr:
+        """A list or tuple that is written down with others in it: each of them a list's part."""
+        parts = [
+            _at(_hook("part", self.visit(e.value)), e) if isinstance(e, ast.Starred)
+            else _at(ast.Tuple([self.visit(e)], ast.Load()), e)
+            for e in node.elts
+        ]  # fmt: skip
+        name = "listed_with" if isinstance(node, ast.List) else "tuple_with"
+        return _at(_hook(name, *parts), node)
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         if None not in node.keys:

@@ -61,7 +61,7 @@ from jitad.trace.protocols import entering, items
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import known, text
-from jitad.trace.unpacking import displayed, mapping, starred, unpack
+from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
 from jitad.values import operators
@@ -80,11 +80,11 @@ HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
-    "compared", "del_attr", "del_item", "displayed", "entering", "for_", "free", "get_attr",
-    "get_item", "glob", "if_", "items", "local", "made", "mapping", "matched", "note_cell",
-    "note_global", "own", "pattern_class", "pick_locals", "raise_", "rethrow", "rethrow_known",
-    "rethrow_through", "set_attr", "set_item", "starred", "surely", "swallowed", "text", "thrown",
-    "unpack", "while_",
+    "compared", "del_attr", "del_item", "displayed", "entering", "for_", "free",
+    "get_attr", "get_item", "glob", "if_", "items", "listed_with", "local", "made", "mapping",
+    "matched", "note_cell", "note_global", "own", "part", "pattern_class", "pick_locals", "raise_",
+    "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item", "starred", "surely",
+    "swallowed", "text", "thrown", "tuple_with", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------

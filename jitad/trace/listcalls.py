@@ -29,6 +29,7 @@ from jitad.trace.lists import (
     _of,
     as_array,
     as_typed,
+    call_tuple,
     copied,
     extend,
     frozen,
@@ -316,7 +317,7 @@ def _tuple(values: Any = ()) -> Any:
     counted = sequence(values)
     if counted is None or counted.static is not None:
         return _native(tuple, values)
-    return frozen(run(as_written.listed, values))
+    return call_tuple(run(as_written.listed, values))
 
 
 def _bisect(written: Callable[..., Any], original: Any) -> Callable[..., Any]:

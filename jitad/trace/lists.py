@@ -360,7 +360,7 @@ def rows(store: ArrayHandle, count: Any) -> ArrayHandle:
 
 def repeated(a: list[Any], n: Leaf) -> list[Any]:
     """A list as often as only the kernel knows."""
-    return run(as_written.repeated, a, n)  # type: ignore[no-any-return]
+    return run(as_written.repeated, a, n)
 
 
 def binary(name: str, a: Any, b: Any) -> Any:

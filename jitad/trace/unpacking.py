@@ -6,13 +6,15 @@ import sys
 from typing import Any
 
 from jitad.errors import JitadValueError
+from jitad.plain import as_written
 from jitad.tape.build import Leaf
 from jitad.trace import lists, partial, protocols
 from jitad.trace.context import current
 from jitad.trace.generators import listed
 from jitad.trace.optional import present
-from jitad.trace.selected import among_parts
+from jitad.trace.selected import among_parts, spread
 from jitad.trace.stretch import stretched
+from jitad.trace.unset import is_among
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.journal import made
@@ -46,6 +48,35 @@ def starred(value: Any) -> Any:
             trace.step(sys._getframe(1))
         raise lists.refused("spread out by a star")
     return protocols.items(value)
+
+
+def part(value: Any) -> Any:
+    """What a star spreads out in a list or tuple that is written down."""
+    value = present(value)
+    if is_among((value,)):
+        return value
+    value = listed(value)
+    return value if stretched(value) is not None else tuple(protocols.items(value))
+
+
+def listed_with(*parts: Any) -> Any:
+    """`[a, *b, c]`, of parts that are tuples, or lists of a length that only the kernel knows."""
+    if is_among(parts):
+        return spread(listed_with, *parts)
+    parts = tuple(map(part, parts))
+    if any(stretched(p) is not None for p in parts):
+        trace = current()
+        if trace is not None:
+            trace.step(sys._getframe(1))
+        return lists.run(as_written.chained, parts)
+    out = [x for p in parts for x in p]
+    made(out)
+    return out
+
+
+def tuple_with(*parts: Any) -> Any:
+    """`(a, *b, c)`"""
+    return spread(tuple_with, *parts) if is_among(parts) else lists.call_tuple(listed_with(*parts))
 
 
 def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:

@@ -149,8 +149,8 @@ def no_text(x):
 
 
 def unlike(x):
-    names = ("a", "bc") if x > 0.0 else ("def",)
-    return x * sum([len(name) for name in names])
+    names = range(2) if x > 0.0 else ("def",)
+    return x * sum([1 for name in names])
 
 
 def unbound(x):
@@ -297,7 +297,7 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     "unlike branches": (
         unlike, [1.0], TypeError,
         "a condition on traced values chose what is iterated here, and how long it is",
-        "return x * sum([len(name) for name in names])", "[len", "Iterate under the condition.",
+        "return x * sum([1 for name in names])", "[1", "Iterate under the condition.",
     ),
     "unbound": (
         unbound, [1.0], UnboundLocalError,

@@ -14,8 +14,6 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.errors import JitadError
-from tests.engines import on_tape
 from tests.trace import two_numbers
 
 
@@ -379,18 +377,6 @@ def test_a_memo_over_an_int():
         step = 1e-6 * np.eye(2)
         want = [(remembered(x + h, n) - remembered(x - h, n)) / 2e-6 for h in step]
         np.testing.assert_allclose(slope(x, n), want, rtol=1e-7)
-
-
-def test_a_key_on_some_paths_only():
-    def f(x):
-        d = {}
-        if x > 1.0:
-            d["k"] = x
-        return d.get("k", 2.0)
-
-    with pytest.raises(JitadError, match="has the key 'k' on some paths only") as e:
-        on_tape(f, 2.0)
-    assert "Put the key in on every path" in str(e.value)
 
 
 def test_numpy_scalars_in_the_eager_engine():

@@ -1,0 +1,73 @@
+"""Lists of a length that only the kernel knows, spread out by stars in lists and tuples.
+
+The truth is the function itself, run by Python; gradients are checked by differences.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitad import grad, jit, jit_grad
+
+
+def squares(x: Any) -> Any:
+    out = []
+    for v in x:
+        if v > 0.0:
+            out.append(v * v)
+    return out
+
+
+def in_a_list(x: Any) -> Any:
+    out = squares(x)
+    both = [1.0, *out, x[0], *out[::-1]]
+    return sum(both) + len(both) * both[-1]
+
+
+def a_tuple_that_grows(x: Any) -> Any:
+    out: tuple[Any, ...] = ()
+    for v in x:
+        if v > 0.0:
+            out = (*out, v * v)
+    return sum(out) + len(out)
+
+
+def of_all_kinds(x: Any) -> Any:
+    items = [*x]
+    longer = (*items, 1.0)
+    return sum([*range(3), *longer]) * x[0]
+
+
+def turned_by_one(x: Any) -> Any:
+    items = list(x)
+    others = [*items[1:], *items[:1]]
+    return sum(p * q for p, q in zip(items, others, strict=True))
+
+
+def chosen(x: Any) -> Any:
+    few = (x[0], 2.0) if x[1] > 0.0 else [x[0]]
+    more = [*few, *squares(x), 3.0]
+    return sum(more) * more[0]
+
+
+@pytest.mark.parametrize(
+    "f", [in_a_list, a_tuple_that_grows, of_all_kinds, turned_by_one, chosen]
+)  # fmt: skip
+def test_spread_out(f: Any) -> None:
+    compiled, slope = jit(f), jit_grad(f)
+    for x in (np.array([0.5, -1.0, 2.0]), np.array([0.5, 1.5]), np.array([0.3, -0.2, 0.1, 0.7])):
+        assert compiled(x) == pytest.approx(f(x), rel=1e-14)
+        differences = [(f(x + 1e-6 * d) - f(x - 1e-6 * d)) / 2e-6 for d in np.eye(len(x))]
+        np.testing.assert_allclose(slope(x), differences, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(grad(f)(x), differences, rtol=1e-6, atol=1e-9)
+
+
+def deeper(x: Any, path: tuple[int, ...] = ()) -> Any:
+    return x * len(path) if x < 0.5 else deeper(0.7 * x, (*path, len(path)))
+
+
+def test_through_a_recursion() -> None:
+    assert jit_grad(lambda x: deeper(x), fallback=False)(3.0) == pytest.approx(6 * 0.7**6)
