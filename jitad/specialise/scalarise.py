@@ -100,7 +100,7 @@ def _choose(block: Block) -> set[Var]:
             case "matmul" if _products(e) > MOST:
                 bad += [a for a in (*e.ins, *e.outs) if isinstance(a.type, Array)]
             case "sum" | "matmul" | "concatenate" | "reshape" | "transpose" | "broadcast":
-                if not _all_small(e):  # the result's extents do not tell the operands'
+                if not _all_small(e) or not _spreads(e):  # its extents do not tell the operands'
                     bad += [v for v in e.outs if isinstance(v.type, Array)]
             case _ if TABLE[e.op].elementwise:
                 pass
@@ -389,6 +389,14 @@ def _all_small(e: Equation) -> bool:
 def _flat(a: Atom, index: tuple[int, ...]) -> int:
     shape = tuple(d.value for d in a.shape)  # type: ignore[union-attr]
     return int(np.ravel_multi_index(index, shape))
+
+
+def _spreads(e: Equation) -> bool:
+    """Has what is broadcast the extents that the result says?  See `_literal_places`."""
+    if e.op != "broadcast":
+        return True
+    along = (e.outs[0].shape[k] for k in e.params["axes"])
+    return all(m == n for m, n in zip(e.ins[0].shape, along, strict=True))
 
 
 def _fits(e: Equation) -> bool:

@@ -29,7 +29,8 @@ SPACED = "spaced"  # a part of a complex array: every other number
 
 def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
     """Is `a.reshape(shape)` a view of a?  None where a tape can't tell."""
-    plain = None if any(isinstance(n, Number) for n in shape) else laid_out(a)
+    known = not any(isinstance(n, Number) for n in shape)
+    plain = laid_out(a, of_tape=True) if known else None
     if isinstance(plain, np.ndarray) and plain.size:
         return bool(np.shares_memory(plain, plain.reshape(shape)))
     if sum(not isinstance(n, int) or n != 1 for n in a.shape) < 2:
@@ -216,11 +217,19 @@ def _roots(operands: Iterable[Any]) -> list[Any]:
     return out
 
 
-def laid_out(a: ArrayHandle) -> Any:
-    """An ndarray that lies in memory as this one does; None on a tape, and of what is shown."""
+def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
+    """An ndarray that lies in memory as this one does; None on a tape, and of what is shown.
+
+    `of_tape`: of an array of the tape, too, if its extents are known and it is made of one in C
+    order; that has no content.
+    """
     if a._parent is None:
-        return _plain(a._content)
-    parent, view = laid_out(a._parent), a._view
+        plain = _plain(a._content)
+        if of_tape and plain is None and a._choice is None and not a._order:
+            if all(isinstance(n, int) for n in a.shape):
+                return np.empty(a.shape, a.dtype)
+        return plain
+    parent, view = laid_out(a._parent, of_tape), a._view
     if parent is None or view is None or view.traced or isinstance(view, Shown):
         return None
     return view.read(parent)

@@ -256,6 +256,19 @@ def test_a_load_out_of_bounds_behind_its_check_stays_one_of_run_time():
     keeps(scalarise, tape_of(INPUTS, f), *POINTS)
 
 
+def test_what_does_not_spread_behind_its_check_is_no_error_here():
+    def f(b, x, v, k):
+        a = three(x, v)
+
+        def then():
+            b.emit("check", lit(False), exception=ValueError, message="could not be broadcast")
+            return [o.sum(o.broadcast(a, 2, 2, axes=(1,)), axes=(0, 1))]
+
+        return if_(b, o.gt(v, 0.0), then, lambda: [o.load(a, 1)])[0]
+
+    keeps(scalarise, tape_of(INPUTS, f), *POINTS)
+
+
 def test_other_primitives_meet_whole_arrays():
     def f(b, x, v, k):
         a = three(x, v)

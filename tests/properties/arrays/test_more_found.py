@@ -236,6 +236,20 @@ def test_a_view_or_a_copy(name: str) -> None:
     np.testing.assert_array_equal(jitad.jit(read)(a, 9.0), read(a, 9.0))
 
 
+def test_extents_that_are_known_say_what_is_a_view():
+    def f(m, s):
+        turned = m.reshape(4, 2).T
+        again = turned.reshape(4, 2).T
+        turned[0, 1] = s
+        m[1, 0] = 2.0 * s
+        return np.sum(turned * np.arange(8.0).reshape(2, 4)) + np.sum(again * m)
+
+    m = np.arange(8.0).reshape(2, 4)
+    assert jitad.jit(f)(m.copy(), 0.7) == f(m.copy(), 0.7)
+    assert jitad.jit_grad(f, 1)(m, 0.7) == pytest.approx(
+        (f(m.copy(), 0.7 + 1e-4) - f(m.copy(), 0.7 - 1e-4)) / 2e-4)  # fmt: skip
+
+
 def test_any_place_of_an_empty_array_is_taken() -> None:
     for shape in ((0, 4), (3, 0), (0,)):
         x = np.zeros(shape)
