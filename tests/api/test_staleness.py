@@ -306,7 +306,7 @@ def test_functions_as_arguments() -> None:
 
 def test_ints_that_must_be_known() -> None:
     def f(x, n):
-        parts = [0.0] * n
+        parts = list((0.0,) * n)
         for i in range(n):
             parts[i] = x * i
         return sum(parts)
