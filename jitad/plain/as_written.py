@@ -16,15 +16,6 @@ def extend(target: list[Any], values: Any) -> None:
         target.append(v)
 
 
-def joined(a: list[Any], b: list[Any]) -> list[Any]:
-    out = []
-    for v in a:
-        out.append(v)
-    for v in b:
-        out.append(v)
-    return out
-
-
 def listed(values: Any) -> list[Any]:
     out = []
     for v in values:

@@ -370,7 +370,7 @@ def binary(name: str, a: Any, b: Any) -> Any:
         return getattr(operator, _OPERATORS.get(name, name))(x, y)
     both = type(a) is type(b)
     if name == "add" and both:
-        out = run(as_written.joined, a, b)
+        out = run(as_written.chained, (a, b))
         return out if isinstance(a, list) else call_tuple(out)
     if name in ("eq", "ne") and both:
         equal = run(as_written.equal, a, b)

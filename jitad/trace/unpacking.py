@@ -83,11 +83,11 @@ def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
     """A dict that is written down with others in it: `{**a, "k": v}`."""
     out: dict[Any, Any] = {}
     made(out)
-    for part in parts:
-        if len(part) == 2:
-            partial.put(out, *part)
+    for given in parts:
+        if len(given) == 2:
+            partial.put(out, *given)
         else:
-            other = present(part[0])
+            other = present(given[0])
             partial.update(out, other if type(other) is dict else {**other})
     return out
 

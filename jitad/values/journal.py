@@ -95,10 +95,7 @@ class Joiner:
         journal = self.journal
         for new, sides in self.pending:
             flat = tuple(x.roots if _is_handle(x) else (x,) for x in sides)
-            journal.joins[id(new)] = Join(new, self.session, flat, self.place)
-            journal.related.update((id(new), *(id(x) for xs in flat for x in xs)))
-        if self.pending:
-            journal.settled.clear()
+            journal.add(Join(new, self.session, flat, self.place))
 
 
 HELD = (
@@ -113,7 +110,7 @@ class Journal:
     def __init__(self) -> None:
         self.frames: list[dict[Place, Write]] = [{}]
         self.joins: dict[int, Join] = {}  # handles and objects that joins made
-        self.related: set[int] = set()  # those, and what they may be
+        self.above: dict[int, list[Any]] = {}  # by what they may be: handles made of it
         self.settled: set[int] = set()  # written since the last join: others are stale already
         self.stale: dict[int, str] = {}  # objects, not arrays, that may not be read any more
         self.iterated: dict[int, object] = {}  # containers that an iterator may be over
@@ -131,6 +128,31 @@ class Journal:
         """What notes the handles and objects which one branch or loop makes of others."""
         self.sessions += 1
         return Joiner(self, self.sessions, place)
+
+    def add(self, join: Join) -> None:
+        """From now on a handle may be any of others."""
+        self.joins[id(join.handle)] = join
+        for x in {id(x): x for xs in join.sides for x in xs}:
+            self.above.setdefault(x, []).append(join.handle)
+        self.settled.clear()
+
+    def relatives(self, thing: Any) -> list[Any]:
+        """What may be the same as the thing: what it may be, and what may be any of those."""
+        down: dict[int, Any] = {id(thing): thing}
+        todo = [thing]
+        while todo:
+            join = self.joins.get(id(todo.pop()))
+            parts = () if join is None else (x for xs in join.sides for x in xs)
+            new = {id(x): x for x in parts if id(x) not in down}
+            down.update(new)
+            todo += new.values()
+        found = dict(down)
+        todo = list(down.values())
+        while todo:
+            new = {id(h): h for h in self.above.get(id(todo.pop()), ()) if id(h) not in found}
+            found.update(new)
+            todo += new.values()
+        return list(found.values())
 
     def may_alias(self, a: Any, b: Any, seen: dict[tuple[int, int], bool] | None = None) -> bool:
         """Could two be one array, or one object?  What they stand for on each path decides.
@@ -160,13 +182,12 @@ class Journal:
 
     def retire_others(self, target: object) -> None:
         """One array or object is written: those that may be the same one get stale."""
-        if id(target) not in self.related or id(target) in self.settled:
+        known = id(target) in self.joins or id(target) in self.above
+        if not known or id(target) in self.settled:
             return
         self.settled.add(id(target))
         seen: dict[tuple[int, int], bool] = {}
-        others = {id(h): h for j in self.joins.values()
-                  for h in (j.handle, *(x for xs in j.sides for x in xs))}  # fmt: skip
-        for other in others.values():
+        for other in self.relatives(target):
             if other is not target and not self.staleness(other):
                 if self.may_alias(target, other, seen):
                     made = [self.joins.get(id(x)) for x in (other, target)]
@@ -269,8 +290,8 @@ class Journal:
         """Note that an object, made just now, stands for one that was there before."""
         self.fresh[-1].pop(id(thing), None)
 
-    def iterates(self, things: Iterable[object]) -> None:
-        """Note that an iterator over these may be there from now on."""
+    def iterates(self, things: Iterable[object], deep: int = 3) -> None:
+        """Note that an iterator over these may be there from now on, or over what they hold."""
         for x in things:
             if isinstance(x, CONTAINERS):
                 self.iterated[id(x)] = x
@@ -278,6 +299,11 @@ class Journal:
                 self.any_iterated |= not self.is_made(x)
             elif hasattr(x, "__iter__") and not isinstance(x, (tuple, str, bytes, range)):
                 self.any_iterated |= not _is_handle(x)
+            if isinstance(x, (list, tuple)):
+                held = [y for y in x if isinstance(y, (*CONTAINERS, tuple))]
+                if deep:
+                    self.iterates(held, deep - 1)
+                self.any_iterated |= bool(held) and not deep
 
     def is_made(self, thing: object) -> bool:
         """True where the trace has made the thing."""
@@ -375,9 +401,7 @@ def unsure(new: object, old: tuple[object, ...]) -> None:
     journal = active()
     if journal is not None:
         journal.sessions += 1
-        journal.joins[id(new)] = Join(new, journal.sessions, (old,), None, MEMORY)
-        journal.related.update((id(new), *map(id, old)))
-        journal.settled.clear()
+        journal.add(Join(new, journal.sessions, (old,), None, MEMORY))
 
 
 def made(thing: object) -> None:

@@ -1,4 +1,4 @@
-"""How often does Numba compile a kernel?"""
+"""How often does Numba compile a kernel, and which ways do calls go?"""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
+from jitad.calls.compiled import Compiled
 from jitad.emit import numba_private
 
 
@@ -33,6 +36,19 @@ def compilations() -> Iterator[list[str]]:
     finally:
         numba_private.KernelCompiler._compile_core = compile_
         numba_private.ContentCache.load_overload = load
+
+
+def calls_of(method: str, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """A list that grows by the arguments of every call of a method of `Compiled` from here on."""
+    calls: list[Any] = []
+    plain = getattr(Compiled, method)
+
+    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        calls.append((args, kwargs))
+        return plain(self, *args, **kwargs)
+
+    monkeypatch.setattr(Compiled, method, counted)
+    return calls
 
 
 def count(call: Callable[[], Any]) -> int:

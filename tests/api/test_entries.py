@@ -7,7 +7,6 @@ trace relied on must give what the plain function gives.
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,8 +14,7 @@ import numpy as np
 import pytest
 
 from jitad import grad, jit, jit_grad, jit_value_and_grad, register_structure
-from jitad.calls.compiled import Compiled
-from tests.api.counting import compilations
+from tests.api.counting import calls_of, compilations
 
 
 class Pair(NamedTuple):
@@ -51,17 +49,9 @@ register_structure(
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+def slow(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The calls that were not taken by an entry."""
-    calls: list[Any] = []
-    plain = Compiled._slow
-
-    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        calls.append((args, kwargs))
-        return plain(self, *args, **kwargs)
-
-    monkeypatch.setattr(Compiled, "_slow", counted)
-    yield calls
+    return calls_of("_slow", monkeypatch)
 
 
 def sequence(p):

@@ -13,16 +13,16 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 from jitad import JitadError, jit, jit_grad, jit_value_and_grad
-from jitad.calls.compiled import Compiled
 from jitad.emit.numba_private import layout
 from kernels.rosenbrock import objective
+from tests.api.counting import calls_of
 
 pytestmark = pytest.mark.skipif(
     not layout.LAYOUT_IS_KNOWN, reason="objects are laid out otherwise"
@@ -32,17 +32,9 @@ X = np.array([1.0, 2.0, 3.0])
 
 
 @pytest.fixture
-def python(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+def python(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The calls that came to Python, of functions that are compiled from here on."""
-    calls: list[Any] = []
-    plain = Compiled._call
-
-    def counted(self: Any, *args: Any, **kwargs: Any) -> Any:
-        calls.append((args, kwargs))
-        return plain(self, *args, **kwargs)
-
-    monkeypatch.setattr(Compiled, "_call", counted)
-    yield calls
+    return calls_of("_call", monkeypatch)
 
 
 def test_structures_take_one_frame(python: list[Any]) -> None:

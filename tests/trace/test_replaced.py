@@ -6,16 +6,18 @@ The truth is the function itself, run by Python; gradients are checked by differ
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
-from jitad import grad, jit, jit_grad
+from jitad import JitadError, grad, jit, jit_grad
 from jitad.calls.arguments import abstract
 from jitad.tape.ir import walk
 from jitad.tape.verify import verify
 from jitad.trace.trace import trace
+from jitad.values.journal import Journal
 
 MADE = {
     "displayed": lambda s: [s[0], s[0] + s[1]],
@@ -157,3 +159,53 @@ def test_its_length_is_in_no_kernel() -> None:
     for x in (np.array([1.0, 2.0, 3.0]), np.array([2.0, 0.5])):
         np.testing.assert_allclose(g(x), slopes(f, x), rtol=1e-6)
     assert str(g.explain()).count("kernel ") == str(g.explain()).count("kernel 1")
+
+
+def test_a_write_asks_those_only_that_may_be_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not every array that a condition ever chose: with many, that was most of the time."""
+    asked: list[int] = []
+    plain = Journal.may_alias
+
+    def counted(self: Any, *args: Any) -> bool:
+        asked.append(1)
+        return plain(self, *args)
+
+    monkeypatch.setattr(Journal, "may_alias", counted)
+
+    def f(x: Any, n: int) -> Any:
+        parts = [[x[k], 1.0] for k in range(n)]
+        for k in range(n):
+            if x[k] > 0.5:
+                parts[k] = [x[k] * 2.0, x[k]]
+        for k in range(n):
+            parts[k][0] = parts[k][0] * x[k]
+        return sum(p[0] * p[1] for p in parts)
+
+    counts = []
+    for n in (4, 8, 16):
+        del asked[:]
+        x = np.linspace(0.1, 0.9, n)
+        assert jit(lambda x, n=n: f(x, n))(x) == pytest.approx(f(x, n), rel=1e-14)
+        counts.append(len(asked))
+    assert counts[2] - counts[1] <= 2 * (counts[1] - counts[0]) + 8, counts
+
+
+def test_an_iterator_reads_what_is_written_meanwhile() -> None:
+    """Also over lists that lie in what it is over: it must not give what was there before."""
+    def f(x: Any) -> Any:
+        s, t = [x, x * x], [2.0 * x]
+        u = s if x > 1.0 else t
+        total = 0.0
+        for v in itertools.chain.from_iterable((s, t)):
+            total = total * 3.0 + v
+            u[-1] = u[-1] * 1.5
+        return total
+
+    for x in (0.5, 1.5):
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        assert grad(f)(x) == pytest.approx(slope, rel=1e-7)
+        for g, truth in ((jit(f), f(x)), (jit_grad(f), slope)):
+            try:
+                assert g(x) == pytest.approx(truth, rel=1e-7)
+            except JitadError as e:
+                assert "can't be advanced" in str(e)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -378,14 +378,33 @@ def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
 
     What is called so gives NotImplemented where an argument is of another kind.
     """
+    way = way_in(dispatcher, signature, direct_name)
+    return way and way(way.made.environment, (way.made.library,))
+
+
+class Way(NamedTuple):
+    """Where the machine code of a way into a kernel lies."""
+
+    made: Any  # what Numba knows of the compiled kernel
+    name: str
+    address: int
+
+    def __call__(self, environment: Any, kept: tuple[Any, ...]) -> Any:
+        """The builtin function that goes this way; it keeps what its code needs."""
+        about = self.made.fndesc
+        return _dynfunc.make_function(
+            about.lookup_module(), about.qualname.split(".")[-1], self.name, self.address,
+            environment, kept,
+        )  # fmt: skip
+
+
+def way_in(
+    dispatcher: Any, signature: tuple[Any, ...], name_of: Callable[[Any], str]
+) -> Way | None:
+    """The way of this name into a kernel that is compiled for these types; None without one."""
     made = getattr(dispatcher, "overloads", {}).get(signature)
     if made is None or not is_direct(made.fndesc):
         return None
-    name = direct_name(made.fndesc)
+    name = name_of(made.fndesc)
     address = made.library.get_pointer_to_function(name)
-    if not address:
-        return None
-    return _dynfunc.make_function(
-        made.fndesc.lookup_module(), made.fndesc.qualname.split(".")[-1], name, address,
-        made.environment, (made.library,),
-    )  # fmt: skip
+    return Way(made, name, address) if address else None

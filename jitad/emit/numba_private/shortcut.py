@@ -16,7 +16,7 @@ from numba import _dynfunc, types
 from numba.core import callwrapper, cgutils
 
 from jitad.emit.numba_private.declarations import declare
-from jitad.emit.numba_private.entry import direct_name, is_direct, is_plain
+from jitad.emit.numba_private.entry import direct_name, is_plain, way_in
 from jitad.emit.numba_private.layout import (
     CODE,
     CONTENTS,
@@ -227,20 +227,13 @@ def shortcut(
     `single`: it gives the only result, instead of a tuple.  `out`: the one array among the results
     goes to `out=`, if that is given.  All other calls go to `general`.
     """
-    made = getattr(dispatcher, "overloads", {}).get(signature)
-    if made is None or not is_direct(made.fndesc):
+    way = way_in(dispatcher, signature, _name)
+    if way is None:
         return None
-    name = _name(made.fndesc)
-    address = made.library.get_pointer_to_function(name)
-    if not address:
-        return None
-    environment = _dynfunc.Environment(made.fndesc.lookup_module().__dict__)
+    environment = _dynfunc.Environment(way.made.fndesc.lookup_module().__dict__)
     environment.consts.extend([
         general, True if single else None, "out" if out else None, miss, tuple(relied.classes),
         *(tuple(x for group in groups for x in group)
           for groups in relied[1:]),
     ])  # fmt: skip
-    return _dynfunc.make_function(
-        made.fndesc.lookup_module(), made.fndesc.qualname.split(".")[-1], name, address,
-        environment, (made.library, made.environment),
-    )  # fmt: skip
+    return way(environment, (way.made.library, way.made.environment))
