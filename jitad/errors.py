@@ -156,6 +156,14 @@ class GuardMiss(JitadError):
         return (type(self), (self.case,))
 
 
+class JitadExtentError(JitadValueError):
+    """Extents that NumPy takes, it may be, but of which a trace could not know that.
+
+    Called from Python the function is traced again, with the extents and ints of this call.
+    Callers from native code get this error; so do they where extents depend on numbers.
+    """
+
+
 class RoomMiss(GuardMiss):
     """There is no room for all elements of a list; `case` says of which one.
 

@@ -11,6 +11,7 @@ import jitad
 from jitad.calls.arguments import abstract, as_numbers
 from jitad.calls.entries import finish
 from jitad.emit.kernel import Kernel, kernel
+from jitad.errors import JitadExtentError
 from jitad.primitives.schedules import Memory
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
@@ -35,20 +36,27 @@ def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     return finish(traced, tuple(flat), f, args, {})
 
 
-def kernel_of(f: Function, *args: Any) -> tuple[Traced, Kernel]:
+def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Kernel]:
     """The trace, and what Numba would compile."""
     leaves, structure = flatten((as_numbers(args), {}))
-    traced = trace(f, *unflatten(structure, map(abstract, leaves)))
+    traced = trace(f, *unflatten(structure, map(abstract, leaves)), exact=exact)
     return traced, kernel(specialise(traced.tape))
 
 
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     args = as_numbers(args)
-    traced, made = kernel_of(f, *args)
-    with np.errstate(all="ignore"):
-        flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
-    return finish(traced, tuple(flat), f, args, {})
+
+    def run(exact: bool) -> Any:
+        traced, made = kernel_of(f, *args, exact=exact)
+        with np.errstate(all="ignore"):
+            flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
+        return finish(traced, tuple(flat), f, args, {})
+
+    try:
+        return run(exact=False)
+    except JitadExtentError:  # as a call of a compiled function does
+        return run(exact=True)
 
 
 def natively(f: Function, *args: Any) -> Any:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numba import types as numba_types
 
@@ -25,7 +24,13 @@ from jitad.calls.fallback import Unknown, is_allowed, warn
 from jitad.calls.kept import kernel_of
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
-from jitad.calls.native_entries import native_entry, of_types
+from jitad.calls.native_entries import (
+    as_numba_type,
+    native_entry,
+    of_types,
+    serves,
+    with_value,
+)
 from jitad.calls.shortcuts import shortcut
 from jitad.calls.threads import asked
 from jitad.emit import capi, native
@@ -37,6 +42,7 @@ from jitad.errors import (
     GuardMiss,
     Guessed,
     JitadError,
+    JitadExtentError,
     JitadTypeError,
     RoomMiss,
     UnknownDepthError,
@@ -46,13 +52,12 @@ from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
 from jitad.tape.ir import Tape
 from jitad.tape.show import show
-from jitad.tape.types import Array, Scalar
 from jitad.trace import calls, context, hooks
 from jitad.trace.floatlists import LONG, packed
 from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
 from jitad.trace.paths import Path
-from jitad.trace.trace import Shaped, Traced, Valued, trace
+from jitad.trace.trace import Traced, trace
 from jitad.values.registry import any_traced
 
 _MISSED = object()
@@ -73,6 +78,7 @@ class Specialisation:
     why: str
     from_types: bool = False  # traced without knowing which extents are 1: taken to be none
     threads: int | None = None  # None: one thread
+    exact: bool = False  # for certain extents only
 
 
 @register
@@ -140,6 +146,7 @@ class Compiled:
         self._unknown: dict[Any, Unknown] = {}  # argument types for which nesting is not known
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
+        self._exact: dict[Specialisation, list[Specialisation]] = {}  # where that isn't enough
         self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
@@ -300,8 +307,32 @@ class Compiled:
                     room.grow()
                 with context.alone():
                     values = s.traced.arguments(self.f, args, kwargs)
+            except JitadExtentError as miss:
+                return self._exactly(s, miss, args, kwargs)
         out = finish(s.traced, flat, self.f, args, kwargs)
         self._enter(s, args, kwargs)
+        return out
+
+    def _exactly(
+        self, general: Specialisation, miss: JitadExtentError, args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:  # fmt: skip
+        """The result where a kernel can't take the extents that it found: by one made for them."""
+        tried = self._exact.setdefault(general, [])
+        if general.exact or type(miss) not in general.traced.misses:
+            raise miss
+        out = self._known(tried, args, kwargs, False)
+        if out is _MISSED:
+            leaves, structure = flatten((args, kwargs))
+            with context.alone():
+                args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                try:
+                    tried.append(self._specialise(args_, kwargs_, "these extents", exact=True))
+                except JitadError as error:
+                    raise (error if isinstance(error, ValueError) else miss) from None
+            out = self._known(tried[-1:], args, kwargs, False)
+        if out is _MISSED:
+            raise miss
         return out
 
     def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -336,7 +367,7 @@ class Compiled:
 
     def _specialise(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, from_types: bool = False,
-        path: Decisions | None = None,
+        path: Decisions | None = None, exact: bool = False,
     ) -> Specialisation:
         if len(self._all) >= _MOST:
             raise JitadError(
@@ -344,12 +375,13 @@ class Compiled:
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
         with undisturbed():
-            traced = trace(self.f, args, kwargs, self._dynamic, path, self.memory)
+            dynamic = frozenset[Path]() if exact else self._dynamic
+            traced = trace(self.f, args, kwargs, dynamic, path, self.memory, exact)
             # for native callers there is no first call to learn from
             if not from_types and not self._seen.issuperset(traced.guessed):
                 raise Guessed(traced.guessed)
             made, threads = _kernel(traced.tape, self.threads)
-            s = Specialisation(traced, made, why, from_types, threads)
+            s = Specialisation(traced, made, why, from_types, threads, exact)
         self._all.append(s)
         return s
 
@@ -360,12 +392,12 @@ class Compiled:
 
         `signature`: for every argument a Numba type (`numba.float64[:]`), or a value of the type.
         """
-        self.entry(tuple(map(_numba_type, signature)), signature)
+        self.entry(tuple(map(as_numba_type, signature)), signature)
         return self
 
     def address(self, *signature: Any) -> int:
         """The address of a C function for these argument types; see `jitad.emit.capi`."""
-        kinds = tuple(map(_numba_type, signature))
+        kinds = tuple(map(as_numba_type, signature))
         return capi.address(self.entry(kinds, signature), kinds)
 
     def entry(self, argument_types: tuple[Any, ...], values: tuple[Any, ...] = ()) -> Any:
@@ -377,12 +409,12 @@ class Compiled:
         kinds = tuple(numba_types.unliteral(t) for t in argument_types)
         leaves, structure = of_types(kinds)
         given = (*values, *argument_types[len(values) :])
-        args = tuple(map(_with_value, unflatten(structure, leaves)[0], given))
+        args = tuple(map(with_value, unflatten(structure, leaves)[0], given))
         with context.alone():
             known = self._by_key.setdefault((structure, tuple(map(key_of_type, leaves))), [])
-            if not any(_serves(s.traced, self.f, args) for s in known):
+            if not any(serves(s.traced, self.f, args) for s in known):
                 known.append(self._specialise(args, {}, "a call from native code", True))
-            s = [s for s in known if _serves(s.traced, self.f, args)][-1]
+            s = [s for s in known if serves(s.traced, self.f, args)][-1]
             if (s, kinds) not in self._native:
                 compiled = s.kernel.dispatcher
                 self._native[s, kinds] = native_entry(s.traced, compiled, self.f, len(kinds))
@@ -456,30 +488,6 @@ def _kernel(tape: Tape, threads: int | None) -> tuple[Kernel, int | None]:
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _numba_type(a: Any) -> Any:
-    return a if isinstance(a, NumbaType) else numba.typeof(a)
-
-
-def _with_value(t: Any, given: Any) -> Any:
-    """An abstract argument together with the value that a caller gives for it, if one does."""
-    if isinstance(given, numba_types.Literal):
-        given = given.literal_value
-    if isinstance(t, Scalar) and isinstance(given, (int, np.integer, np.bool_)):
-        return Valued(t, given)
-    if isinstance(t, Array) and isinstance(given, np.ndarray):
-        return Shaped(t, given.shape)
-    return t
-
-
-def _serves(traced: Traced, function: Any, args: tuple[Any, ...]) -> bool:
-    """May a caller with these arguments be linked to it?  The kernel checks what isn't known."""
-    known = {Path(("arg", k)): a.value for k, a in enumerate(args) if isinstance(a, Valued)}
-    outside = (g for g in traced.guards if not isinstance(g.path.root, tuple))
-    return all(known.get(path, v) == v for path, v in traced.relied) and all(
-        g.holds(function) for g in outside
-    )
 
 
 calls.COMPILED.add(Compiled)

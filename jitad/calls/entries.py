@@ -18,7 +18,7 @@ import numpy as np
 
 from jitad.calls import outputs
 from jitad.emit import native
-from jitad.errors import GuardMiss, JitadError
+from jitad.errors import JitadError
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.context import alone
@@ -327,7 +327,7 @@ def python_entry(
     """
     s = Source(
         function, bool(structure.children[1].keys), slow=slow, general=general, kernel=kernel,
-        GuardMiss=GuardMiss, LOOKUP=LOOKUP, absent=ABSENT, finish=finish, traced=traced, F=function
+        misses=traced.misses, LOOKUP=LOOKUP, absent=ABSENT, finish=finish, traced=traced, F=function
     )  # fmt: skip
     s.no_ones = from_types
     direct = None if from_types else native.direct(kernel, traced.tape.body.params)
@@ -369,7 +369,7 @@ def python_entry(
         "    if known:",
         "        try:",
         *(f"            {line}" for line in run),
-        "        except GuardMiss:",
+        "        except misses:",
         "            pass",
         *otherwise,
         f"    return slow({again})",
@@ -409,7 +409,7 @@ def _entry_into(
         f"            r = direct({', '.join([*operands, *outs])})",
         "            if r is not NotImplemented:",
         f"                return {whole} if {fit} else misfit({whole}, out)",
-        "        except GuardMiss:",
+        "        except misses:",
         "            pass",
         f"    return slow(out, *[a for a in ({again}) if a is not absent], *more)",
     ]

@@ -20,7 +20,7 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.structures import Structure, flatten
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.paths import Guard, Path
-from jitad.trace.trace import Traced
+from jitad.trace.trace import Shaped, Traced, Valued
 
 _LIBRARY = (ModuleType, BuiltinFunctionType, np.ufunc)  # as in all @njit code, np stays np
 
@@ -140,3 +140,27 @@ def _numba_type(t: Type) -> Any:
     assert isinstance(t, (Array, Scalar))
     element = numba.from_dtype(np.dtype(t.dtype))
     return types.Array(element, t.ndim, "C") if isinstance(t, Array) else element
+
+
+def as_numba_type(a: Any) -> Any:
+    return a if isinstance(a, types.Type) else numba.typeof(a)
+
+
+def with_value(t: Any, given: Any) -> Any:
+    """An abstract argument together with the value that a caller gives for it, if one does."""
+    if isinstance(given, types.Literal):
+        given = given.literal_value
+    if isinstance(t, Scalar) and isinstance(given, (int, np.integer, np.bool_)):
+        return Valued(t, given)
+    if isinstance(t, Array) and isinstance(given, np.ndarray):
+        return Shaped(t, given.shape)
+    return t
+
+
+def serves(traced: Traced, function: Any, args: tuple[Any, ...]) -> bool:
+    """May a caller with these arguments be linked to it?  The kernel checks what isn't known."""
+    known = {Path(("arg", k)): a.value for k, a in enumerate(args) if isinstance(a, Valued)}
+    outside = (g for g in traced.guards if not isinstance(g.path.root, tuple))
+    return all(known.get(path, v) == v for path, v in traced.relied) and all(
+        g.holds(function) for g in outside
+    )

@@ -22,7 +22,6 @@ from jitad.calls.entries import (
     result_expression,
 )
 from jitad.emit import native
-from jitad.errors import GuardMiss
 from jitad.structures import Structure
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.paths import Guard, Path, Root, cell_of
@@ -65,7 +64,7 @@ def shortcut(
         return None
     classes = [*map(type, leaves), *(_class_of(c.type) for c in traced.captures)]
     return native.shortcut(
-        kernel, traced.tape.body.params, found.relied(classes), general, GuardMiss, single, out
+        kernel, traced.tape.body.params, found.relied(classes), general, traced.misses, single, out
     )
 
 

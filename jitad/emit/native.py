@@ -106,11 +106,11 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
 
 def shortcut(
     dispatcher: Any, params: Sequence[Var], relied: Relied, general: Callable[..., Any],
-    miss: type[BaseException], single: bool, out: bool,
+    misses: tuple[type[BaseException], ...], single: bool, out: bool,
 ) -> Any:  # fmt: skip
     """A builtin function that does all of a call, while `relied` holds: see `numba_private`."""
     signature = _signature(params)
-    return numba_private.shortcut(dispatcher, signature, relied, general, miss, single, out)
+    return numba_private.shortcut(dispatcher, signature, relied, general, misses, single, out)
 
 
 def call(dispatcher: Any, params: Sequence[Var], values: Sequence[Any]) -> Any:

@@ -20,6 +20,7 @@ from jitad.errors import (
     GuardMiss,
     JitadAttributeError,
     JitadError,
+    JitadExtentError,
     JitadIndexError,
     JitadOverflowError,
     JitadUnboundLocalError,
@@ -206,12 +207,12 @@ def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
 
 def diverted(trace: Trace, ins: tuple[Atom, ...], params: dict[str, Any]) -> bool:
     """A check is about to be made: True where an attempt sees to it."""
-    if params["exception"] is JitadError or not would_catch(trace, params["exception"]):
+    kind = params["exception"]
+    if kind in (JitadError, JitadExtentError) or not would_catch(trace, kind):
         return False  # what jitad refuses is none of the program's business
     ok = ins[0]
     if isinstance(ok, Lit) and ok.value:
         return True
-    kind = params["exception"]
     text = (params["message"], FINISHED) if issubclass(kind, JitadError) else (params["message"],)
     error = kind(*text)
     error.of_program = True

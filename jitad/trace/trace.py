@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import Guessed, JitadError, UnknownDepthError
+from jitad.errors import GuardMiss, Guessed, JitadError, JitadExtentError, UnknownDepthError
 from jitad.primitives.schedules import Memory
 from jitad.structures import is_node, registered
 from jitad.tape.build import Builder, Leaf
@@ -135,6 +135,13 @@ class Traced:
         known = {i.var: i for i in every}
         return [known[v].get(function, args, kwargs) for v in self.tape.body.params]
 
+    @property
+    def misses(self) -> tuple[type[JitadError], ...]:
+        """The errors after which a call is tried again: what prints can't take that back."""
+        blocks = [self.tape.body, *(f.body for f in self.tape.functions.values())]
+        prints = any(e.op == "print" for b in blocks for e in walk(b))
+        return (GuardMiss,) if prints else (GuardMiss, JitadExtentError)
+
     def missed(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Guard]:
         """The guards that do not hold now."""
         return [g for g in self.guards if not g.holds(function, args, kwargs)]
@@ -147,14 +154,17 @@ def trace(
     dynamic: frozenset[Path] = frozenset(),
     decisions: Decisions | None = None,
     memory: Memory | None = None,
+    exact: bool = False,
 ) -> Traced:
     """Trace f; leaves of the arguments are types (Scalar, Array, Shaped) or static values.
 
     `dynamic` are paths of ints that are inputs although they could be static, because they have
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
     `memory`: for the records of loops, in derivatives that say nothing else.
+    `exact`: for these extents, ints, and numbers in arrays of ints only.
     """
-    insight = Insight() if decisions is None else Insight(relied=decisions.places)
+    relied: frozenset[Pos] = frozenset() if decisions is None else decisions.places
+    insight = Insight(relied=relied, contents=exact)
     start, first = insight, None
     while True:
         found: set[Any] = set()  # loops and lists that could do with known lengths
@@ -317,6 +327,9 @@ def _leaf_argument(captures: Captures, inputs: list[Input], a: Any, path: Path) 
     leaf = Leaf(captures.builder, var)
     if isinstance(a, Valued):
         captures.builder.examples[var] = a.value
+        if captures.contents:
+            captures.builder.rely(var)
+            return a.value
     if isinstance(t, Scalar):
         return leaf
     handle = ArrayHandle(leaf)

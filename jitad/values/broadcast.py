@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadExtentError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.extents import Int
@@ -54,11 +54,13 @@ def require_same(n: Int, m: Int, what: Any, error: type[JitadError] = JitadValue
             return
     if not extents.same(n, m):
         equal, remedy, builder = bind("eq", n, m), _remedy(n, m), present_builder()
-        if remedy and builder is not None and builder.catches(error):
+        if builder is not None and builder.catches(error):
             # The program may go by the error: it must be NumPy's, who stretches what is 1.
             one = bind("logical_or", bind("eq", n, 1), bind("eq", m, 1))
             fits = bind("logical_or", equal, bind("logical_not", one))
-            require(fits, JitadError, what(), remedy)
+            require(fits, JitadExtentError, what(), remedy)
+        elif error is JitadValueError and (isinstance(n, Number) or isinstance(m, Number)):
+            error = JitadExtentError
         require(equal, error, what(), remedy)
 
 

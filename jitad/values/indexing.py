@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadIndexError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.values.extents import (
     Int,
@@ -196,7 +196,7 @@ def _inside(first: Int, end: Int, n: Int) -> bool:
         return assume_at_least(n, needed)
     for small, large in ((0, first), (end, n)):
         if not at_least(large, small):
-            require(bind("le", small, large), JitadValueError, "a slice of fixed length reaches "
+            require(bind("le", small, large), JitadExtentError, "a slice of fixed length reaches "
                     "beyond the end of an array whose length is not known while tracing",
                     "Where fewer elements will do, slice up to min(stop, len(a)).")  # fmt: skip
     return True

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, require_same, shape_of
@@ -144,6 +144,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     flat = ravel(a)
     if range is None and not isinstance(flat.shape[0], Number) and not flat.shape[0]:
         range = (0.0, 1.0)  # as NumPy has it for no numbers
+    if range is None and not extents.assume_at_least(flat.shape[0], 1):
+        require(bind("ge", flat.shape[0], 1), JitadExtentError, "np.histogram of no numbers has "
+                "edges from 0 to 1, and whether there are some is not known while tracing",
+                "Pass range= or the edges.")  # fmt: skip
     low, high = (call(np.min, flat), call(np.max, flat)) if range is None else range
     same = elementwise("eq", low, high)
     low, high = (elementwise("add", x, elementwise("where", same, d, 0.0))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -254,7 +254,7 @@ def resize(a: Any, new_shape: Any) -> Any:
     if not isinstance(flat.shape[0], Number) and not flat.shape[0]:
         return filled(0, shape, flat.dtype)
     if isinstance(flat.shape[0], Number):
-        require(bind("ge", flat.shape[0], 1), JitadValueError, "np.resize of no elements gives "
+        require(bind("ge", flat.shape[0], 1), JitadExtentError, "np.resize of no elements gives "
                 "zeros, and whether there are some is not known while tracing",
                 "Make the array with np.zeros.")  # fmt: skip
     places = elementwise("mod", call(np.arange, total), flat.shape[0])
@@ -366,7 +366,7 @@ def _are_some(values: Any, name: str) -> bool:
     n = call(np.size, values)
     if not isinstance(n, Number):
         return bool(n)
-    require(bind("ge", n, 1), JitadValueError, f"np.{name} of no values does nothing, and "
+    require(bind("ge", n, 1), JitadExtentError, f"np.{name} of no values does nothing, and "
             "whether there are some is not known while tracing")  # fmt: skip
     return True
 

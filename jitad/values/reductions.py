@@ -104,6 +104,9 @@ def _reduction(
             initial = cast(_content(initial), np.dtype(type_of(content).dtype))
             result = bind("broadcast", initial, *kept, axes=()) if kept else initial
             return _finish(result, shape, axes, keepdims is True, out)
+        if initial is not _NO_VALUE and join in _EXTREMES and _may_be_empty(shape, axes):
+            result = compute(_with_first(content, axes, initial), (0,))
+            return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else along_none(content)
         if initial is not _NO_VALUE and initial is not None:
             initial = cast(_content(initial), np.dtype(type_of(result).dtype))
@@ -126,6 +129,17 @@ _EXTREMES = ("maximum", "minimum")
 
 def _empty(shape: tuple[Int, ...]) -> bool:
     return any(not isinstance(n, Number) and n == 0 for n in shape)
+
+
+def _may_be_empty(shape: tuple[Int, ...], axes: tuple[int, ...]) -> bool:
+    return not all(extents.assume_at_least(shape[k], 1) for k in axes)
+
+
+def _with_first(a: Any, axes: tuple[int, ...], initial: Any) -> Any:
+    """The content with the folded axes as one, in front, and there `initial` before all others."""
+    moved, _ = _moved(a, axes)
+    first = call(np.full, (1, *shape_of(moved)[1:]), initial, dtype=type_of(a).dtype)
+    return _content(call(np.concatenate, (first, ArrayHandle(moved))))
 
 
 def _masked(original: Any, a: Any, where: Any, otherwise: Any) -> Any:

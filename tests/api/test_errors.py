@@ -175,12 +175,12 @@ async def waiting(x):
 COMPILED: dict[str, tuple[Any, ...]] = {
     "shapes": (
         shapes, [THREE], ValueError,
-        "operands could not be broadcast together with shapes (?,) (4,)",
+        "operands could not be broadcast together with shapes (3,) (4,)",
         "return np.sum(x + np.ones(4))", "x + np", "",
     ),
     "matrix product": (
         matrix, [THREE], ValueError,
-        "shapes (2,4) and (?,) not aligned: mismatch in the core dimension of a matrix product",
+        "shapes (2,4) and (3,) not aligned: mismatch in the core dimension of a matrix product",
         "return np.sum(np.ones((2, 4)) @ x)", "np.ones", "",
     ),
     "reshape": (
@@ -193,7 +193,7 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "assignment": (
         stored, [THREE], ValueError,
-        "could not broadcast input array from shape (?,) into shape (2,)", "a[:] = x", "a[:]", "",
+        "could not broadcast input array from shape (3,) into shape (2,)", "a[:] = x", "a[:]", "",
     ),
     "index": (
         outside, [THREE], IndexError, "index 5 is out of bounds for axis 0", "return x[5]", "x[5]",
@@ -330,11 +330,11 @@ def test_message_compiled(name: str) -> None:
 
 # what the eager engine says otherwise: it knows the numbers
 EAGER: dict[str, tuple[str, str]] = {
-    "shapes": ("shapes (?,) (4,)", "shapes (3,) (4,)"),
-    "matrix product": ("(?,)", "(3,)"),
+    "shapes": ("", ""),
+    "matrix product": ("", ""),
     "reshape": ("(?,)", "(3,)"),
     "axis": ("", ""),
-    "assignment": ("(?,)", "(3,)"),
+    "assignment": ("", ""),
     "index": ("axis 0", "axis 0 with size 3"),
     "index in a loop": ("index is out of bounds for axis 0",
                         "index 3 is out of bounds for axis 0 with size 3"),

@@ -188,10 +188,10 @@ def test_sensitivities_and_tangents_compiled() -> None:
     pull = jit(lambda x, s: vjp(square, x)[1](s))
     np.testing.assert_array_equal(pull(THREE, np.ones(3))[0], 2 * THREE)
     e = raised(lambda: pull(THREE, np.ones(4)), ValueError)
-    assert str(e).startswith("the sensitivity must have shape (?,), but has shape (?,)")
+    assert str(e).startswith("the sensitivity must have shape (3,), but has shape (4,)")
     push = jit(lambda x, t: jvp(square, (x,), (t,)))
     np.testing.assert_array_equal(push(THREE, np.ones(3))[1], 2 * THREE)
     e = raised(lambda: push(THREE, np.ones(5)), ValueError)
-    assert str(e).startswith("jvp: tangent 0 must have shape (?,), but has shape (?,)")
+    assert str(e).startswith("jvp: tangent 0 must have shape (3,), but has shape (5,)")
     with pytest.raises(ValueError, match="expected the keys \\['a'\\], got \\['b'\\]"):
         jit(lambda x, s: vjp(lambda x: {"a": x}, x)[1]({"b": s}))(1.0, 1.0)

@@ -46,14 +46,14 @@ class Relied(NamedTuple):
 IN_CELL, ITSELF = None, NotImplemented
 
 # what the machine code finds with a shortcut, in this order
-_GENERAL, _SINGLE, _OUT, _MISS, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(9)
+_GENERAL, _SINGLE, _OUT, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(9)
 
 
 class Shortcut(callwrapper.PyCallWrapper):
     """A way into `Direct`: it tests what is relied on, and takes one array for `out=`.
 
     What it gives is the only result, or the tuple of results.  Where something isn't as expected,
-    or the kernel finds that (`miss` is raised), the call goes to a function in Python.
+    or the kernel finds that (one of `misses` is raised), the call goes to a function in Python.
     """
 
     def build(self) -> None:
@@ -82,7 +82,7 @@ class Shortcut(callwrapper.PyCallWrapper):
         with b.if_then(cgutils.is_null(b, result), likely=False):
             missed = declare(b.module, ir.FunctionType(_INT, [object_]),
                              "PyErr_ExceptionMatches", ())  # fmt: skip
-            with b.if_then(b.icmp_signed("!=", b.call(missed, [self.known(_MISS)]), _INT(0))):
+            with b.if_then(b.icmp_signed("!=", b.call(missed, [self.known(_MISSES)]), _INT(0))):
                 api.err_clear()
                 b.branch(self.unfit)
             b.ret(result)
@@ -220,7 +220,7 @@ def _name(fndesc: Any) -> str:
 
 def shortcut(
     dispatcher: Any, signature: tuple[Any, ...], relied: Relied, general: Callable[..., Any],
-    miss: type[BaseException], single: bool, out: bool,
+    misses: tuple[type[BaseException], ...], single: bool, out: bool,
 ) -> Any:  # fmt: skip
     """A builtin function for calls of a kernel with these types, while `relied` holds.
 
@@ -232,7 +232,7 @@ def shortcut(
         return None
     environment = _dynfunc.Environment(way.made.fndesc.lookup_module().__dict__)
     environment.consts.extend([
-        general, True if single else None, "out" if out else None, miss, tuple(relied.classes),
+        general, True if single else None, "out" if out else None, misses, tuple(relied.classes),
         *(tuple(x for group in groups for x in group)
           for groups in relied[1:]),
     ])  # fmt: skip
