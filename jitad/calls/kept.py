@@ -10,12 +10,10 @@ functions of derivative rules) is not kept; nor is anything where no folder is i
 from __future__ import annotations
 
 import hashlib
-import importlib.resources
 import linecache
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cache
-from importlib.resources.abc import Traversable
 from typing import Any
 
 import numpy as np
@@ -27,8 +25,8 @@ from jitad.specialise.pipeline import specialise
 from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
 from jitad.tape.types import Type
 
-# Where the code between a tape and its kernel lies, beside the package's own modules.
-_PACKAGES = ("calls", "emit", "primitives", "specialise", "sweeps", "tape", "values")
+# Where the code between a tape and its kernel lies, beside what machine code is made from.
+_PACKAGES = ("", "calls", "specialise", "sweeps", "tape", "values")
 
 
 class _Unknown(Exception):
@@ -54,19 +52,11 @@ def kernel_of(tape: Tape, threads: int | None = None) -> Kernel:
 
 @cache
 def _engine() -> str:
-    """The content of all code between a tape and its kernel."""
+    """The content of the code between a tape and its kernel, but what `surroundings` covers."""
     found = hashlib.sha256()
-    root = importlib.resources.files("jitad")
-    for file in _sources(root, *(root / p for p in _PACKAGES)):
+    for file in native.code(*_PACKAGES):
         found.update(file.read_bytes())
     return found.hexdigest()
-
-
-def _sources(*places: Traversable) -> Iterator[Traversable]:
-    for place in places:
-        for file in sorted(place.iterdir(), key=lambda f: f.name):
-            if file.name.endswith(".py"):
-                yield file
 
 
 def content(tape: Tape) -> str | None:

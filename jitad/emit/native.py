@@ -6,7 +6,7 @@ from its content, so that tracebacks and debuggers show it, and so are the compi
     $JITAD_CACHE_DIR (empty: nothing is kept), else the user's cache folder, else one in temp.
 
 The key of a compiled object is the content of everything that it is made from: the source, the
-preamble and its lowerings, the versions of the tools, the processor.  No paths, no times.
+preamble with all that it may use, the versions of the tools, the processor.  No paths, no times.
 Where nothing can be written, kernels are compiled in memory and nothing else changes; what is in a
 folder that was chosen is found all the same.
 """
@@ -21,9 +21,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.resources.abc import Traversable
 from types import ModuleType
 from typing import Any
 
@@ -41,11 +41,8 @@ __all__ = [
     "IN_CELL", "ITSELF", "Relied", "address", "call", "compile", "direct", "shortcut",
 ]  # fmt: skip
 
-# What a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("preamble", "output", "scalars", "memory", "pages", "libm", "polygamma",
-              "native", "translate", "names_in_source", "cheap", "operations", "repeated",
-              "depth", "sorting", "lapack", "blas", "fourier", "banded", "eigen", "addresses",
-              "cython_special", "threads", "team")  # fmt: skip
+# The packages that a kernel's machine code is made from, beside its source.
+_MADE_FROM = ("emit", "emit/numba_private", "primitives")
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
@@ -158,17 +155,18 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 @cache
 def surroundings() -> str:
     """Everything beside the source that the machine code depends on."""
-    package = importlib.resources.files("jitad.emit")
-    private = [f for f in (package / "numba_private").iterdir() if f.name.endswith(".py")]
-    sources = [*(package / f"{module}.py" for module in _MADE_FROM),
-               *sorted(private, key=lambda f: f.name)]  # fmt: skip
-    parts = [f.read_text() for f in sources]
-    try:
-        parts.append(version("jitad"))
-    except PackageNotFoundError:  # run from a source tree
-        parts.append("source tree")
+    parts = [f.read_text() for f in code(*_MADE_FROM)]
     parts += [sys.version, numba.__version__, numba_private.LLVMLITE, np.__version__]
     parts += [*numba_private.host(), *numba_private.settings(), str(libm.HAS_LIBMVEC)]
     if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):
         parts.append(os.confstr("CS_GNU_LIBC_VERSION") or "")
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def code(*packages: str) -> Iterator[Traversable]:
+    """The modules of these packages of jitad's own; "" is the one around them."""
+    root = importlib.resources.files("jitad")
+    for package in packages:
+        for file in sorted((root / package).iterdir(), key=lambda f: f.name):
+            if file.name.endswith(".py"):
+                yield file

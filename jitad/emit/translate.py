@@ -210,8 +210,7 @@ class _Translation:
         self.loops.pop()
         if not b.block.is_terminated:
             following = b.add(counter, start.type(step), flags=["nsw"])
-            counter.add_incoming(following, b.block)
-            b.branch(head)
+            self.body.repeat(counter, following, stop)
         b.position_at_end(after)
         del self.values[name]
         if outer is not None:

@@ -114,12 +114,10 @@ def test_an_edit_is_another_tape(passes: list[str], tmp_path: Path) -> None:
     assert len(passes) == 2
 
 
-def test_all_code_between_a_tape_and_its_kernel_is_part_of_the_key() -> None:
-    """What the passes, emission and this module import, as their sources say; the machine code has
-    a key of its own, which knows the folder that touches Numba."""
+def reached(*modules: str) -> set[str]:
+    """The files that these modules import, as their sources say, and what those import."""
     root = Path(jitad.__file__).parent
-    hashed = {str(f) for f in kept._sources(root, *(root / p for p in kept._PACKAGES))}
-    todo, seen = ["jitad.specialise.pipeline", "jitad.emit.kernel", "jitad.calls.kept"], set()
+    todo, seen = list(modules), set()
     while todo:
         name = todo.pop()
         path = root.joinpath(*name.split(".")[1:])
@@ -130,8 +128,25 @@ def test_all_code_between_a_tape_and_its_kernel_is_part_of_the_key() -> None:
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jitad"):
                 todo += [node.module, *(f"{node.module}.{a.name}" for a in node.names)]
+    return {f for f in seen if not f.endswith("__init__.py")}
+
+
+def test_all_code_between_a_tape_and_its_kernel_is_part_of_the_key() -> None:
+    """What the passes, emission and this module import."""
+    hashed = set(map(str, native.code(*kept._PACKAGES, *native._MADE_FROM)))
+    seen = reached("jitad.specialise.pipeline", "jitad.emit.kernel", "jitad.calls.kept")
     assert len(seen) > 150
-    assert {f for f in seen - hashed if "numba_private" not in f and "__init__" not in f} == set()
+    assert seen - hashed == set()
+
+
+def test_all_that_machine_code_is_made_from_is_part_of_its_key() -> None:
+    """What the preamble imports; tapes, errors and values are not what it computes with."""
+    hashed = set(map(str, native.code(*native._MADE_FROM)))
+    seen = reached("jitad.emit.preamble", "jitad.emit.native", "jitad.emit.translate")
+    root = Path(jitad.__file__).parent
+    others = {str(Path(f).relative_to(root)) for f in seen - hashed}
+    assert len(seen) > 40
+    assert others <= {"errors.py", "tape/ir.py", "tape/types.py", "where.py"}
 
 
 def test_another_engine_finds_nothing(passes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from numba.core import ir as numba_ir
 from jitad.emit.numba_private.arrays import Parts, _made, reach
 from jitad.emit.numba_private.division import Division
 from jitad.emit.numba_private.shared import Shared, called, can_be_handed, declared
+from jitad.emit.numba_private.unrolling import Unrolling
 
 
 class NotTranslated(errors.NumbaError):
@@ -58,6 +59,7 @@ class Body:
         self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
         self._failing: Any = None
         self.division = Division(lower.builder)
+        self._unrolling = Unrolling(self.builder)
 
     def line(self, number: int) -> None:
         self._lower.debuginfo.mark_location(self.builder, number)
@@ -95,6 +97,12 @@ class Body:
         return Typed(self._context.make_tuple(self.builder, kind, values), kind)
 
 
+
+    def repeat(self, counter: Any, following: Any, stop: Any) -> None:
+        """The next iteration of a loop that begins at its counter."""
+        b = self.builder
+        counter.add_incoming(following, b.block)
+        self._unrolling.close(b.branch(counter.parent), counter, stop)
 
     def apply(self, function: Any, args: list[Typed]) -> Typed:
         """A call of something that Numba knows."""

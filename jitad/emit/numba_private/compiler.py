@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from llvmlite import binding
 from numba import njit, types
 from numba.core import (
     analysis,
@@ -140,8 +141,7 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         for function in self._final_module.functions:
             if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
-        asked = {"slp_vectorize": True} if sides else {}
-        passes, builder = self._codegen._module_pass_manager(**asked)
+        passes, builder = _of_a_module(self, sides)
         passes.run(self._final_module, builder)
 
     library._optimize_functions, library._optimize_final_module = cleaned, once
@@ -149,6 +149,20 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         yield
     finally:
         library._optimize_functions, library._optimize_final_module = functions, module
+
+
+def _of_a_module(library: Any, sides: bool) -> tuple[Any, Any]:
+    """LLVM's passes as Numba asks for them; in a long function they unroll those loops only that
+    are marked (`Unrolling`)."""
+    tuning = binding.create_pipeline_tuning_options(speed_level=config.OPT)
+    tuning.loop_vectorization = bool(config.LOOP_VECTORIZE)
+    tuning.slp_vectorization = sides or bool(config.SLP_VECTORIZE)
+    tuning.loop_unrolling = not getattr(library, "is_long", False)
+    builder = binding.create_pass_builder(library._codegen._tm, tuning)
+    passes = builder.getModulePassManager()
+    if config.LLVM_REFPRUNE_PASS:
+        passes.add_refprune_pass(codegen._parse_refprune_flags())
+    return passes, builder
 
 
 _OF_A_KERNEL = re.compile(r"_ZN\d+jitad_")  # mangled names in the modules that `native` makes

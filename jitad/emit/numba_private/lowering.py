@@ -18,6 +18,7 @@ from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
 from jitad.emit.numba_private.entry import Direct, is_direct
 from jitad.emit.numba_private.shortcut import Shortcut
+from jitad.emit.numba_private.unrolling import is_long
 
 
 class Untranslated:
@@ -153,6 +154,8 @@ class KernelLowering(typed_passes.NativeLowering):
 class FromSourceLibrary(codegen.JITCodeLibrary):
     """Code that was not made from bytecode, where a variable is memory."""
 
+    is_long = False  # see `unrolling`
+
 
 class LowerSource(Lower):
     """Writes a function's code by a walk over its source."""
@@ -168,6 +171,7 @@ class LowerSource(Lower):
         self.pre_lower()
         function = self.func_ir.func_id.func
         fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
+        self.library.is_long = is_long(self.module)
         self.post_lower()
 
 
