@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from benchmarks.peers.everyday import Everyday
 from kernels import Kernel
 
 NAMES = ("jax", "torch", "autograd")
@@ -28,16 +29,21 @@ OTHERWISE = {
 }
 
 
-def value_and_gradient(peer: str, kernel: Kernel, arguments: tuple[Any, ...]) -> Callable[[], Any]:
+def value_and_gradient(
+    peer: str, kernel: Kernel | Everyday, arguments: tuple[Any, ...]
+) -> Callable[[], Any]:
     """A function without arguments that gives value and gradients, as arrays of the peer.
 
     The arguments are converted here, once; the function waits until its results are there.
     Raises NotImplementedError, with the reason, where the peer has no program for the kernel.
     """
     module = import_module(f"benchmarks.peers.in_{peer}")
-    program = module.PROGRAMS.get(kernel.name)
+    if isinstance(kernel, Everyday):
+        program = kernel.program(module.PEER)
+    else:
+        program = module.PROGRAMS.get(kernel.name)
     if program is None:
-        raise NotImplementedError(module.MISSING[kernel.name])
+        raise NotImplementedError(module.MISSING.get(kernel.name, "no program was written"))
     argnums = kernel.argnums if isinstance(kernel.argnums, tuple) else (kernel.argnums,)
     made: Callable[[], Any] = module.value_and_gradient(program, argnums, arguments)
     return made

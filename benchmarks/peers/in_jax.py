@@ -18,6 +18,7 @@ import numpy as np
 from jax import lax
 from jax.scipy.linalg import solve_triangular
 
+from benchmarks.peers import fresh_in_jax
 from benchmarks.peers.shared import Peer, programs
 from kernels.nbody import EPS2
 
@@ -27,7 +28,8 @@ jax.config.update("jax_cpu_enable_async_dispatch", False)  # no hand-over betwee
 MISSING: dict[str, str] = {}
 PEER = Peer(np=jnp, asarray=jnp.asarray, erf=jax.scipy.special.erf, cross=jnp.cross,
             logsumexp=lambda x, axis: jax.scipy.special.logsumexp(x, axis=axis),
-            softmax=jax.nn.softmax)  # fmt: skip
+            softmax=jax.nn.softmax, amax=jnp.max,
+            added_at=lambda x, places, m: jnp.zeros(m).at[places].add(x))  # fmt: skip
 INNER = np.s_[1:-1, 1:-1]
 
 
@@ -368,4 +370,6 @@ def spmv(values, x, start, columns, target):
 OWN = (newton_sqrt, lorenz, heat, burgers, nbody, jacobi2d, heat3d, seidel, fdtd, adi, cholesky, lu,
        trisolve, gramschmidt, durbin, deriche, vadv, conv2d, lenet, cavity, crowd,
        spmv)  # fmt: skip
-PROGRAMS: dict[str, Callable[..., Any]] = {**programs(PEER), **{f.__name__: f for f in OWN}}
+PROGRAMS: dict[str, Callable[..., Any]] = {
+    **programs(PEER), **fresh_in_jax.PROGRAMS, **{f.__name__: f for f in OWN}
+}  # fmt: skip

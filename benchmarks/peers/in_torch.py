@@ -22,10 +22,13 @@ NUMPY = SimpleNamespace(
     sum=torch.sum, mean=torch.mean, exp=torch.exp, log=torch.log, sin=torch.sin, cos=torch.cos,
     sqrt=torch.sqrt, tanh=torch.tanh, where=torch.where, einsum=torch.einsum,
     logaddexp=torch.logaddexp, zeros_like=torch.zeros_like, stack=torch.stack, dot=torch.dot,
-    concatenate=torch.cat,
+    concatenate=torch.cat, abs=torch.abs, arange=torch.arange, cumsum=torch.cumsum,
+    sort=lambda x: torch.sort(x).values, diag=torch.diag, linalg=torch.linalg,
+    fft=torch.fft, real=torch.real, imag=torch.imag,
 )  # fmt: skip
 PEER = Peer(np=NUMPY, asarray=torch.as_tensor, erf=torch.erf, logsumexp=torch.logsumexp,
-            cross=torch.linalg.cross, softmax=lambda x: torch.softmax(x, -1))  # fmt: skip
+            cross=torch.linalg.cross, softmax=lambda x: torch.softmax(x, -1), amax=torch.amax,
+            added_at=lambda x, places, m: torch.zeros(m).index_add(0, places, x))  # fmt: skip
 INNER = np.s_[1:-1, 1:-1]
 
 

@@ -25,6 +25,8 @@ class Peer:
     logsumexp: Callable[[Any, int], Any]  # along an axis
     cross: Callable[[Any, Any], Any]  # of the last axis
     softmax: Callable[[Any], Any]  # along the last axis
+    amax: Callable[[Any, int], Any]  # along an axis
+    added_at: Callable[[Any, Any, int], Any]  # numbers added up by places, so many
 
 
 def programs(peer: Peer) -> dict[str, Callable[..., Any]]:

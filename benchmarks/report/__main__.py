@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import timing
+from benchmarks.peers import everyday
 from benchmarks.report import against, picture, table, whole
 from benchmarks.report.cell import Cell, fill, series
 from benchmarks.report.children import Failed, measure
@@ -37,7 +38,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.report", description=__doc__.splitlines()[0]
     )
-    names = kernel_names() + array_names() + fresh_names()
+    names = kernel_names() + array_names() + fresh_names() + everyday.NAMES
     parser.add_argument("--kernels", nargs="*", choices=names, help="all, or those named")
     parser.add_argument("--parts", nargs="+", metavar="WORD", help="of the whole report")
     parser.add_argument(
@@ -56,9 +57,15 @@ def arguments() -> argparse.Namespace:
         "--peers", action="store_true",
         help="beside JAX, PyTorch and HIPS autograd, on all kernels unless some are named",
     )  # fmt: skip
+    parser.add_argument(
+        "--everyday", dest="kernels", action="store_const", const=everyday.NAMES,
+        help="with --peers: functions of everyday use, benchmarks/peers/everyday.py",
+    )  # fmt: skip
     options = parser.parse_args()
+    if not options.peers and set(options.kernels or ()) & set(everyday.NAMES):
+        parser.error("functions of everyday use have no gradient by hand: add --peers")
     options.whole = options.kernels is None and not options.peers
-    known = kernel_names() + array_names()  # to the peers
+    known = kernel_names() + array_names() + fresh_names() + everyday.NAMES  # to the peers
     options.kernels = options.kernels or (known if options.peers else kernel_names())
     return options
 

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks import timing
 from benchmarks.peers import NAMES, OTHERWISE
 from benchmarks.report.cell import geometric_mean, series
-from benchmarks.report.children import Failed, measure
+from benchmarks.report.children import ROOT, Failed, measure
 from benchmarks.report.table import plain, quartiles, seconds
 
 WIDTHS = (14, 7, 9, 24, 24, 24, 9, 9)
@@ -24,24 +24,61 @@ HEAD = (
     ("", "", "jitad", *("jitad" for _ in NAMES), "first", "first"),
     ("kernel", "size", "gradient", *(f"/ {peer}" for peer in NAMES), "jitad", "jax"),
 )
+TITLES = {"jax": "JAX", "torch": "PyTorch", "autograd": "autograd"}
 EXPLAINED = """\
-Value and gradient in double precision, all on one thread: jitad from the plain function, JAX under
-jit, PyTorch and autograd eagerly. Below 1, jitad is faster. Ratios: the median of those within each
-round, then quartiles. first: seconds of a first call, compiled from nothing."""
+Value and gradient in double precision, all on one thread, by the processor's time: jitad from
+the plain function, JAX under jit, PyTorch and autograd eagerly. Below 1, jitad is faster. Ratios:
+the median of those within each round, then quartiles. first: seconds of a first call, compiled
+from nothing."""
 
 
 def run(kernels: Sequence[str], sizes: Sequence[str], rounds: int, out: Path) -> int:
-    """Print the table, write its figures to `out`; how many cells could not be measured."""
+    """Print the table, write its figures to `out`; how many cells could not be measured.
+
+    What was measured is on disk after each line, until the table is whole: a run that was
+    interrupted goes on where the one before it ended, unless a file of the project is newer.
+    """
     print("\n".join([*map(aligned, HEAD), "-" * len(aligned(HEAD[0]))]), flush=True)
+    begun = out.with_suffix(".begun.json")
+    known = gone_before(begun, rounds)
     cells: list[dict[str, Any]] = []
     for kernel in kernels:
         for size in sizes:
-            cell = fill(kernel, size, rounds)
+            cell = known.get((kernel, size)) or fill(kernel, size, rounds)
+            known[kernel, size] = cell
             cells.append(cell)
+            begun.write_text(json.dumps({"rounds": rounds, "cells": list(known.values())}))
             print(aligned(row(cell)), flush=True)
     print("\n".join([*means(cells, sizes), "", EXPLAINED, "", *notes(cells)]))
     out.write_text(json.dumps(cells, indent=1))
+    out.with_suffix(".md").write_text(page(cells))
+    begun.unlink(missing_ok=True)
     return sum("failed" in cell for cell in cells)
+
+
+def gone_before(begun: Path, rounds: int) -> dict[tuple[str, str], dict[str, Any]]:
+    """The cells of a run like this one that did not come to its end."""
+    if not begun.exists():
+        return {}
+    sources = (p for folder in ("jitad", "kernels", "benchmarks")
+               for p in (ROOT / folder).rglob("*.py"))  # fmt: skip
+    left = json.loads(begun.read_text())
+    if left["rounds"] != rounds or any(
+        p.stat().st_mtime > begun.stat().st_mtime for p in sources
+    ):
+        return {}
+    return {(c["kernel"], c["size"]): c for c in left["cells"]}
+
+
+def page(cells: Sequence[dict[str, Any]]) -> str:
+    """The table in Markdown, as in benchmarks/peers/TABLE.md."""
+    lines = ["| function | size | jitad | " + " | ".join(f"/ {TITLES[p]}" for p in NAMES) + " |",
+             "|---" * (3 + len(NAMES)) + "|"]  # fmt: skip
+    for c in cells:
+        ratios = (plain(q[1]) if (q := c["ratios"].get(p)) else "-" for p in NAMES)
+        took = seconds(c.get("gradient"))
+        lines.append(f"| {c['kernel']} | {c['size']} | {took} | {' | '.join(ratios)} |")
+    return "\n".join([*lines, ""])
 
 
 def fill(kernel: str, size: str, rounds: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ line printed is the result as JSON.
 
 import contextlib
 import json
+import os
 import signal
 import sys
 import time
@@ -19,6 +20,7 @@ from numba import njit
 
 from benchmarks import peers as others
 from benchmarks import timing
+from benchmarks.peers import everyday
 from benchmarks.report import memory, peers
 from benchmarks.subjects import as_parts, check_same
 from jitad import grad, jit, jit_value_and_grad
@@ -143,11 +145,15 @@ def nested(name: str, rounds: str) -> dict:
 
 def against(name: str, size: str, rounds: str, limit: str, chosen: str) -> dict:
     """jitad beside the peers' own programs, in turns; `first`: the seconds of a first call."""
-    kernel = load(name)
+    on_one_core()
+    kernel: Any = everyday.load(name) if name in everyday.NAMES else load(name)
     arguments = kernel.inputs(size)
-    expected = kernel.gradient(*arguments)
     first, gradient = first_call(kernel, arguments)
-    check_same(gradient(*arguments), expected)
+    if isinstance(kernel, everyday.Everyday):
+        expected = gradient(*arguments)  # the peers are to find the same
+    else:
+        expected = kernel.gradient(*arguments)
+        check_same(gradient(*arguments), expected)
     subjects, firsts = {"jitad": lambda: gradient(*arguments)}, {"jitad": first}
     missing = {}
     for peer in chosen.split(","):
@@ -162,12 +168,21 @@ def against(name: str, size: str, rounds: str, limit: str, chosen: str) -> dict:
             subjects[peer] = call
         except Exception as error:
             missing[peer] = reason(error)
-    times = timing.interleaved(subjects, rounds=int(rounds), seconds=int(rounds) / 2)
+    times = timing.interleaved(
+        subjects, rounds=int(rounds), seconds=int(rounds) / 2, clock=time.process_time
+    )
     return {
         "firsts": firsts,
         "times": {subject: list(series) for subject, series in times.items()},
         "missing": missing,
     }
+
+
+def on_one_core() -> None:
+    """Threads that a library keeps, and that wait in circles, are no other core's."""
+    if hasattr(os, "sched_setaffinity"):
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[os.getpid() % len(cores)]})
 
 
 @contextlib.contextmanager

@@ -87,6 +87,7 @@ def functions() -> set[str]:
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
     names |= {"fadd", "plus", "where", "maximum", "minimum", "deep", "handed", "room"}
+    names |= {"highest", "lowest"}
     names |= {"accum", "empty", "ask", "gram", "grown", "load", "opaque", "show", "store"}
     names |= {"run_of", "spread", "times", "zeros"}
     return names - {"abs"}  # a builtin

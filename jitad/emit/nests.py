@@ -358,7 +358,7 @@ def _joined(s: Scope, e: Equation, total: str, value: Expr) -> str:
     floating = e.outs[0].type.dtype[0] == "f"  # type: ignore[union-attr]
     if e.op == "sum" and not floating:
         return f"{total} + {value.within(SUM + 1)}"
-    function = {"sum": "fadd", "amax": "maximum", "amin": "minimum"}[e.op]
+    function = {"sum": "fadd", "amax": "highest", "amin": "lowest"}[e.op]
     return f"{function}({total}, {value.text})"
 
 

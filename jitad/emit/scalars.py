@@ -9,7 +9,7 @@ few instructions without branches, for the same reason.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -40,10 +40,11 @@ class Site:
     def libm(self, name: str, *args: Value) -> Value:
         return self.b.call(libm.declare(self.b.module, name, args[0].type, len(args)), args)
 
-    def intrinsic(self, name: str, *args: Value) -> Value:
+    def intrinsic(self, name: str, *args: Value, flags: Sequence[str] = ()) -> Value:
         t = args[0].type
         fnty = ir.FunctionType(t, [t] * len(args))
-        return self.b.call(self.b.module.declare_intrinsic(f"llvm.{name}", [t], fnty), args)
+        function = self.b.module.declare_intrinsic(f"llvm.{name}", [t], fnty)
+        return self.b.call(function, args, fastmath=flags)
 
     def less(self, op: str, x: Value, y: Value) -> Value:
         """A comparison that is false for NaN; `op` as in Python."""
@@ -143,6 +144,16 @@ def _extreme(op: str, of_nan: str) -> Lowering:
         if s.is_float:
             first = s.b.or_(first, s.isnan(x if of_nan == "keep" else y))
         return s.b.select(first, x, y)
+
+    return lower
+
+
+def _of_many(op: str, name: str) -> Lowering:
+    """As `_extreme`, in an operation that LLVM knows to be one of a reduction."""
+    one = _extreme(op, "keep")
+
+    def lower(s: Site, x: Value, y: Value) -> Value:
+        return s.intrinsic(name, x, y, flags=("nsz",)) if s.is_float else one(s, x, y)
 
     return lower
 
@@ -351,6 +362,8 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "sign": (_number, None, _sign),
     "maximum": (_number, None, _extreme(">=", "keep")),
     "minimum": (_number, None, _extreme("<=", "keep")),
+    "highest": (_number, None, _of_many(">=", "maximum")),
+    "lowest": (_number, None, _of_many("<=", "minimum")),
     "fmax": (_number, None, _extreme(">=", "drop")),
     "fmin": (_number, None, _extreme("<=", "drop")),
     "fmod": (_number, None, _fmod),

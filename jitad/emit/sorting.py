@@ -1,6 +1,7 @@
 """How are the orders of arrays found in compiled code?
 
-A merge sort of indices (stable, no recursion) and a binary search, compiled into their callers.
+Long rows are ordered digit by digit, short ones by a merge sort of indices (both are stable, and
+need no recursion). With a binary search, compiled into their callers.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
 
 def argsort(a: Any) -> Any:
@@ -27,45 +28,127 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 def _argsort(a):  # type: ignore[no-untyped-def]
     if not isinstance(a, types.Array) or not a.ndim:
         return None
+    if a.dtype == types.float64:
+        by_digits: Any = _floats_by_digits
+    elif a.dtype == types.int64:
+        by_digits = _ints_by_digits
+    else:
+        by_digits = _by_merging
 
     def implementation(a):  # type: ignore[no-untyped-def]
         flat = a.reshape(-1)
         size, n = len(flat), a.shape[-1]
         out = np.empty(size, np.int64)
-        spare = np.empty(n, np.int64)
         start = 0
         while start < size:
-            order = out[start : start + n]
-            row = flat[start : start + n]
-            for k in range(n):
-                order[k] = k
-            width = 1
-            while width < n:
-                low = 0
-                while low < n:
-                    middle = min(low + width, n)
-                    high = min(low + 2 * width, n)
-                    i, j = low, middle
-                    for k in range(low, high):
-                        if i < middle and j < high:
-                            x, y = row[order[i]], row[order[j]]
-                            second = y < x or (x != x and y == y)
-                        else:
-                            second = i >= middle
-                        if second:
-                            spare[k] = order[j]
-                            j += 1
-                        else:
-                            spare[k] = order[i]
-                            i += 1
-                    low += 2 * width
-                for k in range(n):
-                    order[k] = spare[k]
-                width *= 2
+            if n < _FEW:
+                _by_merging(flat[start : start + n], out[start : start + n])
+            else:
+                by_digits(flat[start : start + n], out[start : start + n])
             start += n
         return out.reshape(a.shape)
 
     return implementation
+
+
+_FEW = 256  # below, counting digits takes longer than comparing
+_SIGN = np.uint64(1 << 63)
+_ALL = np.uint64(2**64 - 1)
+_INFINITE = np.uint64(0x7FF << 52)
+_BITS = np.uint64(8)
+_LAST = np.uint64(255)
+
+
+@register_jitable(**_OPTIONS)
+def _by_merging(row, order):  # type: ignore[no-untyped-def]
+    n = len(row)
+    spare = np.empty(n, np.int64)
+    for k in range(n):
+        order[k] = k
+    width = 1
+    while width < n:
+        low = 0
+        while low < n:
+            middle = min(low + width, n)
+            high = min(low + 2 * width, n)
+            i, j = low, middle
+            for k in range(low, high):
+                if i < middle and j < high:
+                    x, y = row[order[i]], row[order[j]]
+                    second = y < x or (x != x and y == y)
+                else:
+                    second = i >= middle
+                if second:
+                    spare[k] = order[j]
+                    j += 1
+                else:
+                    spare[k] = order[i]
+                    i += 1
+            low += 2 * width
+        for k in range(n):
+            order[k] = spare[k]
+        width *= 2
+
+
+@register_jitable(**_OPTIONS)
+def _floats_by_digits(row, order):  # type: ignore[no-untyped-def]
+    """The bits of floats count upwards, those of negative ones downwards; nan is the largest."""
+    keys = np.empty(len(row), np.uint64)
+    bits = row.view(np.uint64)
+    for k in range(len(row)):
+        b = bits[k]
+        if b & ~_SIGN > _INFINITE:
+            keys[k] = _ALL
+        elif b == _SIGN:  # -0.0 is no less than 0.0
+            keys[k] = _SIGN
+        elif b & _SIGN:
+            keys[k] = ~b
+        else:
+            keys[k] = b | _SIGN
+    _in_order_of(keys, order)
+
+
+@register_jitable(**_OPTIONS)
+def _ints_by_digits(row, order):  # type: ignore[no-untyped-def]
+    keys = np.empty(len(row), np.uint64)
+    bits = row.view(np.uint64)
+    for k in range(len(row)):
+        keys[k] = bits[k] ^ _SIGN
+    _in_order_of(keys, order)
+
+
+@register_jitable(**_OPTIONS)
+def _in_order_of(keys, order):  # type: ignore[no-untyped-def]
+    """Digit by digit, from the last; digits that all keys have in common are passed over."""
+    n = len(keys)
+    counts = np.zeros((8, 256), np.int64)
+    for k in range(n):
+        key = keys[k]
+        for d in range(8):
+            counts[d, np.int64(key & _LAST)] += 1
+            key >>= _BITS
+    places, others, spare = np.arange(n), np.empty(n, np.int64), np.empty(n, np.uint64)
+    for d in range(8):
+        shift = np.uint64(8 * d)
+        at = counts[d]
+        if at[np.int64((keys[0] >> shift) & _LAST)] == n:
+            continue
+        total = 0
+        for b in range(256):
+            count = at[b]
+            at[b] = total
+            total += count
+        for k in range(n):
+            key = keys[k]
+            digit = np.int64((key >> shift) & _LAST)
+            to = at[digit]
+            at[digit] = to + 1
+            spare[to] = key
+            others[to] = places[k]
+        keys, spare = spare, keys
+        places, others = others, places
+    for k in range(n):
+        order[k] = places[k]
 
 
 @overload(searchsorted, jit_options=_OPTIONS)
