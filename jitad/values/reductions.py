@@ -99,13 +99,13 @@ def _reduction(
             content = cast(content, np.dtype(dtype))
         shape = shape_of(content)
         axes = axes_of(axis, len(shape))
-        if initial is not _NO_VALUE and join in _EXTREMES and _empty(shape):
-            kept = tuple(n for k, n in enumerate(shape) if k not in axes)
-            initial = cast(_content(initial), np.dtype(type_of(content).dtype))
-            result = bind("broadcast", initial, *kept, axes=()) if kept else initial
+        if initial is None:
+            initial = _NO_VALUE
+        if initial is not _NO_VALUE and join in _EXTREMES and axes:
+            result = compute(_with_first(content, initial, axes), (0,))
             return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else along_none(content)
-        if initial is not _NO_VALUE and initial is not None:
+        if initial is not _NO_VALUE:
             initial = cast(_content(initial), np.dtype(type_of(result).dtype))
             result = _content(elementwise(join, result, initial))
         return _finish(result, shape, axes, keepdims is True, out)
@@ -124,8 +124,13 @@ def _reduction(
 _EXTREMES = ("maximum", "minimum")
 
 
-def _empty(shape: tuple[Int, ...]) -> bool:
-    return any(not isinstance(n, Number) and n == 0 for n in shape)
+def _with_first(content: Any, initial: Any, axes: tuple[int, ...]) -> Any:
+    """The initial value, a candidate like the elements, of which there may be none."""
+    moved, _ = _moved(content, axes)
+    others = shape_of(moved)[1:]
+    first = bind("broadcast", cast(_content(initial), np.dtype(type_of(content).dtype)),
+                 1, *others, axes=())  # fmt: skip
+    return call(np.concatenate, [wrap(first), wrap(moved)]).content
 
 
 def _masked(original: Any, a: Any, where: Any, otherwise: Any) -> Any:
