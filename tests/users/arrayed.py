@@ -171,7 +171,7 @@ def compressed_image(image):
     c = scipy.fft.dctn(image, norm="ortho")
     kept = c * np.exp(-0.1 * np.add.outer(np.arange(6), np.arange(6)))
     back = scipy.fft.idctn(kept, norm="ortho")
-    return np.sum((back - image) ** 2) + np.max(back)
+    return np.sum((back - image) ** 2) + np.sum(back**3)
 
 
 @program(array(12, low=0.2, high=1.3), truth="differences")
