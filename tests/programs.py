@@ -9,6 +9,7 @@ from __future__ import annotations
 from tests.catalogue import arrays, functions, models, numerics, recursion, scalars
 from tests.catalogue.entry import Program
 from tests.users import (
+    arrayed,
     collected,
     computed,
     control,
@@ -43,7 +44,8 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 # Written as users write, with no regard to what the engine likes; `tests/users` checks them.
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
-          modelled, mixed, collected, routines, everyday, projects, machines, courses)  # fmt: skip
+          modelled, mixed, collected, routines, everyday, projects, machines, courses,
+          arrayed)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -17,20 +17,21 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadTypeError
+from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import iterables, randomness
 from jitad.trace.containers import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
+from jitad.trace.libraries import is_library_thing
 from jitad.trace.optional import all_present, present
 from jitad.trace.refused import check_called
-from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.rewrite import is_library, is_rewritten_code
 from jitad.trace.texts import known
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced
+from jitad.values.registry import any_traced, unsupported
 from jitad.values.stand_ins import adopt, lent
 
 
@@ -114,6 +115,10 @@ def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> 
     except Exception as error:
         home = type(error).__module__.partition(".")[0]
         theirs = isinstance(error, TypeError) or home in _LIBRARIES
+        if isinstance(error, (JitadTypeError, JitadAttributeError)) and _is_not_entered(f):
+            # Where in its code it met what it can't take is not the user's matter.
+            if not _is_by_user(error) and any(map(_holds_traced, (*args, *kwargs.values()))):
+                raise unsupported(f) from None
         if isinstance(error, JitadError) or not theirs or _is_by_user(error):
             raise
         if not any(map(_holds_traced, (*args, *kwargs.values(), getattr(f, "__self__", None)))):
@@ -124,6 +129,14 @@ def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> 
         refused = fail(JitadTypeError, f"{name} can't take a traced or differentiated number",
                        "Compute with math, NumPy and arithmetic; make texts and files of results.")
     raise refused  # fmt: skip
+
+
+def _is_not_entered(f: Any) -> bool:
+    """True of functions and classes of libraries that are written in Python, and of SciPy's."""
+    if isinstance(f, type):
+        return is_library_thing(f)
+    of_scipy = (getattr(f, "__module__", None) or "").startswith("scipy.")
+    return of_scipy or (isinstance(f, FunctionType) and is_library(f))
 
 
 _LIBRARIES = (sys.stdlib_module_names | {"numpy", "scipy", "pandas"}) - {"builtins"}

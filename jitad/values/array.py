@@ -17,7 +17,6 @@ Loads and slices do not lend, because the `slice` row copies.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -59,9 +58,9 @@ class ArrayHandle(Surface):
         self._order = ""  # how NumPy lays a root out, unless in C order (see layout)
         journal.made(self)
 
-    def showing(self, shape: tuple[Int, ...], make: Callable[[Any, Any], Any]) -> ArrayHandle:
-        """A view, not to be written to, of what `make` makes of this array's present content."""
-        return ArrayHandle._onto(self, Shown(shape, make))
+    def showing(self, shown: Shown) -> ArrayHandle:
+        """A view of what a function makes of the present content."""
+        return ArrayHandle._onto(self, shown)
 
     @classmethod
     def chosen(cls, choice: Choice) -> ArrayHandle:
@@ -243,7 +242,7 @@ class ArrayHandle(Surface):
                 assert self._parent is not None
                 self._parent._store_element(r.element(index, self._parent.shape), value)
             case Shown():
-                raise _read_only()
+                self._write_all(bind("store", self.content, value, *index))
             case None if self._choice is not None:
                 self._choice.each(lambda h: h._store_element(index, value))
             case None if not index:
@@ -267,8 +266,11 @@ class ArrayHandle(Surface):
                 if _is_array(value):
                     value = Reshaped(self._parent.shape).read(value)
                 self._parent._write_all(value)
-            case Shown():
-                raise _read_only()
+            case Shown() as v:
+                if v.put is None:
+                    raise _read_only()
+                assert self._parent is not None
+                self._parent._write_all(v.put(self._parent.content, value))
             case None:
                 self._write_part(all_of(self.shape), value) if self.shape else self._set(
                     value, owned=False

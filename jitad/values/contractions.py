@@ -18,7 +18,7 @@ from jitad.values.broadcast import elementwise, require_same
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.number import Number
-from jitad.values.products import diagonal, matmul
+from jitad.values.products import diagonal_view, matmul
 from jitad.values.registry import call, implementation, replaces, write_out
 from jitad.values.shaping import handle, reshape
 
@@ -119,7 +119,7 @@ def _diagonals(a: ArrayHandle, letters: str) -> Term:
             i = letters.index(c)
             j = letters.index(c, i + 1)
             require_same(a.shape[i], a.shape[j], lambda c=c: f"einsum: axes called {c} differ")
-            a = handle(diagonal(a, 0, i, j))
+            a = diagonal_view(a, 0, i, j, written=True)
             letters = "".join(x for k, x in enumerate(letters) if k not in (i, j)) + c
     return a, letters
 

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 import scipy.spatial.distance as distance
+import scipy.special as special
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, require_same
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
+from jitad.values.number import Number, bind
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle
 
@@ -127,9 +130,13 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **how: Any) -> 
     if out is not None:
         raise fail(JitadTypeError, "out= of pdist is not supported here")
     a = _points(X, "X")
-    n = a.shape[0]
-    first, second = call(np.nonzero, call(np.less, call(np.arange, n)[:, None], call(np.arange, n)))
+    first, second = _pairs(a.shape[0])
     return _between(a[first], a[second], metric, how)
+
+
+def _pairs(n: Any) -> Any:
+    """The indices above the diagonal, row after row."""
+    return call(np.nonzero, call(np.less, call(np.arange, n)[:, None], call(np.arange, n)))
 
 
 def _of_two(name: str) -> None:
@@ -146,3 +153,52 @@ def _of_two(name: str) -> None:
 for _name in (*_OF_DIFFERENCES, *_OF_PAIRS):
     if _name not in ("seuclidean", "mahalanobis"):  # their arguments are by position
         _of_two(_name)
+
+
+@replaces(distance.seuclidean)
+def seuclidean(u: Any, v: Any, V: Any) -> Any:
+    return _between(handle(u), handle(v), "seuclidean", {"V": V})
+
+
+@replaces(distance.mahalanobis)
+def mahalanobis(u: Any, v: Any, VI: Any) -> Any:
+    return _between(handle(u), handle(v), "mahalanobis", {"VI": VI})
+
+
+@replaces(distance.jensenshannon)
+def jensenshannon(p: Any, q: Any, base: Any = None, *, axis: int = 0,
+                  keepdims: bool = False) -> Any:  # fmt: skip
+    """The root of the mean of the entropies by the middle of the two."""
+    p, q = (call(np.true_divide, x, call(np.sum, x, axis=axis, keepdims=True)) for x in (p, q))
+    middle = elementwise("mul", elementwise("add", p, q), 0.5)
+    both = elementwise("add", call(special.rel_entr, p, middle), call(special.rel_entr, q, middle))
+    total = call(np.sum, both, axis=axis, keepdims=keepdims)
+    if base is not None:
+        total = elementwise("div", total, call(np.log, base))
+    return call(np.sqrt, elementwise("mul", total, 0.5))
+
+
+@replaces(distance.squareform)
+def squareform(X: Any, force: str = "no", checks: bool = True) -> Any:
+    """Of the distances of pairs the symmetric matrix, and the other way round."""
+    a = handle(X)
+    if force not in ("no", {1: "tomatrix", 2: "tovector"}.get(a.ndim)) or a.ndim not in (1, 2):
+        raise fail(JitadValueError, "squareform takes a vector of distances or a square matrix")
+    if a.ndim == 2:
+        require_same(a.shape[0], a.shape[1], lambda: "The matrix argument must be square.")
+        if checks:
+            require(call(np.allclose, a, a.T, 1e-5, 1e-8), JitadValueError,
+                    "Distance matrix 'X' must be symmetric.")  # fmt: skip
+            require(call(np.allclose, call(np.diagonal, a), 0.0, 1e-5, 1e-8), JitadValueError,
+                    "Distance matrix 'X' diagonal must be zero.")  # fmt: skip
+        return a[_pairs(a.shape[0])]
+    count = a.shape[0]
+    root = call(np.sqrt, call(np.add, call(np.multiply, count, 2.0), 0.25))
+    n = call(np.rint, call(np.add, root, 0.5))
+    n = bind("cast", n, dtype="i8", py=True) if isinstance(n, Number) else int(n)
+    twice = extents.mul(n, extents.sub(n, 1))
+    require_same(twice, extents.mul(count, 2), lambda: "Incompatible vector size. It must be a "
+                 "binomial coefficient n choose 2 for some integer n >= 2.")  # fmt: skip
+    upper = call(np.zeros, (n, n), dtype=a.dtype)
+    upper[_pairs(n)] = a
+    return call(np.add, upper, upper.T)

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadLinAlgError, JitadTypeError
 from jitad.values import extents
+from jitad.values.array import ArrayHandle, wrap
 from jitad.values.kind import fail, require
 from jitad.values.linalg import floats, matrix
+from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle, ravel, reshape
@@ -85,8 +87,6 @@ def lu(a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite:
 
 
 def _order(piv: Any) -> Any:
-    from jitad.values.array import wrap
-
     return wrap(bind("lu_order", handle(piv).astype(int).content))
 
 
@@ -98,6 +98,39 @@ def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True,
     n = a.shape[0]
     whole = call(sl.expm, call(np.block, [[a, e], [call(np.zeros_like, a), a]]))
     return (whole[:n, :n], whole[:n, n:]) if compute_expm else whole[:n, n:]
+
+
+HALVINGS, NODES = 7, 8  # for eigenvalues between 1e-20 and 1e20, to rounding
+
+
+@replaces(sl.logm)
+def logm(A: Any) -> Any:
+    """Roots that are near the identity, and Gauss and Legendre's rule for the integral of
+    (a - 1) / (1 + t (a - 1)), which is a Pade approximant (Higham 2008, ch. 11).
+    """
+    (a,) = _square(A)
+    eye = call(np.eye, a.shape[-1])
+
+    def halve(_: Any, power: Any) -> tuple[Any]:
+        return (call(sl.sqrtm, ArrayHandle(power)).content,)
+
+    (near,) = fold(HALVINGS, (a.content,), halve)
+    rest = call(np.subtract, ArrayHandle(near), eye)
+    size = call(np.linalg.norm, call(np.linalg.matrix_power, rest, 8), axis=(-2, -1))
+    require(call(np.all, call(np.less, size, 0.45**8)), JitadLinAlgError,
+            "logm: the matrix is singular, or too close to it or to infinity")  # fmt: skip
+    t, w = (x.reshape((NODES,) + (1,) * rest.ndim) for x in np.polynomial.legendre.leggauss(NODES))
+    between = call(np.add, eye, call(np.multiply, 0.5 * (t + 1.0), rest))
+    parts = call(np.linalg.solve, between, call(np.broadcast_to, rest, between.shape))
+    return call(np.sum, call(np.multiply, 0.5 * 2.0**HALVINGS * w, parts), axis=0)
+
+
+@replaces(sl.fractional_matrix_power)
+def fractional_matrix_power(A: Any, t: Any) -> Any:
+    """Whole powers are products; others the exponential of a multiple of the logarithm."""
+    if isinstance(t, (int, float)) and t == int(t):
+        return call(np.linalg.matrix_power, A, int(t))
+    return call(sl.expm, call(np.multiply, t, call(sl.logm, A)))
 
 
 @replaces(sl.polar)

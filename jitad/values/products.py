@@ -17,6 +17,7 @@ from jitad.values.quick import lent
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces, write_out
 from jitad.values.shaping import handle, ravel, reshape
+from jitad.values.views import Shown
 
 
 @replaces(np.matmul)
@@ -132,6 +133,11 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 @replaces(np.diagonal)
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A view that can't be written, as NumPy's."""
+    return diagonal_view(a, offset, axis1, axis2, written=False)
+
+
+def diagonal_view(a: Any, offset: int, axis1: int, axis2: int, written: bool) -> ArrayHandle:
+    """The elements of equal index along two axes, as a last axis: every (m + 1)-th of n m."""
     whole = a = handle(a)
     if a.ndim < 2:
         raise fail(JitadValueError, "diag requires an array of at least two dimensions")
@@ -139,22 +145,32 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     if i == j:
         raise fail(JitadValueError, "axis1 and axis2 cannot be the same")
     rest = [k for k in range(a.ndim) if k not in (i, j)]
-    a = a if (*rest, i, j) == tuple(range(a.ndim)) else a.permuted((*rest, i, j))
-    n, m = a.shape[-2:]
+    perm = (*rest, i, j)
+    around = tuple(whole.shape[k] for k in rest)
+    n, m = whole.shape[i], whole.shape[j]
     rows = sub(n, max(-offset, 0))
     columns = sub(m, max(offset, 0))
     count = largest(smallest(rows, columns), 0)
-    perm = (*rest, i, j)
 
-    def make(content: Any, shape: tuple[Any, ...]) -> Any:
+    def side_by_side(content: Any) -> tuple[Any, list[Any]]:
+        """The two axes as one; the places of the diagonal."""
         *around, n, m = (content.shape[k] for k in perm)
         first: Any = mul(m, max(-offset, 0)) if offset < 0 else offset
         flat = reshape(ArrayHandle(content).permuted(perm), (*around, mul(n, m)))
         every = [x for k in around for x in (0, 1, k)]
-        return bind("slice", flat.content, *every, first, add(m, 1), shape[-1],
-                    kinds="r" * flat.ndim)  # fmt: skip
+        return flat.content, [*every, first, add(m, 1)]
 
-    return whole.showing((*a.shape[:-2], count), make)
+    def make(content: Any, shape: tuple[Any, ...]) -> Any:
+        flat, places = side_by_side(content)
+        return bind("slice", flat, *places, shape[-1], kinds="r" * flat.ndim)
+
+    def put(content: Any, value: Any) -> Any:
+        flat, places = side_by_side(content)
+        new = bind("store_slice", flat, value, *places, count, kinds="r" * flat.ndim)
+        back = reshape(ArrayHandle(new), (*around, n, m))
+        return back.permuted(tuple(perm.index(k) for k in range(len(perm)))).content
+
+    return whole.showing(Shown((*around, count), make, put if written else None))
 
 
 @replaces(np.diag)

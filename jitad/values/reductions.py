@@ -99,16 +99,13 @@ def _reduction(
             content = cast(content, np.dtype(dtype))
         shape = shape_of(content)
         axes = axes_of(axis, len(shape))
-        if initial is not _NO_VALUE and join in _EXTREMES and _empty(shape):
-            kept = tuple(n for k, n in enumerate(shape) if k not in axes)
-            initial = cast(_content(initial), np.dtype(type_of(content).dtype))
-            result = bind("broadcast", initial, *kept, axes=()) if kept else initial
-            return _finish(result, shape, axes, keepdims is True, out)
-        if initial is not _NO_VALUE and join in _EXTREMES and _may_be_empty(shape, axes):
-            result = compute(_with_first(content, axes, initial), (0,))
+        if initial is None:
+            initial = _NO_VALUE
+        if initial is not _NO_VALUE and join in _EXTREMES and axes:
+            result = compute(_with_first(content, initial, axes), (0,))
             return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else along_none(content)
-        if initial is not _NO_VALUE and initial is not None:
+        if initial is not _NO_VALUE:
             initial = cast(_content(initial), np.dtype(type_of(result).dtype))
             result = _content(elementwise(join, result, initial))
         return _finish(result, shape, axes, keepdims is True, out)
@@ -127,19 +124,13 @@ def _reduction(
 _EXTREMES = ("maximum", "minimum")
 
 
-def _empty(shape: tuple[Int, ...]) -> bool:
-    return any(not isinstance(n, Number) and n == 0 for n in shape)
-
-
-def _may_be_empty(shape: tuple[Int, ...], axes: tuple[int, ...]) -> bool:
-    return not all(extents.assume_at_least(shape[k], 1) for k in axes)
-
-
-def _with_first(a: Any, axes: tuple[int, ...], initial: Any) -> Any:
-    """The content with the folded axes as one, in front, and there `initial` before all others."""
-    moved, _ = _moved(a, axes)
-    first = call(np.full, (1, *shape_of(moved)[1:]), initial, dtype=type_of(a).dtype)
-    return _content(call(np.concatenate, (first, ArrayHandle(moved))))
+def _with_first(content: Any, initial: Any, axes: tuple[int, ...]) -> Any:
+    """The initial value, a candidate like the elements, of which there may be none."""
+    moved, _ = _moved(content, axes)
+    others = shape_of(moved)[1:]
+    first = bind("broadcast", cast(_content(initial), np.dtype(type_of(content).dtype)),
+                 1, *others, axes=())  # fmt: skip
+    return call(np.concatenate, [wrap(first), wrap(moved)]).content
 
 
 def _masked(original: Any, a: Any, where: Any, otherwise: Any) -> Any:

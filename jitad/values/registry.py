@@ -227,7 +227,8 @@ def call_unknown(ufunc: Any, method: str, inputs: Any, kwargs: dict[str, Any]) -
 def unsupported(original: Any) -> JitadTypeError:
     name = getattr(original, "__name__", repr(original))
     module = (getattr(original, "__module__", None) or "").replace("builtins", "")
-    name = f"{module}.{name}" if module else name
+    public = [part for part in module.split(".") if part and not part.startswith("_")]
+    name = ".".join([*public, name])
     return fail(JitadTypeError, f"{name} is not supported on traced or differentiated values",
                 "Write it with supported functions, or keep its operands plain.")  # fmt: skip
 

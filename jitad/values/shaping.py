@@ -30,6 +30,7 @@ from jitad.values.layout import contiguous, is_spaced
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces
+from jitad.values.views import Shown
 
 
 def handle(a: Any) -> ArrayHandle:
@@ -228,7 +229,7 @@ def broadcast_to(a: Any, shape: Any) -> ArrayHandle:
         require_same(n, m, lambda: f"cannot broadcast to shape {shape_text(dims)}")
     if not dims:
         return array(a)
-    return a.showing(dims, stretch)
+    return a.showing(Shown(dims, stretch))
 
 
 @replaces(np.concatenate)

@@ -19,6 +19,7 @@ from jitad.values.number import bind
 from jitad.values.reductions import axes_of
 from jitad.values.registry import any_traced, call, replaces, unsupported
 from jitad.values.shaping import broadcast_to, concatenate, handle, moveaxis
+from jitad.values.views import Shown
 
 
 def _traced(key: Any) -> bool:
@@ -253,4 +254,4 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: b
             shown = moveaxis(shown[(*(slice(None),) * k, at)], k + 1, -1)
         return shown.content
 
-    return a.showing((*shape, *widths), make)
+    return a.showing(Shown((*shape, *widths), make))

@@ -7,7 +7,7 @@ the index of one element:
   then permuted and interleaved with new ones.  A basic index of a window is again a window.
 * `Reshaped`: the parent's elements in C order under other extents.
 
-A third, `Shown`, can only read.
+A third, `Shown`, is what functions read and write.
 """
 
 from __future__ import annotations
@@ -219,12 +219,15 @@ class Reshaped:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """What a function makes of the parent's present content and of its own shape; it is not
-    written to.
+    """What a function makes of the parent's present content and of its own shape.
+
+    `put` makes of the parent's content and a new one for this what the parent is then; without it
+    nobody may write here.
     """
 
     shape: tuple[Int, ...]
     make: Callable[[Any, tuple[Int, ...]], Any]
+    put: Callable[[Any, Any], Any] | None = None
 
     traced = False
 

@@ -25,3 +25,12 @@ add("scipy.spatial.distance.cdist",
     lambda a, b, v: distance.cdist(a, b, "seuclidean", V=v), A, B, r(3))
 add("scipy.spatial.distance.pdist", lambda a: (distance.pdist(a), distance.pdist(a, "cosine")), A,
     native=True)
+add("scipy.spatial.distance.seuclidean", distance.seuclidean, U, V, r(3), narrow=False)
+add("scipy.spatial.distance.mahalanobis", lambda u, v: distance.mahalanobis(u, v, VI), U, V,
+    narrow=False)
+add("scipy.spatial.distance.jensenshannon",
+    lambda p, q: (distance.jensenshannon(p, q), distance.jensenshannon(p, q, base=2)), r(4), r(4),
+    narrow=False)
+add("scipy.spatial.distance.squareform", lambda a, d: (
+    distance.squareform(distance.pdist(a)), distance.squareform(d),
+    distance.squareform(distance.squareform(d))), A, r(6), native=True)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Uses of scipy.integrate, scipy.signal and scipy.fft on samples."""
+"""Uses of scipy.integrate, scipy.signal, scipy.fft and scipy.stats on samples."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import scipy.fft
 import scipy.integrate as si
 import scipy.signal as ss
+import scipy.stats as st
 
 from tests.breadth.case import add, draws
 
@@ -55,3 +56,25 @@ for name in ("fftfreq", "rfftfreq"):
     add(f"scipy.fft.{name}", lambda x, f=f: f(len(x), 0.5)[:3] * x[:3], V, narrow=False)
 add("scipy.fft.dct", lambda x: (scipy.fft.dct(x), scipy.fft.dct(x, axis=0, norm="ortho")), M,
     narrow=False)  # fmt: skip
+
+# -- what undoes a cosine transform, along one axis and all; samples summed up ---------------------
+
+add("scipy.fft.idct", lambda x: (scipy.fft.idct(x), scipy.fft.idct(x[:5], norm="ortho")), V,
+    native=True, narrow=False)
+add("scipy.fft.idct", lambda x: scipy.fft.idct(x, axis=0), M, narrow=False)
+add("scipy.fft.dctn", lambda x: (scipy.fft.dctn(x, norm="ortho"), scipy.fft.dctn(x, axes=[0])), M,
+    narrow=False)
+add("scipy.fft.idctn", lambda x: (scipy.fft.idctn(x), scipy.fft.idctn(x, axes=(0, 1))), M,
+    narrow=False)
+add("scipy.stats.skew", lambda x: (st.skew(x), st.skew(x, axis=1, bias=False), st.skew(x, None)),
+    M, narrow=False, native=True)
+add("scipy.stats.kurtosis", lambda x: (st.kurtosis(x), st.kurtosis(x, 1, False, False)), M,
+    narrow=False)
+add("scipy.stats.zscore", lambda x: (st.zscore(x), st.zscore(x, axis=None, ddof=1)), M,
+    narrow=False)
+add("scipy.stats.sem", lambda x: (st.sem(x), st.sem(x, axis=1, ddof=0, keepdims=True)), M,
+    narrow=False)
+add("scipy.stats.gmean", lambda x, w: (st.gmean(x), st.gmean(x, weights=w)), W, r(6), narrow=False)
+add("scipy.stats.hmean", lambda x, w: (st.hmean(x), st.hmean(x, weights=w)), W, r(6), narrow=False)
+add("scipy.stats.entropy", lambda p, q: (st.entropy(p), st.entropy(p, q, base=2)), W, r(6),
+    narrow=False)

@@ -189,12 +189,16 @@ def page() -> str:
             else:
                 out.append(_paragraph(f"Refused ({reason})", names))
     laws: dict[str, list[str]] = {}
+    of_samples: set[str] = set()
     for c in CASES:
         if c.covers.startswith("scipy.stats."):
-            _, _, law, method = c.covers.split(".")
-            if method not in laws.setdefault(law, []):
-                laws[law].append(method)
+            _, _, law, *method = c.covers.split(".")
+            if not method:
+                of_samples.add(law)
+            elif method[0] not in laws.setdefault(law, []):
+                laws[law].append(method[0])
     out.append("## scipy.stats\n")
+    out.append(_paragraph("Of samples", sorted(of_samples)))
     out.append("Distributions, by parameters and by the variable:\n")
     out += [f"* `{law}`: {', '.join(laws[law])}" for law in sorted(laws)]
     return "\n".join(out).rstrip() + "\n"
