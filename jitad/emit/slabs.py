@@ -20,9 +20,15 @@ def slab(s: Scope, v: Var, extents: Extents) -> Access | None:
         return None
     stack = e.ins[0]
     assert isinstance(stack, Var)
-    buffer, top = s.stacks[stack]
     s.ahead.add(e)
-    # The top moves on at once: then nothing stands between the nest and the one that follows.
+    return on_top(s, *s.stacks[stack], extents)
+
+
+def on_top(s: Scope, buffer: str, top: str, extents: Extents) -> Access:
+    """Memory on top of a stack that has room for it.
+
+    The top moves on at once: then nothing stands between the nest and the one that follows.
+    """
     at = s.names.new("", "from")
     s.depth_of[at] = len(s.loops)
     s.pinned.add(at)

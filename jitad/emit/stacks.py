@@ -13,7 +13,7 @@ from jitad.emit.lanes import Lane
 from jitad.emit.nests import evaluate, fill, loops
 from jitad.emit.print_python import PRODUCT, Expr, dtype_name
 from jitad.emit.scope import Extents, Scope, Unused, product
-from jitad.emit.slabs import at_top
+from jitad.emit.slabs import at_top, on_top
 from jitad.tape.ir import Block, Equation, Lit, Var, is_array
 from jitad.tape.linear import Forms, Linear, constant
 from jitad.tape.types import Array, Stack
@@ -70,9 +70,7 @@ def push(s: Scope, e: Equation) -> None:
     if e not in s.ahead:
         counters = s.counters(len(extents))
         inside = evaluate(s, (e, 0), value, identity(len(extents)), counters)
-        here = at_top(s, buffer, top, extents)
-        fill(s, value, here, extents, inside, frozenset())
-        s.page.write(f"{top} += {size.text}")
+        fill(s, value, on_top(s, buffer, top, extents), extents, inside, frozenset())
 
 
 def _grow(s: Scope, buffer: str, top: str, size: str) -> None:

@@ -8,12 +8,12 @@ the division: x * r is corrected by its remainder, which a fused multiply-add gi
 division when the divisor is known in advance").  Only near the ends of the range of numbers
 (below 1e-290) may the last bit differ.
 
-Not where x depends on earlier iterations: there the loop waits for each result, and a division
-is no slower than what would stand in its place.
-
 The correction is left out where the last bit can neither decide anything (`tape.rounding`) nor be
 seen by itself: x / d is then x * r * s, as one would write by hand.  A quotient that is handed
 out as it is keeps its last bit, so whole numbers divide to whole numbers.
+
+With its correction it is not for an x that depends on earlier iterations: there the loop waits for
+each result, and a division is no slower than what would stand in its place.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class _Loop:
             v: [a for a in found if a in self.made] for v, found in predecessors(body).items()
         }
 
-    def suits(self, x: Atom, d: Atom) -> bool:
+    def suits(self, x: Atom, d: Atom, precise: bool) -> bool:
         if d in self.made or not isinstance(x, Var) or x not in self.made:
             return False
         reached = closure([x], self.edges)
-        return self.carried.isdisjoint(reached)
+        return not precise or self.carried.isdisjoint(reached)
 
 
 def _visit(block: Block, loop: _Loop | None, precise: set[Var]) -> None:
@@ -71,10 +71,12 @@ def _visit(block: Block, loop: _Loop | None, precise: set[Var]) -> None:
     for e in block.equations:
         for inner in e.blocks:
             _visit(inner, loop if e.op == "if" else _innermost(e), precise)
-        if e.op == "div" and _divides(e) and (e.outs[0].shape or (loop and loop.suits(*e.ins))):
-            out += _replaced(e, e.outs[0] in precise)
-        else:
-            out.append(e)
+        if e.op == "div" and _divides(e):
+            (x, d), seen = e.ins, e.outs[0] in precise
+            if e.outs[0].shape or (loop is not None and loop.suits(x, d, seen)):
+                out += _replaced(e, seen)
+                continue
+        out.append(e)
     block.equations = out
 
 

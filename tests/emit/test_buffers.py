@@ -359,3 +359,51 @@ def test_room_for_a_triangle_is_made_once(f: Any, n: int) -> None:
     run.__globals__.update(grown=grown, empty=empty)
     np.testing.assert_allclose(run(x)[0], want, rtol=1e-12)
     assert (n * (n - 1) // 2,) in made
+
+
+def powers(u: Any) -> None:
+    u[1:] = 0.5 * u[1:] * u[1:] + 0.1
+
+
+def summed(u: Any) -> None:
+    u[1:] = np.sin(u[1:]) + u[0] * u[1:]
+
+
+def of_neighbours(u: Any) -> None:
+    u[1:] = u[:-1] * u[1:] * u[1:]
+
+
+def turned(u: Any) -> None:
+    u[:] = u[::-1] * np.sin(u)
+
+
+def twice(u: Any) -> None:
+    u[1:] = u[1:] * u[1:]
+    u[:-1] = u[:-1] * u[1:]
+
+
+def between(u: Any) -> None:
+    v = u[1:] * u[1:]
+    u[1:] = v * u[:-1]
+    u[:-1] = np.cos(u[:-1] * v)
+
+
+@pytest.mark.parametrize("step", [powers, summed, of_neighbours, turned, twice, between],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_what_is_overwritten_is_recorded_on_the_way(step: Any) -> None:
+    """The record is written in the nest that overwrites, where each element is its own only."""
+
+    def f(x: Any, n: int) -> Any:
+        u = x * 1.0
+        for _ in range(n, 0, -1):  # downwards: the records lie on a stack
+            step(u)
+        return np.sum(u * u * u)
+
+    g = jit_grad(f)
+    x = np.linspace(0.2, 1.1, 7)
+    for n in (0, 1, 2, 4):
+        truth = [f(x + 1e-30j * e, n).imag / 1e-30 for e in np.eye(len(x))]
+        np.testing.assert_allclose(g(x, n), truth, rtol=1e-11, atol=1e-14)
+    if step in (powers, summed):
+        (nest,) = re.findall(r"for i in.*\n.*store\(kept1, .*\n.*\n", g.source)
+        assert "store(a1, " in nest, g.source

@@ -1,6 +1,7 @@
 """Is a division by a number that is known before a loop still that division, to the last bit?"""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -134,6 +135,49 @@ def test_a_last_bit_that_decides_nothing():
 )
 def test_others_stay(tape):
     assert not ops(keeps(quotients, tape, *POINTS), "quotient")
+
+
+def smoothed(x, d):
+    """Each element waits for the one before, in memory; only what comes of them is seen."""
+    y = x.copy()
+    for i in range(1, len(y)):
+        y[i] = (y[i] + y[i - 1]) / d
+    return np.sum(y * y)
+
+
+def smoothed_number(x, d):
+    s, total = 0.0, 0.0
+    for i in range(len(x)):
+        s = (s + x[i]) / d
+        total += s * s
+    return total
+
+
+def smoothed_up_to(x, d):
+    s, total = 0.0, 0.0
+    for i in range(len(x)):
+        s = (s + x[i]) / d
+        total += s if s > 0.25 else 0.0
+    return total
+
+
+@pytest.mark.parametrize("f", [smoothed, smoothed_number])
+@pytest.mark.parametrize("d", [9.0, -3.0, 1e-3, 0.1])
+def test_a_recurrence_whose_last_bit_decides_nothing_does_not_wait_for_divisions(f, d):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=20)
+    g = jit_value_and_grad(f)
+    value, slope = g(x, d)
+    np.testing.assert_allclose(value, f(x, d), rtol=1e-13)
+    truth = [f(x + 1e-30j * e, d).imag / 1e-30 for e in np.eye(len(x))]
+    np.testing.assert_allclose(slope, truth, rtol=1e-11)
+    assert not re.search(r"^ {8}.*( / |quotient\()", g.source, re.MULTILINE), g.source
+
+
+def test_a_recurrence_that_decides_divides():
+    x = np.random.default_rng(5).normal(size=40)
+    value, _ = jit_value_and_grad(smoothed_up_to)(x, 3.0)
+    assert value == smoothed_up_to(x, 3.0)
 
 
 def test_arrays():
