@@ -35,7 +35,7 @@ from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.trace import acts, iterables
 from jitad.trace.comparisons import generated, is_generated
-from jitad.trace.containers import MUTABLE, method_called
+from jitad.trace.containers import MUTABLE, method_called, writes
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
 from jitad.trace.outside import met
@@ -43,6 +43,7 @@ from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import asked, holds_among, spread, spread_within
 from jitad.trace.unset import is_among, is_optional
+from jitad.trace.writtenback import writing
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
@@ -126,12 +127,14 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 return keyed.get_or(container, *args)
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
-            method_called(container, f.__name__)
-            if trace is not None and isinstance(container, list) and f.__name__ == "sort":
-                return container.__setitem__(slice(None), call(sorted, container, *args, **kwargs))
-            if f.__name__ in ("pop", "insert") and keyed.by_rows(container, *args):
-                return call(getattr(container, f.__name__), *args)
-            return made_if_new(f(*args, **kwargs))
+            with writing(container) if writes(container, f.__name__) else contextlib.nullcontext():
+                method_called(container, f.__name__)
+                if trace is not None and isinstance(container, list) and f.__name__ == "sort":
+                    new = call(sorted, container, *args, **kwargs)
+                    return container.__setitem__(slice(None), new)
+                if f.__name__ in ("pop", "insert") and keyed.by_rows(container, *args):
+                    return call(getattr(container, f.__name__), *args)
+                return made_if_new(f(*args, **kwargs))
     if type(f) in COMPILED:
         compiled: Any = f
         with contextlib.nullcontext() if trace is None else trace.remembering(compiled.memory):

@@ -12,8 +12,10 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.trace import outside
+from jitad.trace.stretch import Stretch
 from jitad.values.journal import active, check_free, record
 from jitad.values.kind import fail
+from jitad.values.number import Number
 
 # methods that change the container
 WRITING: dict[type, frozenset[str]] = {
@@ -50,9 +52,14 @@ def kind_of(container: Any) -> Any:
 
 def method_called(container: Any, name: str) -> None:
     """A method of a built-in container is about to run."""
-    kind = kind_of(container)
-    if name in WRITING.get(kind, ()) or (kind in OTHERS and name not in _READING):
+    if writes(container, name):
         note(container)
+
+
+def writes(container: Any, name: str) -> bool:
+    """Does the method change the container?"""
+    kind = kind_of(container)
+    return name in WRITING.get(kind, ()) or (kind in OTHERS and name not in _READING)
 
 
 def note(container: Any) -> None:
@@ -73,7 +80,10 @@ def note(container: Any) -> None:
         raise fail(JitadError, what, "Use a list or a dict.")
 
     def read() -> Any:
-        return kind.copy(container)
+        out = kind.copy(container)
+        if kind is list and any(map(_is_mutable, out)):
+            journal.copies[id(out)] = (out, container)
+        return out
 
     def assign(content: Any) -> None:  # by the methods of Python's class: a user's may be others
         if kind in (list, bytearray):
@@ -83,3 +93,9 @@ def note(container: Any) -> None:
             (kind.extend if kind is deque else kind.update)(container, content)
 
     record(container, "items", read(), read, assign)
+
+
+def _is_mutable(thing: Any) -> bool:
+    return not isinstance(thing, (tuple, Number, Stretch)) and (
+        isinstance(thing, MUTABLE) or hasattr(thing, "__dict__")
+    )

@@ -116,6 +116,12 @@ class Trace:
         self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
+        # where elements of such lists were read; may two lists share one?; the loops in which
+        # some were written, see `writtenback`
+        self.homes: dict[int, Any] = {}
+        self.owners: dict[int, tuple[Any, Any, Any]] = {}
+        self.sharing = False
+        self.written_back: set[Pos] = set()
         self.journal.refused = self.keep_apart
 
     def counts_out(self, k: Leaf) -> bool:

@@ -21,6 +21,7 @@ from jitad.trace.grown import enough, fill, variables
 from jitad.trace.join import _container, _rebuilt
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
+from jitad.trace.writtenback import became_element
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import active
 from jitad.values.number import Number as Traced
@@ -30,10 +31,10 @@ from jitad.values.views import At, Range, all_of
 # -- in -------------------------------------------------------------------------------------------
 
 
-def write_row(b: Builder, f: Form, s: Snapshot, stores: Any, k: Any) -> None:
-    """A value becomes element number k, for which there is room."""
+def write_row(b: Builder, f: Form, s: Snapshot, stores: Any, k: Any, owner: Any) -> None:
+    """A value becomes element number k of the owner, where there is room."""
     _write(b, f, s, iter(stores), k)
-    hold(s)
+    hold(s, owner, k)
 
 
 def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle], k: Any) -> None:
@@ -113,18 +114,19 @@ def _put(store: ArrayHandle, k: Any, x: Any) -> None:
     store._store_element((k,), x)
 
 
-def hold(s: Snapshot | None) -> None:
-    """What became an element is written to no more."""
+def hold(s: Snapshot | None, owner: Any, k: Any) -> None:
+    """What became element number k is written to no more, but by what is read of the owner."""
     match s:
         case Arr(h, _):
             _hold(h.root)
         case Rec(value):
-            if not isinstance(value, tuple):
+            if not isinstance(value, (tuple, Stretch)):
+                became_element(value, owner, k)
                 _hold(value)
             for p in s.parts:
-                hold(p)
+                hold(p, owner, k)
         case Per(_, part):
-            hold(part)
+            hold(part, owner, k)
 
 
 def _hold(thing: Any) -> None:

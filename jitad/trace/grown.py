@@ -312,7 +312,7 @@ def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
     if stretch is None:
         enough(b, room, len(s.keys))
         for k, part in enumerate(s.parts):
-            elements.write_row(b, f.element, part, stores, k)
+            elements.write_row(b, f.element, part, stores, k, s.value)
         out += [lit(len(s.keys)), *(b.atom(h.content) for h in stores)]
         return
     count, contents = elements.contents_of(s)

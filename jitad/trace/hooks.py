@@ -64,6 +64,7 @@ from jitad.trace.texts import known, text
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
+from jitad.trace.writtenback import writing
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -200,14 +201,16 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
             return spread(hook, a, b)
         a, b = present(a), present(b)
         if stretched(a) is not None or (type(a) is list and stretched(b) is not None):
-            return lists.in_place(name, a, b)
+            with writing(a):
+                return lists.in_place(name, a, b)
         if type(a) not in _PLAIN or type(b) not in _PLAIN:
             found = special(a, f"__i{name}__")
             if found is not None:
                 return call(found, a, b)
             if isinstance(a, MUTABLE):
-                note(a)
-                b = items(b)
+                with writing(a):
+                    note(a)
+                    return checked(name, a, b, plain(a, items(b)))
             elif type(a) not in _PLAIN or special(b, f"__r{name}__") is not None:
                 return fallback(a, b)
         if trace is None:

@@ -57,7 +57,8 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         return ArrayHandle(out) if isinstance(out, np.ndarray) else out
     module = getattr(f, "__module__", None) or type(getattr(f, "__self__", None)).__module__
     check_called(f, module, trace.builder.pos)
-    if len(trace.regions) and f is next and args and not trace.journal.is_fresh(args[0]):
+    advanced = _advanced(f, args)
+    if len(trace.regions) and advanced is not None and not trace.journal.is_fresh(advanced):
         raise JitadError("an iterator can't be advanced under a traced condition",
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
     if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
@@ -92,6 +93,15 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if not hasattr(out, "__next__"):
         return out
     return iterables.made_of(out, getattr(f, "__self__", None), *args, *kwargs.values())
+
+
+def _advanced(f: Any, args: tuple[Any, ...]) -> Any:
+    """The iterator that a function moves on; where it stands, no place of the journal says."""
+    if f is next:
+        return args[0] if args else None
+    owner = getattr(f, "__self__", None)
+    moving = getattr(f, "__name__", "") in ("__next__", "send", "throw", "close")
+    return owner if moving and hasattr(owner, "__next__") else None
 
 
 # builtins that look at no attribute which the trace should hear of

@@ -19,14 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadValueError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.plain import as_written
+from jitad.trace import writtenback
 from jitad.trace.comparisons import compares
 from jitad.trace.forms import Number, Record
+from jitad.trace.grown import variables
 from jitad.trace.iterables import sequence
 from jitad.trace.lists import (
     _new,
     _of,
+    _trace,
     as_array,
     as_typed,
     call_tuple,
@@ -40,7 +43,7 @@ from jitad.trace.lists import (
     run,
 )
 from jitad.trace.rewrite import is_library
-from jitad.trace.stretch import stretched
+from jitad.trace.stretch import Stretch, stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
@@ -52,6 +55,8 @@ from jitad.values.registry import any_traced, implementation
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such lists; None: nothing needs to."""
+    if args and type(args[0]) is Spread:
+        return lambda spread: _of_all(f, spread.values)
     owner: Any = getattr(f, "__self__", None)
     if isinstance(f, (BuiltinMethodType, MethodWrapperType)):
         if stretched(owner) is not None or compares(owner, f.__name__, args):
@@ -80,6 +85,47 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     if _is_users(f):
         return None
     raise refused(f"given to {getattr(f, '__name__', type(f).__name__)}")
+
+
+class Spread:
+    """All arguments of a call, which are as many as the list is long."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+
+def _of_all(f: Any, values: Any) -> Any:
+    """f(*values)"""
+    if f is zip:
+        out = iter(_columns(values))
+        made(out)
+        return out
+    if f is itertools.chain:
+        return run(as_written.chained, values)
+    if f is max or f is min:
+        require(bind("ge", length(values), 2), JitadTypeError,
+                f"{f.__name__} of the elements of a list that has one element or none")  # fmt: skip
+        from jitad.trace.calls import call  # which asks here first
+
+        return call(f, values)
+    raise refused("spread out by a star")
+
+
+def _columns(values: Any) -> list[Any]:
+    """What all elements have in the first place, what they have in the second, and so on."""
+    stretch = _of(values)
+    form = stretch.element
+    if not isinstance(form, Record) or not isinstance(form.of.value, (tuple, list)):
+        raise refused("given to zip by a star, unless it holds tuples of one length")
+    require(bind("ge", stretch.count, 1), JitadValueError,
+            "zip(*values) of an empty list: how much it gives must be known")  # fmt: skip
+    stores = iter(stretch.stores)
+    out = []
+    for part in form.parts:
+        writtenback.copied(_trace(), part)
+        mine = tuple(ArrayHandle(next(stores).content) for _ in variables(part))
+        out.append((Stretch(stretch.count, mine, part, 0),))
+    return out
 
 
 def _is_users(f: Any) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from types import CellType, FunctionType
 from typing import Any
@@ -22,7 +23,8 @@ from jitad.errors import JitadError, JitadIndexError, JitadTypeError, JitadValue
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
-from jitad.trace.containers import note
+from jitad.trace import writtenback
+from jitad.trace.containers import note, writes
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.elements import converted, read_row, write_row
 from jitad.trace.forms import Grown, Number, Record
@@ -32,6 +34,7 @@ from jitad.trace.mismatch import Mismatch
 from jitad.trace.rewrite import rewrite
 from jitad.trace.snapshot import Rec, snapshot
 from jitad.trace.stretch import Stretch, stretched
+from jitad.trace.writtenback import writing
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.indexing import parse
@@ -108,7 +111,14 @@ def get(target: list[Any], index: Any) -> Any:
     stretch = _of(target)
     if isinstance(index, slice):
         return sliced(target, index)
-    return read_row(_trace().builder, stretch, place(stretch, index))
+    return _read(target, place(stretch, index))
+
+
+def _read(target: Any, k: Any) -> Any:
+    """Element number k, and where it is."""
+    out = read_row(_trace().builder, _of(target), k)
+    writtenback.came_from(_trace(), out, target, k)
+    return out
 
 
 def item_of(target: Any) -> Callable[[Any], Any]:
@@ -117,10 +127,12 @@ def item_of(target: Any) -> Callable[[Any], Any]:
 
     def item(k: Any) -> Any:
         stretch = stretched(target)
-        if stretch is None or not extents.same(stretch.count, count):
-            raise fail(JitadError, "a list gets longer or shorter while it is iterated over",
-                       "Loop over a copy: for x in list(xs).")  # fmt: skip
-        return read_row(_trace().builder, stretch, k)
+        same = stretch is not None and (
+            extents.same(stretch.count, count) or bind("eq", stretch.count, count)
+        )
+        require(same, JitadError, "a list gets longer or shorter while it is iterated over",
+                "Loop over a copy: for x in list(xs).")  # fmt: skip
+        return _read(target, k)
 
     return item
 
@@ -138,9 +150,15 @@ def put(target: Any, index: Any, value: Any) -> None:
             run(as_written.put_steps, target, start, count, step, _once(target, value))
         return
     k = place(stretch, index, "list assignment index")
+    writtenback.moved(_trace())
+    put_back(target, k, value)
+
+
+def put_back(target: list[Any], k: Any, value: Any) -> None:
+    """target[k] = value, for a place that is there."""
     stretch = _fitting(target, value)
     note(target)
-    write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k)
+    write_row(_trace().builder, stretch.element, snapshot(value), stretch.stores, k, target)
 
 
 def _part(target: Any, index: slice) -> tuple[Any, Any, Any]:
@@ -163,6 +181,7 @@ def call_list(values: Any) -> Any:
 
 def _put_slice(target: list[Any], start: Any, count: Any, values: Any) -> None:
     """Other elements in the place of some."""
+    writtenback.moved(_trace())
     later = sliced(target, slice(extents.add(start, count), None))
     stretch = _of(target)
     note(target)
@@ -187,7 +206,7 @@ def become_rows(target: list[Any]) -> None:
     else:
         stores = empty(b, Grown(s, form, lit(n), 0))
         for k, part in enumerate(s.parts):
-            write_row(b, form, part, stores, k)
+            write_row(b, form, part, stores, k, target)
     note(target)
     target[:] = [Stretch(n, tuple(stores), form, 0)]
 
@@ -201,6 +220,8 @@ def _fitting(target: list[Any], value: Any) -> Stretch:
         raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
     if signature(form, {}) == signature(stretch.element, {}):
         return stretch
+    if not stretch.stores:  # elements had no numbers until now
+        return _remade(target, form, b.atom(extents.add(stretch.count, MORE)), MORE)
     return _remade(target, form, b.atom(stretch.room), stretch.spare)
 
 
@@ -229,7 +250,7 @@ def append(target: list[Any], value: Any) -> None:
         room = b.atom(extents.add(stretch.room, MORE))
         stretch = _remade(target, stretch.element, room, spare)
     note(target)
-    write_row(b, stretch.element, snapshot(value), stretch.stores, stretch.count)
+    write_row(b, stretch.element, snapshot(value), stretch.stores, stretch.count, target)
     left = None if spare is None else spare - 1
     target[0] = Stretch(extents.add(stretch.count, 1), stretch.stores, stretch.element, left)
 
@@ -239,6 +260,7 @@ def pop(target: list[Any], index: Any = -1) -> Any:
     if not stretch.stores or not isinstance(index, Leaf):
         require(bind("gt", stretch.count, 0), JitadIndexError, "pop from empty list")
     k = place(stretch, index, "pop index")
+    writtenback.moved(_trace())
     out = read_row(b, stretch, k)
     note(target)
     if isinstance(index, Leaf) or index != -1:
@@ -258,6 +280,7 @@ def extend(target: list[Any], values: Any) -> None:
 
 
 def clear(target: list[Any]) -> None:
+    writtenback.moved(_trace())
     note(target)
     target.clear()
 
@@ -266,6 +289,7 @@ def sort(target: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     from jitad.trace.listcalls import sorted_  # which makes a new list
 
     new = sorted_(target, key, reverse)
+    writtenback.moved(_trace())
     note(target)
     target[0] = new[0]
 
@@ -286,6 +310,8 @@ def frozen(target: Any) -> tuple[Any, ...]:
 def _new(
     stretch: Stretch, part: Callable[[Any], Any], count: Any, spare: int | None
 ) -> list[Any]:
+    if not isinstance(stretch.element, Number):
+        writtenback.copied(_trace(), stretch.element)
     out = [Stretch(count, tuple(map(part, stretch.stores)), stretch.element, spare)]
     made(out)
     return out
@@ -404,12 +430,16 @@ _METHODS: dict[str, Callable[..., Any]] = {
 def method(target: list[Any], name: str) -> Callable[..., Any]:
     """A method of the list or tuple, bound."""
     found = _METHODS.get(name)
-    if found is not None:
-        return functools.partial(found, target)
-    twin = _WRITTEN.get(name)
-    if twin is None:
-        raise refused(f"asked for .{name}")
-    return lambda *args: run(twin, target, *args)
+    if found is None:
+        if name not in _WRITTEN:
+            raise refused(f"asked for .{name}")
+        found = functools.partial(run, _WRITTEN[name])
+
+    def bound(*args: Any, **kwargs: Any) -> Any:
+        with writing(target) if writes(target, name) else nullcontext():
+            return found(target, *args, **kwargs)
+
+    return bound
 
 
 # methods as one would write them

@@ -33,6 +33,7 @@ from jitad.trace.paths import Guard
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps, is_among, is_optional
+from jitad.trace.writtenback import writing
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.extents import as_int
@@ -176,11 +177,13 @@ def append(target: Any, item: Any) -> None:
     trace.step(sys._getframe(1))
     captures = trace.captures
     if stretched(target) is not None:
-        lists.append(target, item)
+        with writing(target):
+            lists.append(target, item)
         return
     if captures.path_of(target) is None or captures.looks_into(target):
-        note(target)
-        target.append(item)
+        with writing(target):
+            note(target)
+            target.append(item)
         return
     start = captures.length_of(target)
 
@@ -283,8 +286,9 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
     if found is not None:
         call(*found, value)
         return
-    _note_attr(owner, name)
-    setattr(owner, name, value)
+    with writing(owner):
+        _note_attr(owner, name)
+        setattr(owner, name, value)
 
 
 def del_attr(owner: Any, name: str) -> None:
@@ -327,8 +331,9 @@ def _setattr(owner: Any, name: str, value: Any) -> None:
 
 def _set_past(owner: Any, name: str, value: Any) -> None:
     """object.__setattr__, which frozen dataclasses need."""
-    _note_attr(owner, name)
-    object.__setattr__(owner, name, value)
+    with writing(owner):
+        _note_attr(owner, name)
+        object.__setattr__(owner, name, value)
 
 
 WHILE_TRACING.update({
@@ -435,12 +440,15 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     if trace is not None:
         trace.step(sys._getframe(1))
         if stretched(owner) is not None:
-            lists.put(owner, index, value)
+            with writing(owner):
+                lists.put(owner, index, value)
             return
         if type(owner) in keyed.DICTS:
             index = keyed.plain(index)
-        if isinstance(index, Leaf) and keyed.put(owner, index, value):
-            return
+        if isinstance(index, Leaf):
+            with writing(owner):
+                if keyed.put(owner, index, value):
+                    return
     if not isinstance(owner, (ArrayHandle, Complex)):
         found = special(owner, "__setitem__")
         if found is not None:
@@ -450,11 +458,14 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             partial.put(owner, index, value)
             return
         if isinstance(owner, MUTABLE):
-            note(owner)
-        elif isinstance(owner, Number):
+            with writing(owner):
+                note(owner)
+                owner[index] = value  # type: ignore[index]
+            return
+        if isinstance(owner, Number):
             raise fail(JitadTypeError, "a number can't be written to; nor can what is one here, "
                        "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
-        elif trace is None:
+        if trace is None:
             outside.check_writable(owner)
     owner[index] = value
 

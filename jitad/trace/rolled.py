@@ -172,8 +172,8 @@ class Rolled:
             values = self._built(self._values)
             for f, s in zip(self.forms, chain(self.entry, self._places_before()), strict=True):
                 if isinstance(f, Grown) and stretch_of(s) is None and isinstance(s, Rec):
-                    for part in s.parts:  # which are copied before the loop
-                        hold(part)
+                    for j, part in enumerate(s.parts):  # which are copied before the loop
+                        hold(part, s.value, j)
             for k in self.flags:
                 values[k] = self._flag_inside(k, values[k])
             item = self._item(self._own)  # reads what the body has written before

@@ -8,7 +8,7 @@ from typing import Any
 from jitad.errors import JitadValueError
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
-from jitad.trace import lists, partial, protocols
+from jitad.trace import listcalls, lists, partial, protocols
 from jitad.trace.context import current
 from jitad.trace.generators import listed
 from jitad.trace.optional import present
@@ -39,13 +39,15 @@ def unpack(value: Any, count: int | tuple[int, int]) -> Any:
     return protocols.items(value)
 
 
-def starred(value: Any) -> Any:
-    """What is spread out by a star."""
+def starred(value: Any, alone: bool = False) -> Any:
+    """What is spread out by a star, maybe as all the arguments of a call."""
     value = listed(among_parts(present(value)))
     if stretched(value) is not None:  # Python would find one element in it
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
+        if alone and trace is not None:
+            return (listcalls.Spread(value),)
         raise lists.refused("spread out by a star")
     return protocols.items(value)
 

@@ -118,8 +118,10 @@ class Journal:
         self.refused: Callable[[frozenset[Any]], None] | None = None  # asked before an error
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
+        self.ever_made: set[int] = set()
         self.held: list[dict[int, object]] = [{}]  # objects that nobody may write to any more
         self.holding = False  # are there any?
+        self.copies: dict[int, tuple[object, object]] = {}  # contents of lists, and whose
         self.certain: dict[int, object] = {}  # lists of which it is known whether they are held
 
     # -- arrays and objects that were chosen between --------------------------------------------
@@ -272,6 +274,11 @@ class Journal:
         self.held[-1][id(thing)] = thing
         self.holding = True
 
+    def release(self, thing: object) -> None:
+        """The thing may be written again."""
+        for held in self.held:
+            held.pop(id(thing), None)
+
     def is_held(self, thing: object, frames: list[dict[int, object]] | None = None) -> bool:
         """Also true of a handle that may stand for such an array; `frames` of another time."""
         frames = self.held if frames is None else frames
@@ -285,6 +292,11 @@ class Journal:
     def made(self, thing: object) -> None:
         """Note an object made just now: writes to it in this frame are nobody else's business."""
         self.fresh[-1][id(thing)] = thing
+        self.ever_made.add(id(thing))
+
+    def is_gone(self, thing: object) -> bool:
+        """Was it made in a frame that is closed, so that joins stand in its place?"""
+        return id(thing) in self.ever_made and not self.is_made(thing)
 
     def found(self, thing: object) -> None:
         """Note that an object, made just now, stands for one that was there before."""

@@ -212,7 +212,21 @@ def zipped_under_a_condition(x):
     return s + next(g)
 
 
+def sent_under_a_condition(x):
+    def totals():
+        total = 0.0
+        while True:
+            total += yield total
+
+    g = totals()
+    next(g)
+    if x > 0.0:
+        g.send(x)
+    return g.send(2.0 * x)
+
+
 REFUSED = [
+    (sent_under_a_condition, "iterator can't be advanced under a traced condition"),
     (lambda x: next(doubling(x)), "yield in a loop that goes on depending on traced values"),
     (advanced_under_a_condition, "iterator can't be advanced under a traced condition"),
     (mapped_under_a_condition, "can't be advanced under a traced condition"),

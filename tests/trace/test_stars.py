@@ -5,12 +5,13 @@ The truth is the function itself, run by Python; gradients are checked by differ
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
-from jitad import grad, jit, jit_grad
+from jitad import JitadError, grad, jit, jit_grad
 
 
 def squares(x: Any) -> Any:
@@ -53,8 +54,29 @@ def chosen(x: Any) -> Any:
     return sum(more) * more[0]
 
 
+def rows(x: Any) -> Any:
+    return [(v, k, v * v) for k, v in enumerate(x) if v > 0.0]
+
+
+def columns(x: Any) -> Any:
+    a, numbers, b = zip(*rows(x))
+    return sum(p * q for p, q in zip(a, b, strict=True)) + numbers[-1] * a[0] + len(b)
+
+
+def columns_as_lists_and_arrays(x: Any) -> Any:
+    a, _, b = map(list, zip(*rows(x)))
+    b.append(a[-1])
+    by_number = [np.array(c) for c in zip(*rows(x))]
+    return sum(b) * len(b) + by_number[0] @ by_number[2] + sum(sum(c) for c in zip(*rows(x)))
+
+
+def in_a_call(x: Any) -> Any:
+    return sum(itertools.chain(*rows(x))) * max(*[*squares(x), 0.1])
+
+
 @pytest.mark.parametrize(
-    "f", [in_a_list, a_tuple_that_grows, of_all_kinds, turned_by_one, chosen]
+    "f", [in_a_list, a_tuple_that_grows, of_all_kinds, turned_by_one, chosen, columns,
+          columns_as_lists_and_arrays, in_a_call]
 )  # fmt: skip
 def test_spread_out(f: Any) -> None:
     compiled, slope = jit(f), jit_grad(f)
@@ -71,3 +93,8 @@ def deeper(x: Any, path: tuple[int, ...] = ()) -> Any:
 
 def test_through_a_recursion() -> None:
     assert jit_grad(lambda x: deeper(x), fallback=False)(3.0) == pytest.approx(6 * 0.7**6)
+
+
+def test_columns_of_nothing() -> None:
+    with pytest.raises(JitadError, match=r"zip\(\*values\) of an empty list"):
+        jit(columns)(np.array([-1.0, -2.0]))
