@@ -139,10 +139,17 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
     if e.op in ("store", "store_slice"):
         return _made_here(e.ins[0], scope)
     if any(isinstance(v.type, Array) for v in e.outs):
-        return row.elementwise or e.op in _CHEAP_ON_ARRAYS
+        there = all(_is_there(a, scope, region) for a in e.ins)
+        return there and (row.elementwise or e.op in _CHEAP_ON_ARRAYS)
     if e.op == "dim":
         return False
     return row.elementwise
+
+
+def _is_there(a: Atom, scope: Scope, region: int) -> bool:
+    """Is an array of a scope around already the version that this region's code wants?"""
+    versions = scope.versions
+    return a in scope.owns or a not in versions.ever or versions.readable(a, region)
 
 
 def _left(v: Var, scope: Scope, order: dict[Var, int]) -> Equation | None:

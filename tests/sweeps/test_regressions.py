@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from jitad import grad
 from jitad.tape.build import Builder
 from jitad.tape.ir import lit
 from jitad.tape.types import INT
 from jitad.values.number import o
+from tests.engines import as_emitted
 from tests.sweeps.checks import check
 from tests.sweeps.handmade import REAL, VECTOR, for_, if_, tape_of
 
@@ -105,3 +108,29 @@ def test_extents_that_a_loop_carries_are_a_past() -> None:
     block = tape_of([("u", VECTOR), ("v", VECTOR)], f)
     for start in (0.1, 0.3):
         check(block, [np.array([0.3, 0.2]), np.array([start, 0.7])], [0, 1])
+
+
+def test_what_is_taken_of_an_array_before_a_branch_overwrites_it() -> None:
+    """It decides at the end of the branch, where the sweep begins: the array is not back yet."""
+
+    def f(x, y, a, b):
+        a = a.copy()
+        for _ in range(3, 0, -1):
+            try:
+                for e in a:
+                    math.sin(e) < math.sin(x)  # noqa: B015  raises at infinity
+                y = np.sum(b[a > y])
+                for _ in a:
+                    a[1] = -1.5
+                x = min(a[-4], y + 1.5)
+            except ValueError:
+                pass
+        return x + np.sum(b * np.arange(1.0, 4.5))
+
+    given = (0.4, 0.52, np.array([0.3, 0.55, 0.9, 0.1]), np.array([0.2, 0.7, -0.4, 0.6]))
+    slopes = as_emitted(grad(f, (2, 3)), *given)
+    for k, slope in zip((2, 3), slopes, strict=True):
+        def along(h: float, k: int = k) -> list[float]:
+            return [f(*given[:k], given[k] + h * e, *given[k + 1 :]) for e in np.eye(4)]
+
+        np.testing.assert_allclose(slope, np.subtract(along(1e-6), along(-1e-6)) / 2e-6, atol=1e-7)
