@@ -147,9 +147,8 @@ def _repeatable(e: Equation, scope: Scope, region: int) -> bool:
 
 
 def _is_there(a: Atom, scope: Scope, region: int) -> bool:
-    """Is an array of a scope around already the version that this region's code wants?"""
-    versions = scope.versions
-    return a in scope.owns or a not in versions.ever or versions.readable(a, region)
+    """If it is a version of an array that the sweep restores: does this region's code have it?"""
+    return a not in scope.versions.ever or scope.versions.readable(a, region)
 
 
 def _left(v: Var, scope: Scope, order: dict[Var, int]) -> Equation | None:

@@ -115,7 +115,10 @@ class RolledFor(Rolled):
 class RolledWhile(Rolled):
     """A loop whose condition is its first variable."""
 
-    def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
+    def __init__(
+        self, trace: Trace, state: State, site: Site, may_fail: bool, long: bool
+    ) -> None:
+        self.long = long  # written out, it was
         self.flags = (0, *site.stops)
         super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
 
@@ -126,7 +129,8 @@ class RolledWhile(Rolled):
         return []
 
     def _is_short(self) -> bool:
-        return len(self.entry) == self.given  # its condition was known so far, and it is no exit
+        """Its condition was known so far, and it is no exit."""
+        return not self.long and len(self.entry) == self.given
 
     def _item(self, own: list[Var]) -> Any:
         return None

@@ -289,8 +289,9 @@ class While(Session):
         pos = self.site.pos
         patience = 0 if self.trace.attempts else self.PATIENCE
         insight = self.trace.insight
-        patience = -1 if pos in insight.relied or pos in insight.written_out else patience
-        count = 0
+        needed = pos in insight.relied or pos in insight.written_out
+        patience, long = -1 if needed else patience, pos in insight.long
+        count, size, block = 0, 0, self.trace.builder.blocks[-1]
         go = self.goes_on()
         while True:
             if go is False:
@@ -307,15 +308,23 @@ class While(Session):
                 continue
             if isinstance(go, Leaf) or count == patience:
                 before = self.state
-                rolled = RolledWhile(self.trace, self.state, self.site, may_fail=go is True)
+                rolled = RolledWhile(self.trace, self.state, self.site, go is True, long)
                 yield from self.roll(rolled, False)
+                if long and rolled.done:
+                    self.trace.needless.add(pos)
                 if rolled.done:
                     return
+                if long:
+                    raise Again(replace(insight, written_out=insight.written_out | {pos}))
                 self.state = before
                 patience = -1
             count = self.counted(count)
+            begin = len(block.equations)
             if self.trace.attempts:  # which may make detours: no iteration is undone
                 yield self.state
+                size += _weight(block.equations[begin:])
+                if size > MAX_WRITTEN and not (needed or long):
+                    raise Again(replace(insight, long=insight.long | {pos}))
                 go = self.goes_on()
                 continue
             before = self.state
@@ -326,10 +335,13 @@ class While(Session):
             if isinstance(go, Leaf):  # an exit under a traced condition
                 iteration.region.drop()
                 self.state = before
-                rolled = RolledWhile(self.trace, self.state, self.site, may_fail=False)
+                rolled = RolledWhile(self.trace, self.state, self.site, False, long)
                 yield from self.roll(rolled, False)
                 return
             iteration.region.splice()
+            size += _weight(block.equations[begin:])
+            if size > MAX_WRITTEN and not (needed or long):
+                raise Again(replace(insight, long=insight.long | {pos}))
 
     def goes_on(self) -> Any:
         """The condition; where the trace must know it, as it is in the call that is traced for."""

@@ -134,3 +134,28 @@ def test_what_is_taken_of_an_array_before_a_branch_overwrites_it() -> None:
             return [f(*given[:k], given[k] + h * e, *given[k + 1 :]) for e in np.eye(4)]
 
         np.testing.assert_allclose(slope, np.subtract(along(1e-6), along(-1e-6)) / 2e-6, atol=1e-7)
+
+
+def test_what_is_taken_of_an_array_before_a_view_overwrites_it() -> None:
+    """The same where the loop itself carries the array, and all of what is taken is wanted."""
+
+    def f(x, y, a, b):
+        b = b.copy()
+        for k in range(len(a)):
+            v = b[1:4:2]
+            low = np.clip(b, -1.0, a)
+            try:
+                math.sin(y)  # raises at infinity
+                v[v > y] *= 0.5
+            except ValueError:
+                pass
+            x += np.min(low) * 0.5 * (v[k % 2] + y)
+        return x
+
+    given = (0.4, 0.52, np.array([0.3, 0.55, 0.9, 0.1]), np.array([0.2, 0.7, -0.4, 0.6]))
+    slopes = as_emitted(grad(f, (2, 3)), *given)
+    for k, slope in zip((2, 3), slopes, strict=True):
+        def along(h: float, k: int = k) -> list[float]:
+            return [f(*given[:k], given[k] + h * e, *given[k + 1 :]) for e in np.eye(4)]
+
+        np.testing.assert_allclose(slope, np.subtract(along(1e-6), along(-1e-6)) / 2e-6, atol=1e-7)

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 import jitad
+from jitad.calls.arguments import abstract
 from jitad.errors import JitadError
+from jitad.tape.ir import walk
+from jitad.trace.trace import trace
 
 X = np.array([1.3, 0.4, 2.2, 0.7, 1.9, 0.2])
 
@@ -256,3 +259,25 @@ def test_a_star_does_not_take_it_for_one_element():
     assert jitad.jit(lambda x: len([1.0, *doublings(x)]) * x)(1.5) == 6.0
     assert jitad.jit(lambda x: len((*doublings(x),)) * x)(1.5) == 4.5
     assert jitad.jit(lambda x: max(*doublings(x)))(1.5) == 6.0
+
+
+@pytest.mark.parametrize("steps", [20, 400])
+def test_a_loop_whose_condition_is_known_is_not_written_out_for_its_list(steps):
+    """The time that passes is known while tracing; what is collected on the way is not."""
+    def heights(bounce, height):
+        t, y, v, log = 0.0, height, 0.0, []
+        while t < 0.005 * steps:
+            v -= 0.0981
+            y += v * 0.01
+            if y < 0.0:
+                v, y = -bounce * v, 0.0
+                log.append(("bounce", t, v))
+            elif 0.0 < v < 0.05:
+                log.append(("apex", t, y))
+            t += 0.005
+        return sum(y * (1.0 + t) for kind, t, y in log if kind == "apex") + 0.1 * y + t
+
+    traced = trace(heights, (abstract(0.83), abstract(0.0517)))
+    assert sum(1 for _ in walk(traced.tape.body)) < 600
+    slope = (heights(0.83 + 1e-7, 0.0517) - heights(0.83 - 1e-7, 0.0517)) / 2e-7
+    assert jitad.jit_grad(heights, fallback=False)(0.83, 0.0517) == pytest.approx(slope, rel=1e-5)
