@@ -208,18 +208,17 @@ class Journal:
         def assign(text: str) -> None:
             if _is_handle(thing):
                 thing.retire(text)
-            elif text:
-                self.stale[id(thing)] = text
-            else:
-                self.stale.pop(id(thing), None)
+            for x in () if _is_handle(thing) else (thing, *_attributes(thing)):
+                if text:
+                    self.stale[id(x)] = text
+                else:
+                    self.stale.pop(id(x), None)
 
         iterated = self.any_iterated or id(thing) in self.iterated
         if iterated and isinstance(thing, CONTAINERS) and self.refused is not None:
             self.refused(self.places(thing))  # an iterator reads it without asking
         record(thing, "_lost", "", lambda: self.staleness(thing), assign)
         assign(why)
-        for x in _attributes(thing):
-            self.retire(x, why)
 
     def places(self, thing: object) -> frozenset[Any]:
         """Where paths have met that made it unclear whether the thing is another."""

@@ -383,6 +383,9 @@ COMPARED = [
     lambda ps: {"p": ps[0]} == {"p": ps[0]},
     lambda ps: ps.index(ps[-1]) > 0,
     lambda ps: [ps[0]].count(ps[0]) > 0,
+    lambda ps: id(ps[0]) == id(ps[0]),
+    lambda ps: {ps[0]: 1.0}.get(ps[0], 0.0) > 0.0,
+    lambda ps: {1: 1.0}.get(ps[0], 0.0) > 0.0,
 ]
 
 
