@@ -418,13 +418,29 @@ def callback(value: Any) -> Any:
     """A function that library code will call: a user's, or one that something stands in for."""
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
-    own = isinstance(value, FunctionType) and not is_rewritten(value) and not is_library(value)
+    inside = value.__func__ if isinstance(value, MethodType) else value
+    own = isinstance(inside, FunctionType) and not is_rewritten(inside) and not is_library(inside)
     replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
-    if own or replaced or type(value) in COMPILED:
+    if own or replaced or type(value) in COMPILED or _changes(value):
         handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
         handed.users = value  # type: ignore[attr-defined]
         return handed
     return value
+
+
+def _changes(f: Any) -> bool:
+    """Does it change a container of Python's, or may it, or an object?"""
+    if isinstance(f, (operator.methodcaller, operator.attrgetter)) or special(f, "__call__"):
+        return True
+    if isinstance(f, MethodWrapperType) and f.__name__ in ("__setattr__", "__delattr__"):
+        return True
+    if isinstance(f, (MethodDescriptorType, WrapperDescriptorType)):
+        return f.__objclass__ in MUTABLE
+    owner = getattr(f, "__self__", None) if isinstance(f, _METHODS) else None
+    return isinstance(owner, MUTABLE) and writes(owner, f.__name__)
+
+
+_METHODS = (BuiltinMethodType, MethodWrapperType)
 
 
 from jitad.trace import instances, keyed, protocols  # noqa: E402  (which call)

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from jitad.plain import as_written
+from jitad.values.journal import is_held
 from jitad.values.number import Number
 
 _COMPARISONS = ("__eq__", "__lt__", "__le__", "__gt__", "__ge__")
@@ -43,5 +44,5 @@ def compares(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     return (
         name in ("index", "count") and len(args) == 1
         and isinstance(container, (list, tuple))
-        and any(isinstance(v, Number) for v in (*args, *container))
+        and any(isinstance(v, Number) or is_held(v) for v in (*args, *container))
     )  # fmt: skip

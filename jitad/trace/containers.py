@@ -20,12 +20,15 @@ from jitad.values.number import Number
 # methods that change the container
 WRITING: dict[type, frozenset[str]] = {
     list: frozenset(
-        {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "__setitem__"}
+        {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "__setitem__",
+         "__delitem__", "__iadd__", "__imul__"}
     ),
-    dict: frozenset({"update", "pop", "popitem", "clear", "setdefault", "__setitem__"}),
+    dict: frozenset({"update", "pop", "popitem", "clear", "setdefault", "__setitem__",
+                     "__delitem__", "__ior__"}),
     set: frozenset(
         {"add", "discard", "remove", "pop", "clear", "update", "difference_update",
-         "intersection_update", "symmetric_difference_update"}
+         "intersection_update", "symmetric_difference_update", "__iand__", "__ior__", "__isub__",
+         "__ixor__"}
     ),
 }  # fmt: skip
 # library functions that change their first argument

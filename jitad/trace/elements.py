@@ -23,7 +23,7 @@ from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
 from jitad.trace.writtenback import became_element
 from jitad.values.array import ArrayHandle
-from jitad.values.journal import active
+from jitad.values.journal import active, check_object
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.views import At, Range, all_of
@@ -121,6 +121,7 @@ def hold(s: Snapshot | None, owner: Any, k: Any) -> None:
             _hold(h.root)
         case Rec(value):
             if not isinstance(value, (tuple, Stretch)):
+                check_object(value)  # it may have been written under another name
                 became_element(value, owner, k)
                 _hold(value)
             for p in s.parts:

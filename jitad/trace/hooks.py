@@ -68,7 +68,7 @@ from jitad.trace.writtenback import writing
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
-from jitad.values.journal import made_if_new
+from jitad.values.journal import is_held, made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
@@ -153,6 +153,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                     return _in_turn(name, tuple(a.values()), tuple(b[k] for k in a))
             if isinstance(a, str):
                 known(b)
+            if name in ("eq", "ne") and _by_identity(a) and _by_identity(b):
+                return (Is if name == "eq" else IsNot)(a, b)
             if name == "mul" and {type(a), type(b)} == {list, Leaf}:
                 return lists.repeated(a, b) if type(a) is list else lists.repeated(b, a)
             out = plain(a, b)
@@ -172,9 +174,15 @@ def holds_ordered(value: Any) -> bool:
 
 def is_ordered(value: Any) -> bool:
     """Is its order traced, or one of the user's?"""
-    if isinstance(value, Number) or is_among((value,)) or holds_ordered(value):
+    if isinstance(value, Number) or is_among((value,)) or holds_ordered(value) or is_held(value):
         return True
     return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
+
+
+def _by_identity(value: Any) -> bool:
+    """Is it equal to itself alone?"""
+    method: Any = type(value).__eq__
+    return method is object.__eq__
 
 
 def _in_turn(name: str, a: Any, b: Any) -> Any:
@@ -290,7 +298,8 @@ def In(a: Any, b: Any) -> Any:
     if found is not None:
         return call(found, b, a)
     alike = isinstance(b, (list, tuple)) and any(special(x, "__eq__") for x in (a, *b))
-    if alike or not hasattr(type(b), "__contains__"):
+    copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(is_held, (a, *b)))
+    if alike or copies or not hasattr(type(b), "__contains__"):
         return _among(a, items(b))
     return a in b
 

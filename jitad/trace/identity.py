@@ -29,6 +29,11 @@ _KINDS = (bool, int, float, complex, np.float64, np.float32, np.int64, np.int32,
           np.complex128, np.ndarray)  # fmt: skip
 _THEMSELVES = (bool, int, float, complex)  # classes whose patterns have the subject itself inside
 
+COPIES = (
+    "`{}` can't be asked of elements of a list whose length depends on traced values: they are "
+    "copies"
+)
+
 
 def Is(a: Any, b: Any) -> Any:
     """`a is b`; Python's bools are two objects, so there it is equality."""
@@ -45,8 +50,7 @@ def Is(a: Any, b: Any) -> Any:
         raise fail(JitadTypeError, "`is` can't be asked of what is None on some paths",
                    "Test it with `is None` first.")  # fmt: skip
     if a is not b and type(a) is type(b) and (is_held(a) or is_held(b)):
-        what = "`is` can't be asked of elements of a list whose length depends on traced values"
-        raise fail(JitadTypeError, f"{what}: they are copies", "Compare what is in them.")
+        raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")
     if (isinstance(a, Leaf) or isinstance(b, Leaf)) and _is_bool(a) and _is_bool(b):
         return bind("eq", a, b)
     return a is b

@@ -22,8 +22,10 @@ from jitad.trace import lists, partial
 from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
+from jitad.trace.identity import COPIES
 from jitad.trace.iterables import pick
 from jitad.trace.selected import fork
+from jitad.values.journal import is_held
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 
@@ -36,6 +38,9 @@ _REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
 def plain(key: Any) -> Any:
     """The int that a key is, where dicts of this function get keys by ints of its arguments."""
     trace = current()
+    hashed: Any = type(key).__hash__
+    if hashed is object.__hash__ and is_held(key):
+        raise fail(JitadTypeError, COPIES.format("hash"), "Use something that is in it for a key.")
     if not isinstance(key, Leaf) or trace is None or not trace.insight.keys:
         return key
     value = trace.builder.rely(key.atom)

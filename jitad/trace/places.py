@@ -401,7 +401,7 @@ def get_item(owner: Any, index: Any) -> Any:
         if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`
             index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
-    if isinstance(index, Leaf) and type(owner) in keyed.DICTS:
+    if type(owner) in keyed.DICTS:
         index = keyed.plain(index)
         if isinstance(index, Leaf):
             return keyed.get(owner, index)

@@ -15,6 +15,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from jitad.errors import JitadTypeError
 from jitad.plain import as_written
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
@@ -22,17 +23,19 @@ from jitad.trace.calls import HERE, WHILE_TRACING, call, special
 from jitad.trace.context import current
 from jitad.trace.generators import written
 from jitad.trace.hooking import Site
+from jitad.trace.identity import COPIES
 from jitad.trace.iterables import made_of, sequence
 from jitad.trace.library import native
 from jitad.trace.lists import become_rows, run
-from jitad.trace.places import METHODS
+from jitad.trace.places import METHODS, del_item, set_item
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import converted
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
-from jitad.values.journal import made
+from jitad.values.journal import is_held, made
+from jitad.values.kind import fail
 from jitad.values.registry import any_traced
 
 _ADD, _MULT, _POW = (getattr(hooks, name) for name in ("Add", "Mult", "Pow"))
@@ -55,6 +58,12 @@ def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> 
         return loop.joined()[0]
 
     return replacement
+
+
+def _id(thing: Any) -> int:
+    if is_held(thing):
+        raise fail(JitadTypeError, COPIES.format("id"), "Compare what is in them.")
+    return id(thing)
 
 
 def _abs(x: Any) -> Any:
@@ -129,6 +138,10 @@ for _name, (_plain, _method) in hooks._UNARY.items():
     WHILE_TRACING[getattr(operator, _method)] = getattr(hooks, _name)
     METHODS[f"__{_method}__"] = getattr(hooks, _name)
 METHODS["__abs__"] = _abs
+WHILE_TRACING[operator.setitem] = lambda owner, index, value: set_item(value, owner, index)
+WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
+WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
+WHILE_TRACING[id] = _id
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[itertools.groupby] = _groupby
 WHILE_TRACING[itertools.tee] = _tee

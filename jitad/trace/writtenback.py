@@ -129,14 +129,14 @@ def writing(thing: Any) -> Iterator[None]:
         return
     journal = trace.journal
     mine = _parts(snapshot(home.element))
-    for part in mine:
-        journal.release(part)
-    try:
+    with journal.releasing(mine):
         yield
-    except BaseException:  # it may be caught, and nothing is written back
-        for part in mine:
-            journal.hold(part)
-        raise
+        _write_back(trace, thing, home, mine)
+    for part in _parts(snapshot(home.element)):
+        trace.homes[id(part)] = replace(home, thing=part)
+
+
+def _write_back(trace: Trace, thing: Any, home: Home, mine: list[Any]) -> None:
     from jitad.trace.lists import put_back  # which writes rows
 
     around = [home.target]
@@ -146,8 +146,6 @@ def writing(thing: Any) -> Iterator[None]:
     trace.written_back.update(trace.rolling)
     with writing(home.target):
         put_back(home.target, home.place, home.element)
-    for part in _parts(snapshot(home.element)):
-        trace.homes[id(part)] = replace(home, thing=part)
 
 
 def _retire_copies(trace: Trace, thing: Any, home: Home, mine: list[Any]) -> None:

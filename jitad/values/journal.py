@@ -13,7 +13,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -121,6 +122,7 @@ class Journal:
         self.ever_made: set[int] = set()
         self.held: list[dict[int, object]] = [{}]  # objects that nobody may write to any more
         self.holding = False  # are there any?
+        self.free: frozenset[int] = frozenset()  # those that are written at the moment, and back
         self.copies: dict[int, tuple[object, object]] = {}  # contents of lists, and whose
         self.certain: dict[int, object] = {}  # lists of which it is known whether they are held
 
@@ -206,10 +208,11 @@ class Journal:
         def assign(text: str) -> None:
             if _is_handle(thing):
                 thing.retire(text)
-            elif text:
-                self.stale[id(thing)] = text
-            else:
-                self.stale.pop(id(thing), None)
+            for x in () if _is_handle(thing) else (thing, *_attributes(thing)):
+                if text:
+                    self.stale[id(x)] = text
+                else:
+                    self.stale.pop(id(x), None)
 
         iterated = self.any_iterated or id(thing) in self.iterated
         if iterated and isinstance(thing, CONTAINERS) and self.refused is not None:
@@ -271,18 +274,23 @@ class Journal:
 
     def hold(self, thing: object) -> None:
         """From now on, writing to the thing is an error."""
-        self.held[-1][id(thing)] = thing
+        for x in (thing, *_attributes(thing)):
+            self.held[-1][id(x)] = x
         self.holding = True
 
-    def release(self, thing: object) -> None:
-        """The thing may be written again."""
-        for held in self.held:
-            held.pop(id(thing), None)
+    @contextmanager
+    def releasing(self, things: Iterable[object]) -> Iterator[None]:
+        """The things may be written meanwhile; what a branch does not keep is held as before."""
+        before, self.free = self.free, self.free.union(map(id, things))
+        try:
+            yield
+        finally:
+            self.free = before
 
     def is_held(self, thing: object, frames: list[dict[int, object]] | None = None) -> bool:
         """Also true of a handle that may stand for such an array; `frames` of another time."""
         frames = self.held if frames is None else frames
-        if any(id(thing) in held for held in frames):
+        if id(thing) not in self.free and any(id(thing) in held for held in frames):
             return True
         join = self.joins.get(id(thing))
         if join is None or id(thing) in self.certain:
@@ -324,6 +332,12 @@ class Journal:
     def is_fresh(self, thing: object) -> bool:
         """True where the thing was made in the innermost frame."""
         return id(thing) in self.fresh[-1]
+
+
+def _attributes(thing: object) -> tuple[dict[str, Any], ...]:
+    """The dict of an object, by which its attributes can be read and written, too."""
+    inside = None if _is_handle(thing) else getattr(thing, "__dict__", None)
+    return (inside,) if type(inside) is dict else ()
 
 
 class _Thread(threading.local):

@@ -160,6 +160,8 @@ def _extreme(original: Any, of: Any, worst: float) -> None:
     def replacement(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False,
                     **kwargs: Any) -> Any:  # fmt: skip
         a = handle(a)
+        if a.dtype.kind != "f":  # and stays what it is
+            return call(of, a, axis=axis, out=out, keepdims=keepdims is True, **kwargs)
         there = _there(a, True)
         found = call(of, elementwise("where", there, a, worst), axis=axis,
                      keepdims=keepdims is True, **kwargs)  # fmt: skip
@@ -176,7 +178,9 @@ def _position(original: Any, of: Any, worst: float) -> None:
     @replaces(original)
     def replacement(a: Any, *args: Any, **kwargs: Any) -> Any:
         a = handle(a)
-        return call(of, elementwise("where", elementwise("isnan", a), worst, a), *args, **kwargs)
+        if a.dtype.kind == "f":
+            a = elementwise("where", elementwise("isnan", a), worst, a)
+        return call(of, a, *args, **kwargs)
 
 
 _position(np.nanargmax, np.argmax, -np.inf)

@@ -256,7 +256,66 @@ def a_list_from_before_by_its_name(x):
     return len(tail) * x[0] + tail[-1] * x[1]
 
 
+def a_stale_element_put_back(x):
+    rows = grown(x)
+    first, last = rows[0], rows[-1]
+    last[0] = 3.0 * x[0]
+    rows[0] = first
+    return sum(r[0] for r in rows)
+
+
+def a_part_of_a_stale_element(x):
+    ps = []
+    for v in x:
+        if v > 0.0:
+            ps.append(P([v], [1.0]))
+    inside = ps[0].x
+    ps[0].v.append(2.0)
+    again = ps[0]
+    again.x = [5.0 * x[0]]
+    inside.append(x[1])
+    return ps[0].x[0] + len(inside)
+
+
+def in_an_iteration_that_is_undone(x):
+    rows, total = grown(x), 0.0
+    first = rows[0]
+    while total < 3.0:
+        first[0] += 1.0
+        total += first[0]
+    return rows[0][0]
+
+
+def by_the_dict_of_an_object(x):
+    ps = []
+    for v in x:
+        if v > 0.0:
+            ps.append(P(v, 1.0))
+    for p in ps:
+        vars(p)["x"] = p.x * 2.0
+    return sum(p.x for p in ps)
+
+
+def read_by_the_dict_of_an_object(x):
+    ps = []
+    for v in x:
+        if v > 0.0:
+            ps.append(P(v, 1.0))
+    inside = vars(ps[0])
+    ps[0].x *= 2.0
+    return inside["x"]
+
+
+def in_an_iteration_and_read_there(x):
+    rows, total = grown(x), 0.0
+    while total < 3.0:
+        rows[0][0] += 1.0
+        total += rows[0][0]
+    return rows[0][0] * total
+
+
 WRITTEN = [
+    in_an_iteration_and_read_there,
     each_in_turn,
     each_under_a_condition,
     objects_that_move,
@@ -282,6 +341,11 @@ REFUSED = [
     elements_of_a_slice,
     elements_kept_under_a_condition,
     a_list_from_before_by_its_name,
+    a_stale_element_put_back,
+    a_part_of_a_stale_element,
+    in_an_iteration_that_is_undone,
+    by_the_dict_of_an_object,
+    read_by_the_dict_of_an_object,
 ]
 
 
@@ -298,3 +362,35 @@ def test_written(f):
 def test_refused(f):
     with pytest.raises(JitadError, match=r"became an element of|may be the same as what was"):
         jitad.jit_grad(f, fallback=False)(X)
+
+
+def objects(x):
+    ps = []
+    for v in x:
+        if v > 0.0:
+            ps.append(P(v, 1.0))
+    return ps
+
+
+COMPARED = [
+    lambda ps: ps[0] == ps[0],
+    lambda ps: ps[0] != ps[-1],
+    lambda ps: ps[0] in ps,
+    lambda ps: ps[0] in [ps[0]],
+    lambda ps: ps[0] in {ps[0]: 1.0},
+    lambda ps: ps == list(ps),
+    lambda ps: (ps[0], 1.0) == (ps[0], 1.0),
+    lambda ps: {"p": ps[0]} == {"p": ps[0]},
+    lambda ps: ps.index(ps[-1]) > 0,
+    lambda ps: [ps[0]].count(ps[0]) > 0,
+    lambda ps: id(ps[0]) == id(ps[0]),
+    lambda ps: {ps[0]: 1.0}.get(ps[0], 0.0) > 0.0,
+    lambda ps: {1: 1.0}.get(ps[0], 0.0) > 0.0,
+]
+
+
+@pytest.mark.parametrize("equal", COMPARED)
+def test_what_is_equal_to_itself_alone_is_not_told_from_its_copy(equal):
+    """Python compares objects without `__eq__` by where they are; elements are copies."""
+    with pytest.raises(JitadError, match="they are copies"):
+        jitad.jit(lambda x: x[0] if equal(objects(x)) else x[1], fallback=False)(X)

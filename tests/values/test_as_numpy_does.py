@@ -138,3 +138,13 @@ def test_einsum_of_data_alone(operator):
 
     expected = s[0, 1] * np.sum(s * s) + np.trace(s @ s @ s.T) + s[1, 0]
     assert operator(f)(2.0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("f", [np.nanmax, np.nanmin, np.nanargmax, np.nanargmin])
+@pytest.mark.parametrize("axis", [None, 0])
+def test_what_is_never_nan_keeps_its_dtype(f, axis):
+    """As floats, neighbours beyond 2**53 are one number."""
+    a = np.array([[2**53, -(2**53)], [2**53 + 1, -(2**53) - 1]])
+    got, want = jitad.jit(lambda a: f(a, axis=axis))(a), f(a, axis=axis)
+    np.testing.assert_array_equal(got, want)
+    assert np.asarray(got).dtype == want.dtype
