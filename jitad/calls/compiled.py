@@ -159,7 +159,7 @@ class Compiled:
         self._shortcuts: dict[Any, Any] = {}
         self.__call__ = self._call
 
-    def _call(self, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
+    def _call(self, /, *args: Any, out: Any = _NOWHERE, **kwargs: Any) -> Any:
         """Any call; most do not come here (see `calls.shortcuts`)."""
         if out is _NOWHERE:
             return self._named(args, kwargs) if kwargs else self._fast(*args)
@@ -184,7 +184,7 @@ class Compiled:
     def _slow_named(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return self._slow(*args, **kwargs)
 
-    def _slow_into(self, out: Any, *args: Any, **kwargs: Any) -> Any:
+    def _slow_into(self, out: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Any call with `out=`; prepares the quick way for others like it."""
         if context.current() is not None or any_traced(flatten((args, out))[0]):
             raise JitadTypeError(
@@ -206,7 +206,7 @@ class Compiled:
             self._into = self._entries_into[key]
         return whole
 
-    def _slow(self, *args: Any, **kwargs: Any) -> Any:
+    def _slow(self, /, *args: Any, **kwargs: Any) -> Any:
         """Any call: find the specialisation for these arguments, or make it."""
         outside = context.current()
         if outside is not None:

@@ -58,7 +58,7 @@ class Derivative:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if context.current() is not None:
             f = operators.inner(self)
             match self.operator:

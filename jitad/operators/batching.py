@@ -43,7 +43,7 @@ class Batch(Derivative):
         self.out_axes = out_axes
         self.manner = f"batch along {in_axes} to {out_axes}"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         traced = context.current() is not None
         f = operators.inner(self) if traced else self.f
         axes = self.in_axes if isinstance(self.in_axes, tuple) else (self.in_axes,) * len(args)

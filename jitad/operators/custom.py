@@ -79,7 +79,7 @@ class Custom:
         """Set the reverse rule, see `custom_vjp`."""
         self.forward, self.backward = forward, backward
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         trace = context.current()
         if trace is None and not any_traced(flatten((args, kwargs))[0]):
             return self.f(*args, **kwargs)
@@ -230,7 +230,7 @@ def custom_vjp(f: Function, nondiff_argnums: tuple[int, ...] = ()) -> Custom:
 class Checkpoint(Custom):
     """A function that reverse mode runs again instead of recording it."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         trace = context.current()
         if trace is None and not any_traced(flatten((args, kwargs))[0]):
             return self.f(*args, **kwargs)

@@ -30,7 +30,7 @@ class Jacobian(Derivative):
         super().__init__(operator, f, argnums)
         self.mode = mode
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         f = operators.inner(self) if context.current() is not None else self.f
         positions = positions_of(self.argnums, len(args), self.operator)
         at = Point(self.operator, f, args, positions, kwargs)
@@ -46,7 +46,7 @@ class Jacobian(Derivative):
 class Product(Derivative):
     """The function of a point and a vector that gives the Hessian of `f` times the vector."""
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         f = operators.inner(self) if context.current() is not None else self.f
         if len(args) < 2:
             raise JitadTypeError("hvp: a point and a vector are needed", caller(),

@@ -130,25 +130,25 @@ class Sparse:
     def __repr__(self) -> str:
         return f"<jitad {self.__name__}>"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if kwargs:
             return self._named(args, kwargs)(*args, *kwargs.values())
         data, p = self._computed(args)
         return sparse.csr_array((data, p.indices.copy(), p.indptr.copy()), shape=p.shape)
 
-    def entries(self, *args: Any, **kwargs: Any) -> Any:
+    def entries(self, /, *args: Any, **kwargs: Any) -> Any:
         """The entries alone, in the order in which `pattern` has them."""
         if kwargs:
             return self._named(args, kwargs).entries(*args, *kwargs.values())
         return self._computed(args)[0]
 
-    def pattern(self, *args: Any, **kwargs: Any) -> Any:
+    def pattern(self, /, *args: Any, **kwargs: Any) -> Any:
         """Where entries may differ from zero, as a CSR array of bools."""
         if kwargs:
             return self._named(args, kwargs).pattern(*args, *kwargs.values())
         return self._found(self._plain(args))[0].way.pattern.copy()
 
-    def sweeps(self, *args: Any, **kwargs: Any) -> int:
+    def sweeps(self, /, *args: Any, **kwargs: Any) -> int:
         """How many directions it takes; 1 where all entries are computed in passing."""
         if kwargs:
             return self._named(args, kwargs).sweeps(*args, *kwargs.values())

@@ -113,7 +113,7 @@ class Opaque(Custom):
             _checked(policy)
         self.like, self.policy = like, policy
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         trace = context.current()
         if kwargs or self.data:
             args = self._positional(args, kwargs)

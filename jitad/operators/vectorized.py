@@ -41,7 +41,7 @@ def vectorized(pyfunc: Function, otypes: Any = None, doc: Any = None, excluded: 
     return apply
 
 
-def called(vectorize: Any, *args: Any, **kwargs: Any) -> Any:
+def called(vectorize: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of an `np.vectorize` object that was made outside."""
     made = vectorized(vectorize.pyfunc, vectorize.otypes, None, vectorize.excluded, False,
                       vectorize.signature)  # fmt: skip

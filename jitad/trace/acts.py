@@ -118,7 +118,7 @@ class _At:
     def place(self) -> Any:
         return self.pos, self.of
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self.pos is None:
             return self.f(*args, **kwargs)
         file, line = self.pos.file, self.pos.line
@@ -154,7 +154,7 @@ class _Filtered:
     def place(self) -> Any:
         return getattr(self.f, "place", None), repr(self.filters)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> None:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> None:
         with warnings.catch_warnings():
             warnings.filters[:] = self.filters  # type: ignore[index]
             self.f(*args, **kwargs)

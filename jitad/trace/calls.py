@@ -414,13 +414,18 @@ def _handed(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple([*map(callback, a)] if type(a) is list else callback(a) for a in args)
 
 
-def callback(value: Any) -> Any:
-    """A function that library code will call: a user's, or one that something stands in for."""
+def callback(value: Any, called: bool = True) -> Any:
+    """A function that library code will call: a user's, or one that something stands in for.
+
+    An object that can be called stays what it is, unless it is certain to be `called`.
+    """
     if _hashable(value) and not isinstance(value, type) and value in WHILE_TRACING:
         return WHILE_TRACING[value]
     inside = value.__func__ if isinstance(value, MethodType) else value
     own = isinstance(inside, FunctionType) and not is_rewritten(inside) and not is_library(inside)
     replaced = isinstance(value, BuiltinMethodType) and implementation(value) is not None
+    if called and special(value, "__call__"):
+        own = True
     if own or replaced or type(value) in COMPILED or _changes(value):
         handed = functools.wraps(value)(lambda *a, **k: call(value, *a, **k))
         handed.users = value  # type: ignore[attr-defined]
@@ -430,7 +435,7 @@ def callback(value: Any) -> Any:
 
 def _changes(f: Any) -> bool:
     """Does it change a container of Python's, or may it, or an object?"""
-    if isinstance(f, (operator.methodcaller, operator.attrgetter)) or special(f, "__call__"):
+    if isinstance(f, (operator.methodcaller, operator.attrgetter)):
         return True
     if isinstance(f, MethodWrapperType) and f.__name__ in ("__setattr__", "__delattr__"):
         return True

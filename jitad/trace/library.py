@@ -35,7 +35,7 @@ from jitad.values.registry import any_traced, unsupported
 from jitad.values.stand_ins import adopt, lent
 
 
-def native(f: Any, *args: Any, **kwargs: Any) -> Any:
+def native(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Library code, run as it is, although something stands in for it."""
     return run_native(current(), f, args, kwargs)
 
@@ -46,8 +46,9 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         f = randomness.drawing(f, args)
         if not (getattr(f, "__module__", None) or "").startswith("jitad."):
             args, kwargs = lent(args), lent(kwargs)
-        given = {k: callback(v) for k, v in kwargs.items()}
-        return adopt(_run(f, f, tuple(map(callback, args)), given))
+        called = _calls(f)
+        given = {k: callback(v, called) for k, v in kwargs.items()}
+        return adopt(_run(f, f, tuple(callback(a, called) for a in args), given))
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
     if randomness.makes(f):
@@ -78,8 +79,9 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args, kwargs = iterables.with_ints(f, args, kwargs)
-        args = tuple(map(callback, lent(args)))
-        kwargs = {k: callback(v) for k, v in lent(kwargs).items()}
+        called = _calls(f)
+        args = tuple(callback(a, called) for a in lent(args))
+        kwargs = {k: callback(v, called) for k, v in lent(kwargs).items()}
     if ours:
         out = f(*args, **kwargs)
     else:
@@ -93,6 +95,18 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if not hasattr(out, "__next__"):
         return out
     return iterables.made_of(out, getattr(f, "__self__", None), *args, *kwargs.values())
+
+
+def _calls(f: Any) -> bool:
+    """Does it call what it is given, rather than keep it, or look at it?"""
+    return any(f is g for g in _CALLING)
+
+
+_CALLING = (
+    map, filter, sorted, min, max, iter, functools.reduce, itertools.accumulate,
+    itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile,
+    itertools.groupby,
+)
 
 
 def _advanced(f: Any, args: tuple[Any, ...]) -> Any:

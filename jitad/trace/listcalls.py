@@ -323,7 +323,7 @@ FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable
 # -- functions that make such lists ---------------------------------------------------------------
 
 
-def _native(f: Any, *args: Any, **kwargs: Any) -> Any:
+def _native(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     from jitad.trace.library import native  # which calls
 
     return native(f, *args, **kwargs)

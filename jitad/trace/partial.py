@@ -139,7 +139,7 @@ def _setdefault(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
     return out
 
 
-def update(owner: dict[Any, Any], *others: Any, **named: Any) -> None:
+def update(owner: dict[Any, Any], /, *others: Any, **named: Any) -> None:
     """owner.update(*others, **named)"""
     for other in (*others, named):
         for key in other if type(other) is dict else dict(other):
@@ -265,7 +265,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     return None
 
 
-def _copied(owner: dict[Any, Any], **named: Any) -> dict[Any, Any]:
+def _copied(owner: dict[Any, Any], /, **named: Any) -> dict[Any, Any]:
     out = dict(owner)
     made(out)
     update(out, **named)

@@ -23,7 +23,7 @@ from jitad.trace.outside import Outside
 Function = Callable[..., Any]
 
 
-def call(f: Any, *args: Any, **kwargs: Any) -> Any:
+def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     from jitad.trace import hooks  # hooks know of operators, and those of this file
 
     return hooks.call(f, *args, **kwargs)
@@ -59,7 +59,7 @@ class Prepared:
         self.f = self.__wrapped__ = f
         self.__name__ = getattr(f, "__name__", type(f).__name__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return call(self.f, *args, **kwargs)
 
 
@@ -95,7 +95,7 @@ class Pointwise(_Made):
         self.place = place
         self.primals, self.tangents = _as_now(primals), _as_now(tangents)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         f, place, primals, tangents = self.inside()
         return jvp(Composed(f, place, args, kwargs), primals, tangents)[1]
 
@@ -121,7 +121,7 @@ class Anew(_Made):
     def __init__(self, f: Function, place: int, primals: tuple[Any, ...]) -> None:
         self.f, self.place, self.primals = f, place, _as_now(primals)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         f, place, primals = self.inside()
         return call(flatten(call(f, *primals))[0][place], *args, **kwargs)
 
@@ -156,7 +156,7 @@ class Moved(_Made):
     def __init__(self, point: Any, direction: Any, step: Any) -> None:
         self.point, self.direction, self.step = point, direction, step
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         point, direction, step = self.inside()
         return _moved(call(point, *args, **kwargs), call(direction, *args, **kwargs), step)
 

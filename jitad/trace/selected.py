@@ -307,7 +307,7 @@ def fork(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
     return forked(test, then, orelse)
 
 
-def spread(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def spread(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """f of whatever the arguments are."""
     if is_among((*args, *kwargs.values())):
         args = tuple(among_none(a) if is_among((a,)) else a for a in args)
@@ -340,7 +340,7 @@ def spread_within(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return spread(lambda *items: f(*args[:k], kind(items), *args[k + 1 :]), *args[k])
 
 
-def asked(f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def asked(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """The same of what answers for None as for any other thing."""
     named = {k: among_none(a) for k, a in kwargs.items()}
     return spread(f, *map(among_none, args), **named)

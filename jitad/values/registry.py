@@ -201,7 +201,7 @@ def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[
     return replacement
 
 
-def call(original: Any, *args: Any, **kwargs: Any) -> Any:
+def call(original: Any, /, *args: Any, **kwargs: Any) -> Any:
     """The replacement of `original`, called; refused clearly where there is none."""
     found = implementation(original)
     if found is None and isinstance(original, np.ufunc):

@@ -4,13 +4,17 @@ Both branches of a condition run while it is traced: a write that nobody noted s
 The truth is the function itself, where the condition holds and where it doesn't.
 """
 
+import copy
 import functools
 import itertools
 import operator
+import types
 
 import numpy as np
 import pytest
 
+import jitad
+from tests import truth
 from tests.trace.running import check
 
 
@@ -95,3 +99,47 @@ def test_dicts(write):
         return d["a"] * x[0]
 
     check(f, INPUTS[0], others=[(INPUTS[1],)])
+
+
+class Module:
+    """Puts down what it is given, as frameworks do, by way of what Python sets attributes with."""
+
+    def __setattr__(self, name, value):
+        self.__dict__.setdefault("names", []).append(name)
+        super().__setattr__(name, value)
+
+
+class Layer(Module):
+    def __init__(self, w):
+        self.w, self.act = w, np.tanh
+
+    def __call__(self, x):
+        return self.act(self.w * x)
+
+    def twice(self, x):
+        return self(self(x))
+
+
+KEPT = [
+    lambda layer: layer,
+    lambda layer: vars(layer)["act"],
+    lambda layer: list((layer,))[0],
+    lambda layer: dict(f=layer)["f"],
+    lambda layer: [*map(operator.itemgetter(0), [(layer, 1)])][0],
+    lambda layer: functools.partial(layer),
+    lambda layer: layer.twice,
+    lambda layer: types.SimpleNamespace(f=layer).f,
+    lambda layer: next(iter(copy.copy([layer]))),
+]
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=range(len(KEPT)))
+def test_objects_that_are_called_stay_what_they_are(kept):
+    def f(w, x):
+        layer = Layer(w)
+        f = kept(layer)
+        return f(x) * len(layer.names)
+
+    want, _ = truth.ridders(lambda t: f(0.7 + t, 0.4), 1e-2)
+    assert np.allclose(jitad.grad(f)(0.7, 0.4), want, rtol=1e-7)
+    assert np.allclose(jitad.jit_grad(f)(0.7, 0.4), want, rtol=1e-7)
