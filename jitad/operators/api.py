@@ -28,7 +28,9 @@ class Derivative:
 
     closes_over = ("f",)
 
-    def __init__(self, operator: str, f: Function, argnums: Argnums = 0) -> None:
+    def __init__(
+        self, operator: str, f: Function, argnums: Argnums = 0, has_aux: bool = False
+    ) -> None:
         if not callable(f):
             raise JitadTypeError(
                 f"{operator} takes a function, not a {type(f).__name__}", None,
@@ -44,8 +46,9 @@ class Derivative:
                 f"{operator}: argnums={argnums!r} names an argument twice", None,
                 "Give each position once.",
             )  # fmt: skip
-        self.operator, self.f, self.argnums = operator, f, argnums
-        self.manner = f"{operator} by {argnums}"  # all that it is besides f; a trace relies on it
+        self.operator, self.f, self.argnums, self.has_aux = operator, f, argnums, bool(has_aux)
+        # All that it is besides f; a trace relies on it.
+        self.manner = f"{operator} by {argnums}" + " and more" * self.has_aux
         self.__wrapped__ = f  # for its signature
         self.__name__ = self.__qualname__ = (
             f"{operator}({getattr(f, '__name__', type(f).__name__)})"
@@ -65,9 +68,12 @@ class Derivative:
                 case "derivative":
                     return operators.derivative(f, args[0], args[1:], kwargs)
                 case "grad":
-                    return operators.value_and_grad(f, self.argnums, args, kwargs)[1]
+                    value, gradient = operators.value_and_grad(
+                        f, self.argnums, args, kwargs, self.has_aux
+                    )
+                    return (gradient, value[1]) if self.has_aux else gradient
                 case _:
-                    return operators.value_and_grad(f, self.argnums, args, kwargs)
+                    return operators.value_and_grad(f, self.argnums, args, kwargs, self.has_aux)
         prepared = Prepared(self.f)
         with Outside():
             match self.operator:
@@ -79,9 +85,10 @@ class Derivative:
 
                     return runtime.derivative(prepared, pointwise=made)(*args, **kwargs)
                 case "grad":
-                    return runtime.grad(prepared, self.argnums)(*args, **kwargs)
+                    make = runtime.grad
                 case _:
-                    return runtime.value_and_grad(prepared, self.argnums)(*args, **kwargs)
+                    make = runtime.value_and_grad
+            return make(prepared, self.argnums, self.has_aux)(*args, **kwargs)
 
 
 def _is_argnums(argnums: Any) -> bool:
@@ -89,7 +96,7 @@ def _is_argnums(argnums: Any) -> bool:
     return bool(kinds) and all(isinstance(k, int) and not isinstance(k, bool) for k in kinds)
 
 
-def grad(f: Function, argnums: Argnums = 0) -> Function:
+def grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """The gradient of a function with a scalar result, by reverse mode.
 
     Parameters
@@ -97,15 +104,19 @@ def grad(f: Function, argnums: Argnums = 0) -> Function:
     f : function of floats, float64 or float32 arrays of any shape and strides, and nested tuples,
         lists, dicts, NamedTuples and dataclasses of them; ints and bools are data.
     argnums : which positional arguments to differentiate with respect to; an int or a tuple.
+    has_aux : whether `f` returns a pair: the scalar, and anything else, which is not
+        differentiated (predictions, states, counts).
 
     Returns
     -------
     A function of the same arguments.  Its result has the structure, shapes and dtypes of the
-    chosen argument (a tuple of those for a tuple of `argnums`).
+    chosen argument (a tuple of those for a tuple of `argnums`).  With `has_aux` it is a pair: that,
+    and what else `f` returned.
 
     Raises
     ------
-    JitadTypeError : the result of `f` is not a number, or an argument has no floats.
+    JitadTypeError : the result of `f` is not a number (with `has_aux`: not a pair that begins with
+        one), or an argument has no floats.
     JitadValueError : `argnums` names an argument that the call doesn't give.
 
     Source: reverse accumulation; Griewank & Walther, *Evaluating Derivatives*, ch. 3.2.
@@ -117,20 +128,23 @@ def grad(f: Function, argnums: Argnums = 0) -> Function:
     12.0
     >>> grad(f, (0, 1))(3.0, 2.0)
     (12.0, 9.0)
+    >>> grad(lambda x: (x * x, {"twice": 2.0 * x}), has_aux=True)(3.0)
+    (6.0, {'twice': 6.0})
     """
-    return Derivative("grad", f, argnums)
+    return Derivative("grad", f, argnums, has_aux)
 
 
-def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
+def value_and_grad(f: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
     """The value of `f` together with its gradient, from one run.
 
     Parameters
     ----------
-    f, argnums : as for `grad`.
+    f, argnums, has_aux : as for `grad`.
 
     Returns
     -------
-    A function of the same arguments, which gives `(f(...), grad(f, argnums)(...))`: the value with
+    A function of the same arguments, which gives `(f(...), grad(f, argnums)(...))`: the value (with
+    `has_aux` the pair) with
     the dtype that `f` gives it, the gradient with the structure, shapes and dtypes of what it is
     taken by.
 
@@ -145,7 +159,7 @@ def value_and_grad(f: Function, argnums: Argnums = 0) -> Function:
     (9.0, 6.0)
     """
 
-    return Derivative("value_and_grad", f, argnums)
+    return Derivative("value_and_grad", f, argnums, has_aux)
 
 
 def derivative(f: Function) -> Function:
@@ -310,14 +324,14 @@ def jit(
 
 
 def jit_grad(
-    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    f: Function, argnums: Argnums = 0, has_aux: bool = False, *, fallback: bool | None = None,
     memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(grad(f, argnums))`: the gradient as a native kernel.
 
     Parameters
     ----------
-    f, argnums : as for `grad`; fallback, memory, parallel : as for `jit`.
+    f, argnums, has_aux : as for `grad`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -337,18 +351,18 @@ def jit_grad(
     >>> jit_grad(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
     array([2., 4.])
     """
-    return Compiled(grad(f, argnums), fallback, memory, parallel)
+    return Compiled(grad(f, argnums, has_aux), fallback, memory, parallel)
 
 
 def jit_value_and_grad(
-    f: Function, argnums: Argnums = 0, *, fallback: bool | None = None,
+    f: Function, argnums: Argnums = 0, has_aux: bool = False, *, fallback: bool | None = None,
     memory: float | Snapshots | None = None, parallel: bool | int = False,
 ) -> Compiled:
     """`jit(value_and_grad(f, argnums))`: what optimisers want.
 
     Parameters
     ----------
-    f, argnums : as for `grad`; fallback, memory, parallel : as for `jit`.
+    f, argnums, has_aux : as for `grad`; fallback, memory, parallel : as for `jit`.
 
     Returns
     -------
@@ -370,4 +384,4 @@ def jit_value_and_grad(
     >>> bool(np.allclose(fit.x, 1.0, atol=1e-4))
     True
     """
-    return Compiled(value_and_grad(f, argnums), fallback, memory, parallel)
+    return Compiled(value_and_grad(f, argnums, has_aux), fallback, memory, parallel)

@@ -361,13 +361,16 @@ def _vjp(
 
 
 def value_and_grad(
-    f: Function, argnums: Argnums = 0, *, prepare: Prepare = _as_is
+    f: Function, argnums: Argnums = 0, has_aux: bool = False, *, prepare: Prepare = _as_is
 ) -> Function:
     """`f`'s value together with its gradient; see `grad`."""
 
     def differentiated(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         positions = positions_of(argnums, len(args), "grad")
-        value, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
+        result, pullback = _vjp("grad", f, args, positions, kwargs, prepare)
+        if has_aux and not (isinstance(result, tuple) and len(result) == 2):
+            raise not_a_pair(f, caller())
+        value = result[0] if has_aux else result
         if is_node(value) or not leaves.is_number(value) or shape_of(value):
             what = f"an array of shape {shape_of(value)}" if leaves.is_array(value) else (
                 "a complex value" if is_complex(value) else f"a {type(value).__name__}")
@@ -375,22 +378,34 @@ def value_and_grad(
                 f"grad: non-scalar output: {_name(f)} returned {what}, not a number", caller(),
                 "Return one number, or use vjp, jvp or derivative for other results.",
             )  # fmt: skip
-        gradients = pullback(1.0)
-        return value, gradients if isinstance(argnums, tuple) else gradients[0]
+        gradients = pullback((1.0, ZERO) if has_aux else 1.0)
+        return result, gradients if isinstance(argnums, tuple) else gradients[0]
 
     return _named(differentiated, "value_and_grad", f)
 
 
-def grad(f: Function, argnums: Argnums = 0, *, prepare: Prepare = _as_is) -> Function:
+def not_a_pair(f: Function, where: Any) -> JitadTypeError:
+    return JitadTypeError(
+        f"grad: {_name(f)} returned no pair, as has_aux=True says", where,
+        "Return (number, anything), or leave has_aux out.",
+    )  # fmt: skip
+
+
+def grad(
+    f: Function, argnums: Argnums = 0, has_aux: bool = False, *, prepare: Prepare = _as_is
+) -> Function:
     """The gradient of a function with a scalar result, by reverse mode.
 
     It has the structure of the chosen argument; a tuple of `argnums` gives a tuple.  Ints, bools
     and strings inside structured arguments are data: ints get a zero, others stay as they are.
+    With `has_aux` the function returns a pair, and so does this: the gradient of its first part,
+    and the second as it is.
     """
-    both = value_and_grad(f, argnums, prepare=prepare)
+    both = value_and_grad(f, argnums, has_aux, prepare=prepare)
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
+        value, gradient = both(*args, **kwargs)
+        return (gradient, value[1]) if has_aux else gradient
 
     return _named(differentiated, "grad", f)
 

@@ -18,8 +18,8 @@ from jitad.closures import is_function
 from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.leaves import results
-from jitad.runtime.operators import Argnums, place, positions_of
-from jitad.structures import ZERO, Structure, conform, flatten, is_node, sensitivities, unflatten
+from jitad.runtime.operators import Argnums, not_a_pair, place, positions_of
+from jitad.structures import ZERO, Structure, conform, flatten, sensitivities, unflatten
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
@@ -271,16 +271,23 @@ def _operator(
     return b.structured(op, (*run.primals, *ins), tuple(outs), (block,), params)
 
 
-def value_and_grad(f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
-                   ) -> tuple[Any, Any]:  # fmt: skip
-    """The recorded form of `value_and_grad(f, argnums)(*args, **kwargs)`."""
+def value_and_grad(
+    f: Function, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any],
+    has_aux: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The recorded form of `value_and_grad(f, argnums, has_aux)(*args, **kwargs)`."""
     positions = positions_of(argnums, len(args), "grad")
     run = _apply(f, args, kwargs, "grad", positions)
     b = run.trace.builder
-    if is_node(unflatten(run.structure, run.results)) or len(run.results) != 1:
-        what = "a complex value" if run.structure.kind is complex else "a structure"
+    value = run.structure
+    if has_aux:
+        if value.kind is not tuple or len(value.children) != 2:
+            raise not_a_pair(f, b.pos)
+        value = value.children[0]
+    if value.kind is not None:
+        what = "a complex value" if value.kind is complex else "a structure"
         raise _not_scalar(f, what, b)
-    (result,) = run.results
+    result = run.results[0]
     if not isinstance(result, (Leaf, bool, int, float)) and getattr(result, "shape", None) != ():
         what = "an array" if hasattr(result, "shape") else f"a {type(result).__name__}"
         raise _not_scalar(f, what, b)
