@@ -16,6 +16,10 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import Phase, settings
 
+# A worker has a core: threads of BLAS would wait for those of the other workers.  Read by BLAS
+# when NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from jitad import set_fallback
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
