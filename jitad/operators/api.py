@@ -53,7 +53,7 @@ class Derivative:
         self.__name__ = self.__qualname__ = (
             f"{operator}({getattr(f, '__name__', type(f).__name__)})"
         )
-        self.__doc__ = f"{operator} of {self.f!r}"
+        self.__doc__ = f"The {operator} of {getattr(f, '__qualname__', type(f).__name__)}."
 
     def __repr__(self) -> str:
         return f"<jitad {self.__name__}>"

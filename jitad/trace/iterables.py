@@ -138,7 +138,7 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
 
 
 def _advances(x: Any) -> bool:
-    return hasattr(x, "__next__")
+    return hasattr(type(x), "__next__")  # a class, whose method may have made it, doesn't
 
 
 def made_of(out: Any, *sources: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import datetime
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -30,7 +31,8 @@ REFUSED_CALLS: dict[str, str] = {
 }
 
 # modules whose functions give something else at every call: a trace would freeze the first answer
-UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "datetime", "numpy.random"})
+UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "numpy.random"})
+_CLOCK = frozenset({"now", "utcnow", "today"})  # of datetime, whose other methods compute
 
 # modules whose functions act on the world: a trace would act once, and a kernel never
 ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket"})
@@ -59,11 +61,17 @@ def check_called(f: Any, module: str, pos: Pos | None) -> None:
     if is_from(ACTING, f, module):
         raise JitadError(f"{name} acts on the world, which a trace can't", pos,
                          "Use print(), or do it outside.")  # fmt: skip
-    if is_from(UNREPEATABLE, f, module):
+    clock = getattr(f, "__name__", "") in _CLOCK and is_of_datetime(f)
+    if clock or is_from(UNREPEATABLE, f, module):
         raise JitadError(
             f"{name} gives something else at every call, which a trace can't", pos,
             "Call it outside, and pass the value as an argument.",
         )  # fmt: skip
+
+
+def is_of_datetime(f: Any) -> bool:
+    owner = getattr(f, "__self__", None)
+    return isinstance(owner, type) and issubclass(owner, datetime.date)
 
 
 def is_from(modules: frozenset[str], f: Any, module: str) -> bool:

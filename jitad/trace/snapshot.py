@@ -148,7 +148,7 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if isinstance(value, BaseException):
         inside = (*value.args, *vars(value).values())
         return None if all(map(_is_plain, inside)) else ("args", *vars(value))
-    if value is None or isinstance(value, _OPAQUE) or callable(value):
+    if value is None or isinstance(value, _OPAQUE) or (callable(value) and not _calls(value)):
         return None
     if type(value).__module__ == "builtins":
         return None
@@ -156,6 +156,13 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if not slots and not hasattr(value, "__dict__"):
         return None
     return (*getattr(value, "__dict__", ()), *slots)
+
+
+def _calls(value: Any) -> bool:
+    """Is it an object like others of the user's, which has a method `__call__` as well?"""
+    kind = type(value)
+    ours = kind.__module__.partition(".")[0] == "jitad"
+    return isinstance(kind.__call__, FunctionType) and not ours and not is_library_thing(kind)
 
 
 def _slots(value: Any) -> Iterator[str]:

@@ -36,6 +36,7 @@ waiting = {
     "scipy.interpolate": "jitad.values.tables",
     "scipy.ndimage": "jitad.values.images",
     "scipy.optimize": "jitad.values.callers",
+    "statistics": "jitad.values.samples",
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
 # functions that call functions they are given: the user's are handed over as their twins

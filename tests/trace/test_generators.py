@@ -254,3 +254,15 @@ def test_what_depends_on_traced_values_is_refused(f: Callable[[Any], Any], text:
         jit_grad(f)(1.7)
     gc.collect()
     assert grad(f)(1.7) is not None  # eagerly it works
+
+
+def test_chained_arrays():
+    def f(x):
+        return sum(v * v for v in itertools.chain.from_iterable([x, x * x])) + sum(
+            itertools.chain.from_iterable(zip(x, x))
+        )
+
+    x = np.array([0.5, 1.5])
+    want = 2 * x + 4 * x**3 + 2
+    np.testing.assert_allclose(jit_grad(f)(x), want)
+    np.testing.assert_allclose(grad(f)(x), want)

@@ -2,9 +2,8 @@
 
 import json
 import pickle
-import statistics
 import struct
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
@@ -19,7 +18,6 @@ GIVEN = {
     "Fraction": lambda x: float(Fraction(x)),
     "struct.pack": lambda x: struct.unpack("d", struct.pack("d", x))[0],
     "pickle": lambda x: pickle.loads(pickle.dumps(x)),
-    "statistics.mean": lambda x: statistics.mean([x, 2.0 * x]),
     "timedelta": lambda x: timedelta(seconds=x).total_seconds(),
 }
 OWN = ("Leaf", "Cell", "Bundle", "ArrayHandle", "Stretch")
@@ -45,3 +43,17 @@ def test_what_the_user_raises_inside_is_the_users():
 
 def test_a_library_function_that_knows_numbers_is_called():
     assert jitad.jit_grad(lambda x: x * len(json.dumps([1, 2])))(2.0) == 6.0
+
+
+def dates(x):
+    start, end = datetime(2024, 1, 31), datetime.fromisoformat("2025-03-01")
+    years = (end - start).days / 365.25 + timedelta(hours=6).total_seconds() / 86400
+    return x**years * (end.year - start.year) * int(end.strftime("%m"))
+
+
+def test_dates_are_data_and_the_clock_is_not():
+    want = 3 * (years := 395 / 365.25 + 0.25) * 1.5 ** (years - 1.0)
+    assert jitad.grad(dates)(1.5) == pytest.approx(want)
+    assert jitad.jit_grad(dates)(1.5) == pytest.approx(want)
+    with pytest.raises(jitad.JitadError, match="something else at every call"):
+        jitad.jit_grad(lambda x: x * datetime.now().year)(1.5)

@@ -1,0 +1,121 @@
+"""What becomes of the functions of Python's module `statistics`?
+
+They compute with exact fractions; of traced and differentiated numbers they are what NumPy's
+functions of the same meaning are.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics as of
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.values import extents
+from jitad.values.kind import fail, require
+from jitad.values.number import bind
+from jitad.values.python_functions import to_python
+from jitad.values.registry import any_traced, call, replaces
+
+
+class _StatisticsError(JitadError, of.StatisticsError):
+    """What `statistics` raises of too few numbers."""
+
+
+def _numbers(data: Any, least: int, original: Any) -> Any:
+    a = call(np.asarray, data)
+    count = a.shape[0]
+    text = f"{original.__name__} needs at least {least} numbers"
+    if isinstance(count, int):
+        if count < least:
+            raise fail(_StatisticsError, text)
+    else:
+        require(bind("ge", count, least), _StatisticsError, text)
+    return a
+
+
+def _enter(original: Any, least: int, samples: int = 1) -> Callable[..., Any]:
+    """The function takes arrays; the module's own takes iterables, once through."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        @replaces(original, plain=False)
+        def replacement(*args: Any, **named: Any) -> Any:
+            args = tuple(list(a) if hasattr(type(a), "__next__") else a for a in args)
+            if not any_traced((*args, *named.values())):
+                return original(*args, **named)
+            data = [_numbers(a, least, original) for a in args[:samples]]
+            return to_python(function(*data, *args[samples:], **named))
+
+        return replacement
+
+    return enter
+
+
+@_enter(of.mean, 1)
+def mean(a: Any) -> Any:
+    return call(np.mean, a)
+
+
+@_enter(of.fmean, 1)
+def fmean(a: Any, weights: Any = None) -> Any:
+    return call(np.average, a, weights=weights)
+
+
+@_enter(of.geometric_mean, 1)
+def geometric_mean(a: Any) -> Any:
+    return call(np.exp, call(np.mean, call(np.log, a)))
+
+
+@_enter(of.harmonic_mean, 1)
+def harmonic_mean(a: Any, weights: Any = None) -> Any:
+    return 1.0 / call(np.average, call(np.divide, 1.0, a), weights=weights)
+
+
+@_enter(of.median, 1)
+def median(a: Any) -> Any:
+    return call(np.median, a)
+
+
+@_enter(of.median_low, 1)
+def median_low(a: Any) -> Any:
+    return call(np.sort, a)[extents.floordiv(extents.sub(a.shape[0], 1), 2)]
+
+
+@_enter(of.median_high, 1)
+def median_high(a: Any) -> Any:
+    return call(np.sort, a)[extents.floordiv(a.shape[0], 2)]
+
+
+def _spread(original: Any, least: int, degrees: int, power: float) -> None:
+    @_enter(original, least)
+    def spread(a: Any, about: Any = None) -> Any:
+        away = a - (call(np.mean, a) if about is None else about)
+        found = call(np.sum, away * away) / extents.sub(a.shape[0], degrees)
+        return found if power == 1.0 else call(math.sqrt, found)
+
+
+for _original, _least, _degrees, _power in (
+    (of.variance, 2, 1, 1.0), (of.stdev, 2, 1, 0.5), (of.pvariance, 1, 0, 1.0),
+    (of.pstdev, 1, 0, 0.5),
+):  # fmt: skip
+    _spread(_original, _least, _degrees, _power)
+
+
+@_enter(of.covariance, 2, samples=2)
+def covariance(a: Any, b: Any) -> Any:
+    return _product(a, b) / extents.sub(a.shape[0], 1)
+
+
+@_enter(of.correlation, 2, samples=2)
+def correlation(a: Any, b: Any, *, method: str = "linear") -> Any:
+    if method != "linear":
+        raise fail(JitadError, f"method={method!r} of correlation is not supported on "
+                   "traced or differentiated values", "Compute the ranks outside.")  # fmt: skip
+    return _product(a, b) / call(math.sqrt, _product(a, a) * _product(b, b))
+
+
+def _product(a: Any, b: Any) -> Any:
+    return call(np.sum, (a - call(np.mean, a)) * (b - call(np.mean, b)))
