@@ -20,6 +20,7 @@ import numpy as np
 
 from jitad.emit import cachefiles, native
 from jitad.emit.kernel import Kernel, kernel
+from jitad.emit.owncode import digest
 from jitad.primitives.late import Late
 from jitad.specialise.pipeline import specialise
 from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
@@ -53,10 +54,7 @@ def kernel_of(tape: Tape, threads: int | None = None) -> Kernel:
 @cache
 def _engine() -> str:
     """The content of the code between a tape and its kernel, but what `surroundings` covers."""
-    found = hashlib.sha256()
-    for file in native.code(*_PACKAGES):
-        found.update(file.read_bytes())
-    return found.hexdigest()
+    return digest(*_PACKAGES).hex()
 
 
 def content(tape: Tape) -> str | None:

@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import builtins
 import hashlib
-import importlib.resources
 import linecache
 import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources.abc import Traversable
 from types import ModuleType
 from typing import Any
 
@@ -33,6 +31,7 @@ import numpy as np
 from jitad.emit import cachefiles, libm, numba_private
 from jitad.emit.capi import address
 from jitad.emit.numba_private import IN_CELL, ITSELF, Relied
+from jitad.emit.owncode import digest
 from jitad.emit.pages import keep_what_is_freed
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
@@ -155,18 +154,9 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 @cache
 def surroundings() -> str:
     """Everything beside the source that the machine code depends on."""
-    parts = [f.read_text() for f in code(*_MADE_FROM)]
-    parts += [sys.version, numba.__version__, numba_private.LLVMLITE, np.__version__]
+    parts = [digest(*_MADE_FROM).hex(), sys.version, numba.__version__, numba_private.LLVMLITE]
+    parts += [np.__version__]
     parts += [*numba_private.host(), *numba_private.settings(), str(libm.HAS_LIBMVEC)]
     if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):
         parts.append(os.confstr("CS_GNU_LIBC_VERSION") or "")
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def code(*packages: str) -> Iterator[Traversable]:
-    """The modules of these packages of jitad's own; "" is the one around them."""
-    root = importlib.resources.files("jitad")
-    for package in packages:
-        for file in sorted((root / package).iterdir(), key=lambda f: f.name):
-            if file.name.endswith(".py"):
-                yield file
