@@ -414,6 +414,13 @@ def each_there(found: Any) -> Iterator[Any]:
             yield item
 
 
+def each_of_chosen(ways: Any) -> Iterator[Any]:
+    for chosen, values in ways:
+        if chosen:
+            for v in values:  # noqa: UP028  of which need not be known how many there are
+                yield v
+
+
 def each_mapped(f: Any, values: Any) -> Iterator[Any]:
     for v in values:
         yield f(v)

@@ -41,7 +41,7 @@ from jitad.trace.optional import all_present, answers_for_none, present, refuse_
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
-from jitad.trace.selected import asked, holds_among, spread, spread_within
+from jitad.trace.selected import among_parts, asked, holds_among, spread, spread_within
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.writtenback import writing
 from jitad.values.array import ArrayHandle
@@ -57,6 +57,7 @@ from jitad.values.stand_ins import adopt
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
 MAX_DEPTH = 200  # calls inside each other
 MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
+_LAZY = (enumerate, zip, map, filter, itertools.chain, iter)
 MAX_UNFOLDED = 50  # the same where they are written out
 
 
@@ -71,6 +72,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if is_among((f,)):
             return spread(lambda g: call(g, *args, **kwargs), f)
         f = present(f) if is_optional(f) else f
+        if is_among(args) and any(f is g for g in _LAZY):  # which go on in another block
+            args = (*args[:1], *map(among_parts, args[1:])) if f in (map, filter) else tuple(
+                map(among_parts, args))  # fmt: skip
         if is_among((*args, *kwargs.values())) and not _is_users(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):

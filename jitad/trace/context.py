@@ -8,6 +8,7 @@ around it instead, as if it had never been a block.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import warnings
@@ -239,8 +240,40 @@ def enter(trace: Trace) -> None:
 
 
 def leave() -> None:
+    _drop_suspended(_here.traces[-1])
     _here.traces.pop()
     journals.pop()
+
+
+class _Over(BaseException):
+    """The trace is over: the `finally` of a generator that nobody goes on with does nothing."""
+
+
+class _Ended:
+    def __getattr__(self, name: str) -> Any:
+        raise _Over
+
+
+def _drop_suspended(trace: Trace) -> None:
+    """End generators without a trace of it.
+
+    Where Python drops one, its `finally` runs; those of paths and passes that were undone would
+    write to what is there in the meantime, and those that are left would write Python's own things.
+    """
+    waiting = trace.journal.suspended()
+    if not waiting:
+        return
+    _here.traces.append(_Ended())  # type: ignore[arg-type]
+    trace.journal.open()
+    frames = len(trace.journal.frames)
+    try:
+        for g in reversed(waiting):
+            with contextlib.suppress(BaseException):
+                g.close()
+    finally:
+        while len(trace.journal.frames) >= frames:
+            trace.journal.close()
+        _here.traces.pop()
 
 
 # By the id of the code, since hashing it is slow: itself, its positions, those made so far.

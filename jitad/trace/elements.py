@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import as_type
 from jitad.tape.types import Scalar
@@ -24,6 +25,7 @@ from jitad.trace.stretch import Stretch
 from jitad.trace.writtenback import became_element
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import active, check_object
+from jitad.values.kind import fail
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.views import At, Range, all_of
@@ -191,7 +193,9 @@ def converted(b: Builder, was: Form, now: Form, contents: list[Any]) -> list[Any
     supply = iter(contents)
 
     def all_rows(value: bool) -> Any:
-        assert contents and contents[0] is not None
+        if not contents or contents[0] is None:  # how many rows there are, no column says
+            raise fail(JitadError, "a list whose length depends on traced values gets elements "
+                       "of other kinds", "Let all be of one form: numbers, strings, tuples.")
         return bind("full", value, contents[0].shape[0], dtype="b1")
 
     def part(p: Form | None, q: Form) -> list[Any]:

@@ -97,3 +97,24 @@ class Grown:
 
 
 Form = Keep | Number | Handle | Resized | Record | Shown | OneOf | Maybe | Grown
+
+
+def contains_itself(f: Form, around: tuple[int, ...] = (), done: set[int] | None = None) -> bool:
+    """True where things may be parts of themselves: as many variables as there were none."""
+    done = set() if done is None else done
+    if id(f) in around:
+        return True
+    match f:
+        case Record(parts=parts) | OneOf(parts=parts):
+            inside = tuple(parts)
+        case Maybe(part) | Grown(element=part):
+            inside = (part,)
+        case Shown(parent=parent, numbers=numbers):
+            inside = (parent, *numbers)
+        case _:
+            return False
+    if id(f) in done:
+        return False
+    out = any(contains_itself(p, (*around, id(f)), done) for p in inside)
+    done.add(id(f))
+    return out

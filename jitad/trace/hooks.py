@@ -135,7 +135,7 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             a, b = adopt(present(a)), adopt(present(b))
             if stretched(a) is not None or stretched(b) is not None:
                 return lists.binary(name, a, b)
-            if type(a) is dict or type(b) is dict:
+            if type(a) in partial.KINDS or type(b) in partial.KINDS:
                 partial.checked(f"an operand of {name}", a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")

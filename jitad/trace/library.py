@@ -7,6 +7,7 @@ an error which names the user's line.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import sys
@@ -86,6 +87,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         out = f(*args, **kwargs)
     else:
         out = _run(lambda *a, **k: protocols.watched(f, a, k), f, args, kwargs)
+    partial.certain(out)
     if isinstance(out, np.ndarray):
         return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
     if isinstance(f, type) and kind_of(out) is not None:
@@ -109,10 +111,15 @@ _CALLING = (
 )
 
 
+GENERATORS = contextlib._GeneratorContextManager  # what `contextlib.contextmanager` makes
+
+
 def _advanced(f: Any, args: tuple[Any, ...]) -> Any:
     """The iterator that a function moves on; where it stands, no place of the journal says."""
     if f is next:
         return args[0] if args else None
+    if args and isinstance(args[0], GENERATORS) and f.__name__ in ("__enter__", "__exit__"):
+        return args[0].gen
     owner = getattr(f, "__self__", None)
     moving = getattr(f, "__name__", "") in ("__next__", "send", "throw", "close")
     return owner if moving and hasattr(owner, "__next__") else None
@@ -185,5 +192,5 @@ def _holds_traced(value: Any, depth: int = 4) -> bool:
     return any(_holds_traced(v, depth - 1) for v in inside)
 
 
-from jitad.trace import protocols  # noqa: E402  which calls
+from jitad.trace import partial, protocols  # noqa: E402  which calls
 from jitad.trace.calls import COMPILED, call, callback  # noqa: E402

@@ -19,7 +19,7 @@ from jitad.trace.attempts import _flat, pythons, raise_, rethrow, without
 from jitad.trace.branches import truth
 from jitad.trace.calls import call, special
 from jitad.trace.context import current
-from jitad.trace.rewrite import is_library
+from jitad.trace.rewrite import is_library, is_ours
 from jitad.trace.selected import fork, spread
 from jitad.trace.unset import Perhaps, is_optional
 from jitad.values.number import bind
@@ -36,7 +36,7 @@ def rethrow_known(raised: Any, *managers: Any) -> None:
         return
     (manager,) = managers
     leave = special(manager, "__exit__")
-    if leave is None or _ignores_exceptions(manager):
+    if leave is None or is_ours(leave.__code__) or _ignores_exceptions(manager):
         return
 
     def told(error: Any) -> Any:
@@ -65,7 +65,7 @@ def _swallowed(manager: Any) -> tuple[type, ...]:
     if type(manager) is contextlib.suppress:
         return _flat(vars(manager)["_exceptions"])
     leave = getattr(type(manager), "__exit__", None)
-    users = isinstance(leave, FunctionType) and not is_library(leave)
+    users = isinstance(leave, FunctionType) and not (is_library(leave) or is_ours(leave.__code__))
     return (Exception,) if users and not _returns_none(leave.__code__) else ()  # type: ignore[union-attr]
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable
-from types import BuiltinMethodType
+from types import BuiltinMethodType, MethodType
 from typing import Any
 
 from jitad.errors import JitadError
@@ -32,6 +33,7 @@ class _Disorder:
 
 
 DISORDER = _Disorder()
+KINDS = (dict, defaultdict, OrderedDict, Counter)
 
 
 def is_slot(value: Any) -> bool:
@@ -41,7 +43,7 @@ def is_slot(value: Any) -> bool:
 
 def slot(owner: Any, key: Any) -> bool:
     """Is it a dict that has this key on some paths only?"""
-    if type(owner) is not dict:
+    if type(owner) not in KINDS:
         return False
     try:
         return is_slot(owner.get(key))
@@ -50,7 +52,7 @@ def slot(owner: Any, key: Any) -> bool:
 
 
 def is_partial(thing: Any) -> bool:
-    return type(thing) is dict and any(map(is_slot, thing.values()))
+    return type(thing) in KINDS and any(map(is_slot, thing.values()))
 
 
 def merged(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -90,12 +92,24 @@ def _value(owner: dict[Any, Any], key: Any) -> Any:
 def get(owner: dict[Any, Any], key: Any) -> Any:
     """owner[key]"""
     flag = _flag(owner, key)
+    if type(owner) is Counter:
+        return get_or(owner, key, 0)
+    if isinstance(owner, defaultdict) and owner.default_factory is not None:
+        return _made_if_missing(owner, key, owner.default_factory)
 
     def missing() -> Any:
         raise KeyError(key)
 
     fork(flag, lambda: None, missing)
     return _value(owner, key)
+
+
+def _made_if_missing(owner: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    from jitad.trace.calls import call  # which asks here first
+
+    out = fork(_flag(owner, key), lambda: _value(owner, key), lambda: call(make))
+    put(owner, key, out)
+    return out
 
 
 def get_or(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
@@ -142,7 +156,7 @@ def _setdefault(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
 def update(owner: dict[Any, Any], /, *others: Any, **named: Any) -> None:
     """owner.update(*others, **named)"""
     for other in (*others, named):
-        for key in other if type(other) is dict else dict(other):
+        for key in other if type(other) in KINDS else dict(other):
             flag, value = _flag(other, key), _value(other, key)
             if flag is True or key is DISORDER:
                 put(owner, key, value if key is not DISORDER else other[key])
@@ -234,7 +248,9 @@ def items(thing: Any) -> Any:
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such dicts; None: nothing needs to."""
     owner = getattr(f, "__self__", None)
-    if isinstance(f, BuiltinMethodType) and type(owner) is dict:
+    if isinstance(f, MethodType) and is_partial(owner):  # written in Python, as most_common is
+        raise refused(f"asked for .{f.__name__}")
+    if isinstance(f, BuiltinMethodType) and type(owner) in KINDS:
         given = args[0] if f.__name__ == "update" and args else None
         if is_partial(owner) or is_partial(given):
             if f.__name__ in _PLAIN:
@@ -285,6 +301,13 @@ def refused(what: str) -> JitadError:
         "Put the key in on every path, with None where there is nothing.",
     )  # fmt: skip
     return error
+
+
+def certain(value: Any, owner: Any = None) -> Any:
+    """What others have read; of such a dict it would pass for what is certain to be there."""
+    if is_slot(value) and type(owner) not in (list, tuple):
+        raise refused("read by a library")
+    return value
 
 
 def checked(what: str, *things: Any) -> None:

@@ -415,7 +415,8 @@ def get_item(owner: Any, index: Any) -> Any:
         return owner.item(index)
     if partial.slot(owner, index):
         return partial.get(owner, index)
-    return made_if_new(owner[index]) if isinstance(index, slice) else owner[index]
+    found = partial.certain(owner[index], owner)
+    return made_if_new(found) if isinstance(index, slice) else found
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:

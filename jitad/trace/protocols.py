@@ -42,7 +42,7 @@ _KNOWN = frozenset({list, tuple, dict, set, frozenset, str, range, int, float, A
 
 def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
-    if type(thing) in (dict, partial.View):
+    if type(thing) in (*partial.KINDS, partial.View):
         return partial.items(thing)
     if type(thing) in _KNOWN or isinstance(thing, Number):
         return thing

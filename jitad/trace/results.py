@@ -18,7 +18,7 @@ from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, R
 from jitad.trace.grown import variables
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
-from jitad.trace.partial import DISORDER
+from jitad.trace.partial import DISORDER, KINDS
 from jitad.trace.selected import key, things
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.stretch import Stretch, stretched
@@ -158,7 +158,7 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
                 out[:] = expanded(stretch)
             if type(out) is Text:
                 out = str(out)
-            if type(out) is dict:  # what is there on some paths only
+            if type(out) in KINDS:  # what is there on some paths only
                 for k in [k for k, v in out.items() if v is UNSET or k is DISORDER]:
                     del out[k]
         case OneOf(parts=parts):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from jitad.closures import cell, is_function
 from jitad.errors import JitadTypeError
+from jitad.plain import as_written
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
@@ -24,7 +25,6 @@ from jitad.trace.unset import Among, Perhaps, among_none, is_among
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
-from jitad.values.kind import fail
 from jitad.values.number import bind
 from jitad.values.views import At, Range, Window
 
@@ -353,7 +353,10 @@ def _copied(values: Any) -> list[Any]:
 
 
 def among_parts(value: Any) -> Any:
-    """What is iterated: the elements, of one of several sequences; a list, if lengths differ."""
+    """What is iterated: the elements, of one of several sequences; a list, if lengths differ.
+
+    Of other things one after the other is iterated, each under the condition that it is the one.
+    """
     value = among_none(value) if is_among((value,)) else value
     if type(value) is not Among:
         return value
@@ -363,6 +366,17 @@ def among_parts(value: Any) -> Any:
         if type(one) is not Among:
             return one
     if len(lengths) > 1 or None in lengths:
-        raise fail(JitadTypeError, "a condition on traced values chose what is iterated here, "
-                   "and how long it is", "Iterate under the condition.")  # fmt: skip
+        from jitad.trace.generators import written  # whose loops join what paths leave
+
+        return written(as_written.each_of_chosen, _disjoint(value))
     return [spread(lambda x, k=k: x[k], value) for k in range(len(value.among[0]))]
+
+
+def _disjoint(value: Among) -> list[tuple[Any, Any]]:
+    """All that it may be, and whether it is."""
+    left: Any = True
+    out = []
+    for flag, x in zip((*value.flags, True), value.among, strict=True):
+        out.append((_and(left, flag), x))
+        left = _and(left, _not(flag))
+    return out

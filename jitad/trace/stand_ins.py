@@ -8,6 +8,7 @@ not get around that.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import functools
 import itertools
 import math
@@ -17,6 +18,7 @@ from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.plain import as_written
+from jitad.plain.exit_stack import ExitStack
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
 from jitad.trace.calls import HERE, WHILE_TRACING, call, special
@@ -142,6 +144,7 @@ WHILE_TRACING[operator.setitem] = lambda owner, index, value: set_item(value, ow
 WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
 WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
 WHILE_TRACING[id] = _id
+WHILE_TRACING[contextlib.ExitStack] = lambda: call(ExitStack)
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[itertools.groupby] = _groupby
 WHILE_TRACING[itertools.tee] = _tee

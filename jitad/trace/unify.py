@@ -22,7 +22,7 @@ from jitad.tape.types import Array, Scalar
 from jitad.trace import selected
 from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record, Shown
 from jitad.trace.mismatch import Mismatch, describe, either, mismatch, scalar
-from jitad.trace.partial import DISORDER, merged
+from jitad.trace.partial import DISORDER, KINDS, merged
 from jitad.trace.snapshot import (
     Arr,
     Num,
@@ -201,7 +201,7 @@ class Unifier:
                 out = self.pairs[pair] = Record(longer(a, b), ())
                 pairs = itertools.zip_longest(a.parts, b.parts, fillvalue=Per(False, None))
                 out.parts = tuple(self.unify(p, q, "") for p, q in pairs)
-            case Rec(value=dict() as u), Rec(value=dict() as v) if type(u) is type(v) is dict:
+            case Rec(value=dict() as u), Rec(value=dict() as v) if _alike(u, v):
                 out = self.pairs[pair] = Record(Rec(u, merged(a.keys, b.keys), ()), (), (u, v))
                 out.of.parts = by_keys(a, out.of.keys)
                 check_read(a, b)
@@ -310,7 +310,8 @@ class Unifier:
 
 
 def _wider(f: Form, s: Snapshot) -> Form:
-    assert isinstance(f, Number) and isinstance(s, Num)
+    if not (isinstance(f, Number) and isinstance(s, Num)):
+        raise Mismatch("one of several things of other kinds")
     return Number(join_types(f.type, scalar(s.value)))
 
 
@@ -343,6 +344,12 @@ def check_read(*snapshots: Rec) -> None:
     for s in snapshots:
         if s.lost:
             refuse_stale(s.value, s.lost)
+
+
+def _alike(u: dict[Any, Any], v: dict[Any, Any]) -> bool:
+    """Are they dicts of one kind, which may have a key on some paths only?"""
+    makers = (getattr(d, "default_factory", None) for d in (u, v))
+    return type(u) is type(v) and type(u) in KINDS and same(*map(Obj, makers))
 
 
 def _is_complex(s: Snapshot) -> bool:

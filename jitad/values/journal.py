@@ -16,7 +16,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any, NoReturn
+from weakref import ref
 
 from jitad.errors import JitadError
 
@@ -120,6 +122,7 @@ class Journal:
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
         self.ever_made: set[int] = set()
+        self.waiting: list[Any] = []  # generators made in frames that are closed
         self.held: list[dict[int, object]] = [{}]  # objects that nobody may write to any more
         self.holding = False  # are there any?
         self.free: frozenset[int] = frozenset()  # those that are written at the moment, and back
@@ -243,11 +246,20 @@ class Journal:
         """Undo the innermost frame; gives its writes, whose `old` is the present value again."""
         frame = self.frames.pop()
         self.settled.clear()
-        self.fresh.pop()
+        self.waiting += self._generators(self.fresh.pop())
         self.held.pop()
         for w in reversed(frame.values()):
             w.restore()
         return list(frame.values())
+
+    def suspended(self) -> list[Any]:
+        """The generators that were made and have not ended; they are let go of."""
+        out = [*self.waiting, *(g for fresh in self.fresh for g in self._generators(fresh))]
+        self.waiting = []
+        return [g for g in out if g.gi_frame is not None]
+
+    def _generators(self, fresh: dict[int, object]) -> list[Any]:
+        return [g for x in fresh.values() if type(x) is ref and (g := x()) is not None]
 
     def merge(self) -> None:
         """Make the innermost frame part of the one around it."""
@@ -299,8 +311,15 @@ class Journal:
 
     def made(self, thing: object) -> None:
         """Note an object made just now: writes to it in this frame are nobody else's business."""
-        self.fresh[-1][id(thing)] = thing
+        # a generator ends, and its `finally` runs, where the program has no more use for it
+        is_generator = type(thing) is GeneratorType
+        self.fresh[-1][id(thing)] = ref(thing, self._ended) if is_generator else thing
         self.ever_made.add(id(thing))
+
+    def _ended(self, gone: ref[Any]) -> None:
+        for fresh in self.fresh:
+            for k in [k for k, x in fresh.items() if x is gone]:
+                del fresh[k]
 
     def is_gone(self, thing: object) -> bool:
         """Was it made in a frame that is closed, so that joins stand in its place?"""

@@ -84,6 +84,23 @@ def _boxcox(x: Any, p: Any) -> Any:
     return mul(logs, _exprel(mul(p, logs)))
 
 
+def _inv_boxcox(y: Any, p: Any) -> Any:
+    """(1 + p y) ** (1 / p), and the exponential where p is zero."""
+    return exp(mul(y, _log1prel(mul(p, y))))
+
+
+def _log1prel(x: Any) -> Any:
+    """log(1 + x) / x; near zero by the series of atanh, whose derivatives do not cancel there."""
+    small = elementwise("lt", elementwise("abs", x), 0.25)
+    inside, outside = where(small, x, 0.0), where(small, 1.0, x)
+    half = div(1.0, add(inside, 2.0))  # log(1 + x) = 2 atanh(x / (2 + x))
+    square = mul(mul(inside, half), mul(inside, half))
+    near: Any = 0.0
+    for k in reversed(range(10)):
+        near = add(mul(near, square), 1.0 / (2 * k + 1))
+    return where(small, mul(mul(2.0, half), near), div(elementwise("log1p", outside), outside))
+
+
 def _gammaln(x: Any) -> Any:
     return elementwise("lgamma", x)
 
@@ -180,9 +197,7 @@ for _original, _compute in (
     (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, x))),
     (sp.betaln, betaln),
     (sp.boxcox, _boxcox),
-    (sp.inv_boxcox, lambda y, p: where(
-        elementwise("eq", p, 0.0), exp(y),
-        exp(div(elementwise("log1p", mul(p, y)), where(elementwise("eq", p, 0.0), 1.0, p))))),
+    (sp.inv_boxcox, _inv_boxcox),
     (sp.binom, _binom),
     (sp.poch, lambda x, m: _gammas((add(x, m),), (x,))),
     (sp.beta, lambda a, b: _gammas((a, b), (add(a, b),))),
@@ -209,16 +224,22 @@ for _original, _compute in (
 
 
 def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> None:
-    """A spherical Bessel function is the one of half an order more, over the root of x."""
+    """A spherical Bessel function is the one of half an order more, over the root of x.
+
+    About zero those of the first kind are their series, whose terms alternate for `at_zero` -1.
+    """
 
     @replaces(original)
     def replacement(n: Any, z: Any, derivative: bool = False) -> Any:
         def value(n: Any, z: Any) -> Any:
-            zero = elementwise("eq", z, 0.0)
-            safe = where(zero, 1.0, z)
+            series = abs(at_zero) == 1.0
+            small = (elementwise("lt", elementwise("abs", z), 0.5) if series
+                     else elementwise("eq", z, 0.0))  # fmt: skip
+            safe = where(small, 1.0, z)
             root = elementwise("sqrt", div(factor, safe))
             found = mul(root, elementwise(cylindric, add(n, 0.5), safe))
-            return where(zero, at_zero(n), found)
+            near = _near_zero(n, where(small, z, 0.0), at_zero) if series else at_zero
+            return where(small, near, found)
 
         if isinstance(n, np.ndarray) or not isinstance(n, (int, np.integer)):
             raise fail(JitadTypeError, f"the order of {original.__name__} must be a known int")
@@ -233,10 +254,20 @@ def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> No
         return mul(sign, before) if not n else sub(before, mul(n + 1.0, div(value(n, z), z)))
 
 
-_spherical(sp.spherical_jn, "jv", 0.5 * math.pi, lambda n: 0.0 if n else 1.0)
-_spherical(sp.spherical_yn, "yv", 0.5 * math.pi, lambda n: -np.inf)
-_spherical(sp.spherical_in, "iv", 0.5 * math.pi, lambda n: 0.0 if n else 1.0)
-_spherical(sp.spherical_kn, "kv", 0.5 * math.pi, lambda n: np.inf)
+def _near_zero(n: int, z: Any, sign: float) -> Any:
+    """z**n / (2 n + 1)!! times the sum of (s z z / 2)**k / (k! (2 n + 3) ... (2 n + 2 k + 1))"""
+    half = mul(mul(z, z), 0.5 * sign)
+    total: Any = 1.0
+    for k in reversed(range(1, 9)):
+        total = add(mul(mul(total, half), 1.0 / (k * (2 * n + 2 * k + 1))), 1.0)
+    first = 1.0 / math.prod(range(1, 2 * n + 2, 2))
+    return mul(mul(_power(z, n), first), total)
+
+
+_spherical(sp.spherical_jn, "jv", 0.5 * math.pi, -1.0)
+_spherical(sp.spherical_yn, "yv", 0.5 * math.pi, -np.inf)
+_spherical(sp.spherical_in, "iv", 0.5 * math.pi, 1.0)
+_spherical(sp.spherical_kn, "kv", 0.5 * math.pi, np.inf)
 
 
 @replaces(sp.polygamma)

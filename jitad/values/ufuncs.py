@@ -187,13 +187,20 @@ where, log, exp = as_row("where"), as_row("log"), as_row("exp")
 
 def xlogy(x: Any, y: Any) -> Any:
     """x log y, zero at x = 0 whatever y (and so is its derivative in y)."""
-    zero = elementwise("eq", x, 0.0)
-    return where(zero, mul(x, 0.0), mul(x, log(where(zero, 1.0, y))))
+    return _product_at_zero(x, y, 0.0, "log")
 
 
 def xlog1py(x: Any, y: Any) -> Any:
-    zero = elementwise("eq", x, 0.0)
-    return where(zero, mul(x, 0.0), mul(x, elementwise("log1p", where(zero, 1.0, y))))
+    return _product_at_zero(x, y, -1.0, "log1p")
+
+
+def _product_at_zero(x: Any, y: Any, pole: float, name: str) -> Any:
+    """At x = 0 the logarithm is the slope in x; where it has no finite one, zero is taken."""
+    finite = elementwise("logical_and", elementwise("gt", y, pole), elementwise("lt", y, math.inf))
+    skipped = elementwise("logical_and", elementwise("eq", x, 0.0),
+                          elementwise("logical_not", finite))  # fmt: skip
+    number = elementwise("logical_and", skipped, elementwise("eq", y, y))  # nan stays
+    return mul(x, elementwise(name, where(number, 1.0, y)))
 
 
 def logit(p: Any) -> Any:

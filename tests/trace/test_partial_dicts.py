@@ -1,6 +1,7 @@
 """Is a dict with keys that are there on some paths only what it is in Python?"""
 
 import copy
+from collections import ChainMap, Counter, OrderedDict, defaultdict
 
 import numpy as np
 import pytest
@@ -213,7 +214,66 @@ def test_it_is_printed_as_it_is(capsys):
         assert capsys.readouterr().out == f"{options(x)} {options(x)}\n"
 
 
+def made_where_missing(x):
+    log = defaultdict(list)
+    log["a"].append(x)
+    if x > 1.0:
+        log["b"].append(x * x)
+    log["b"].append(3.0 * x)
+    if x > 0.0:
+        log["c"].append(1.0)
+    return sum(sum(v) for v in log.values()) * len(log)
+
+
+def dicts_in_a_default_dict(x):
+    d = defaultdict(lambda: defaultdict(float))
+    if x > 1.0:
+        d["u"]["v"] += x * x
+    d["u"]["w"] += x
+    if x > 0.0:
+        d["t"]["v"] += x
+    return sum(w * (i + 1) for e in d.values() for i, w in enumerate(e.values()))
+
+
+def counted(x):
+    c = Counter()
+    c["z"] += 1
+    if x > 1.0:
+        c["w"] += x
+    c["q"] -= x
+    return sum(v * v for v in c.values()) + c["none"] + c["w"] * x
+
+
+def in_order(x):
+    d = OrderedDict()
+    if x > 1.0:
+        d["p"] = x
+    d["r"] = 2.0 * x
+    return sum((i + 1) * v for i, v in enumerate(d.values())) + d.pop("p", -x)
+
+
+KINDS = [made_where_missing, dicts_in_a_default_dict, counted, in_order]
+
+
+@pytest.mark.parametrize("f", KINDS, ids=lambda f: f.__name__)
+def test_other_kinds_of_dicts(f):
+    test_it_is_pythons_dict(f)
+
+
+def counter_asked_for_most_common(x):
+    c = Counter(a=x)
+    if x > 1.0:
+        c["b"] = 2.0
+    return c.most_common(1)[0][1]
+
+
+def read_by_a_chain(x):
+    return 2.0 * ChainMap(options(x), {"bonus": x})["bonus"]
+
+
 REFUSED = {
+    "asked for .most_common": counter_asked_for_most_common,
+    "read by a library": read_by_a_chain,
     "order of the keys": lambda x: [k for k in (
         {"a": x, "b": x} if x > 1.0 else {"b": x, "a": x})],
     "spread out by two stars": lambda x: dict(z=x, **options(x)),
