@@ -20,7 +20,7 @@ import numpy as np
 from jitad.emit import scalars
 from jitad.emit.banded import banded
 from jitad.emit.depth import deep, handed, room, run_of
-from jitad.emit.fourier import dft
+from jitad.emit.fourier import dft, irdft, rdft
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import ask, show
 from jitad.emit.schedules import advance, leaf_of, slots_of
@@ -160,4 +160,4 @@ __all__ = [*(f.__name__ for f in _DEFINED), *_SPECIAL, *_ELSEWHERE, "abs", "inf"
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["accum", "argsort", "ask", "banded", "deep", "dft", "empty", "grown", "handed", "load"]
 __all__ += ["local", "opaque", "room", "run_of", "searchsorted", "show", "store", "zeros"]
-__all__ += ["advance", "leaf_of", "slots_of"]
+__all__ += ["advance", "irdft", "leaf_of", "rdft", "slots_of"]

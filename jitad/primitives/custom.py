@@ -112,7 +112,9 @@ def _by_sweep(*_: Any, **__: Any) -> Any:
 register(Primitive("custom", _unresolved, _infer, vjp=_by_sweep, effect=True, fresh=True))
 
 # x, of which no derivative of any order sees how it depends on anything (`jitad.stop_gradient`)
-register(Primitive("stop", lambda x: x, same_as_first, elementwise=True, tame=True))
+register(Primitive(
+    "stop", lambda x: x, same_as_first, elementwise=True, tame=True, constant=True,
+))  # fmt: skip
 
 # In the place of a derivative that nobody knows, and that `like` and the others would have a part
 # in.  Where it is not needed it is dead code; where it is, `sweeps.custom` makes it an error.

@@ -123,8 +123,7 @@ class Forward:
         if not any(is_float(v.type) for v in e.outs):
             return
         row = TABLE[e.op]
-        silent = row.effect or e.op == "stop"
-        if row.constant or (silent and not row.differentiable):
+        if row.constant or (row.effect and not row.differentiable):
             return
         outs = tuple(env[v] for v in e.outs)
         moved = tuple(

@@ -1,8 +1,8 @@
 """What becomes of the functions of numpy.fft?
 
 Each is the transform of the last axis (`primitives/fourier`) between moving axes, cutting or
-filling up with zeros, and a factor.  A real signal is a complex one without an imaginary part; a
-half spectrum stands for the whole, whose other half is its mirror image, conjugated.
+filling up with zeros, and a factor.  A real signal has a transform of its own, to the first half of
+the spectrum, whose other half is its mirror image, conjugated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
 from jitad.values.complex_lifts import finished
-from jitad.values.complexes import Complex, pair, parts
+from jitad.values.complexes import Complex, parts
 from jitad.values.creation import iota
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import fail, require
@@ -77,18 +77,25 @@ def _transform(a: Any, n: Any, axis: int, norm: Any, inverse: bool) -> Any:
     re, im = _parts(a)
     axis = axes_of(axis, re.ndim)[0]
     n = _length(re, n, axis)
-    turned = [None if p is None else _sized(call(np.moveaxis, p, axis, -1), n) for p in (re, im)]
-    around = turned[0].shape[:-1]  # type: ignore[union-attr]
-    rows = [0.0 if p is None else call(np.reshape, p, (extents.product(around), n))[..., None]
-            for p in turned]  # fmt: skip
-    whole = call(np.where, iota(2, "i8") == 0, *rows)
-    found = ArrayHandle(bind("dft", whole.content, inverse=inverse))
+    rows = _rows((re, im), n, axis)
+    found = _times(ArrayHandle(bind("dft", rows.content, inverse=inverse)), norm, n, inverse)
+    return _complex(found, axis)
+
+
+def _rows(both: tuple[Any, Any], n: Int, axis: int) -> ArrayHandle:
+    """The n numbers along an axis, which becomes the last one but for the parts."""
+    turned = [0.0 if p is None else _sized(call(np.moveaxis, p, axis, -1), n)[..., None]
+              for p in both]  # fmt: skip
+    return call(np.where, iota(2, "i8") == 0, *turned)
+
+
+def _times(found: ArrayHandle, norm: Any, n: Int, inverse: bool) -> Any:
     factor = _factor(norm, n, inverse)
-    if factor is not None:
-        found = call(np.multiply, found, _weak(factor, found))
-    out = [call(np.moveaxis, call(np.reshape, found[..., k], (*around, n)), -1, axis)
-           for k in (0, 1)]  # fmt: skip
-    return Complex(*out)
+    return found if factor is None else call(np.multiply, found, _weak(factor, found))
+
+
+def _complex(found: Any, axis: int) -> Complex:
+    return Complex(*(call(np.moveaxis, found[..., k], -1, axis) for k in (0, 1)))
 
 
 def _weak(factor: Any, like: ArrayHandle) -> Any:
@@ -104,51 +111,39 @@ def ifft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = Non
     return finished(_transform(a, n, axis, norm, True), out)
 
 
-def _along(a: Any, axis: int, start: Any, stop: Any, step: int = 1) -> Any:
-    index: list[Any] = [slice(None)] * a.ndim
-    index[axis] = slice(start, stop, step)
-    return a[tuple(index)]
-
-
 def rfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-    if isinstance(a, Complex):
-        raise fail(JitadValueError, "rfft is of real numbers", "Use fft.")
-    whole = _transform(a, n, axis, norm, False)
-    half = extents.add(extents.floordiv(whole.shape[axis], 2), 1)
-    return finished(_along(whole, axis, 0, half), out)
-
-
-def _whole(a: Any, n: Any, axis: int) -> tuple[Any, Int]:
-    """The spectrum of n numbers that are real, of its first half."""
     re, im = _parts(a)
-    im = call(np.zeros_like, re) if im is None else im
+    if im is not None:
+        raise fail(JitadValueError, "rfft is of real numbers", "Use fft.")
+    axis = axes_of(axis, re.ndim)[0]
+    n = _length(re, n, axis)
+    rows = _sized(call(np.moveaxis, re, axis, -1), n)
+    found = _times(ArrayHandle(bind("rdft", rows.content, _half(n))), norm, n, False)
+    return finished(_complex(found, axis), out)
+
+
+def _half(n: Int) -> Int:
+    return extents.add(extents.floordiv(n, 2), 1)
+
+
+def _signal(a: Any, n: Any, axis: int, norm: Any) -> Any:
+    """The n real numbers of whose spectrum this is the first half."""
+    re, im = _parts(a)
     axis = axes_of(axis, re.ndim)[0]
     if n is None:
         n = extents.mul(2, extents.sub(re.shape[axis], 1))
     n = _length(re, n, axis)
-    half = extents.add(extents.floordiv(n, 2), 1)
-    re, im = (_sized(call(np.moveaxis, p, axis, -1), half) for p in (re, im))
-    rest = extents.floordiv(extents.sub(n, 1), 2)
-    top = extents.add(rest, 1)
-    mirrored = [_along(p, -1, 1, top)[..., ::-1] for p in (re, im)]
-    im = call(np.copy, im)
-    im[..., 0] = 0.0  # what a real signal has no use for
-    last = elementwise("eq", elementwise("mul", extents.sub(half, 1), 2), n)
-    index = extents.sub(half, 1)
-    im[..., index] = call(np.where, last, 0.0, im[..., index])
-    both = (call(np.concatenate, [re, mirrored[0]], axis=-1),
-            call(np.concatenate, [im, call(np.negative, mirrored[1])], axis=-1))  # fmt: skip
-    return call(np.moveaxis, pair(*both), -1, axis), n
+    rows = _rows((re, im), _half(n), axis)
+    found = _times(ArrayHandle(bind("irdft", rows.content, n)), norm, n, True)
+    return call(np.moveaxis, found, -1, axis)
 
 
 def irfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-    whole, n = _whole(a, n, axis)
-    return finished(_transform(whole, n, axis, norm, True).re, out)
+    return finished(_signal(a, n, axis, norm), out)
 
 
 def hfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:
-    whole, n = _whole(call(np.conj, a), n, axis)
-    return finished(_transform(whole, n, axis, _exchanged(norm), True).re, out)
+    return finished(_signal(call(np.conj, a), n, axis, _exchanged(norm)), out)
 
 
 def ihfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = None) -> Any:

@@ -57,7 +57,7 @@ def dct(x: Any, type: int = 2, n: Any = None, axis: int = -1, norm: Any = None,
     x = call(np.moveaxis, x, axis, -1)
     count = x.shape[-1]
     both = call(np.concatenate, [x, call(np.flip, x, -1)], axis=-1)
-    spectrum = call(np.fft.fft, both, axis=-1)[..., :count]
+    spectrum = call(np.fft.rfft, both, axis=-1)[..., :count]
     angle = _quarter_turns(count)
     re = call(np.multiply, spectrum.real, call(np.cos, angle))
     out = call(np.add, re, call(np.multiply, spectrum.imag, call(np.sin, angle)))

@@ -46,7 +46,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
     if return_sign:
         raise fail(JitadTypeError, "return_sign= of logsumexp is not supported here")
     a = as_operand(a)
-    top = call(np.max, a, axis=axis, keepdims=axis is not None or keepdims)
+    top = _largest(a, axis, axis is not None or keepdims)
     top = elementwise("where", elementwise("isfinite", top), top, 0.0)
     terms = elementwise("exp", elementwise("sub", a, top))
     if b is not None:
@@ -60,9 +60,14 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
     return elementwise("add", total, top)
 
 
+def _largest(a: Any, axis: Any, keepdims: bool) -> Any:
+    """What all is divided by lest `exp` overflow: it cancels, and so does how it varies."""
+    return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims))
+
+
 @replaces(sp.softmax)
 def softmax(x: Any, axis: Any = None) -> Any:
-    shifted = elementwise("exp", elementwise("sub", x, call(np.max, x, axis=axis, keepdims=True)))
+    shifted = elementwise("exp", elementwise("sub", x, _largest(x, axis, True)))
     return elementwise("div", shifted, call(np.sum, shifted, axis=axis, keepdims=True))
 
 
