@@ -17,9 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 LAYERS = (
     ("jitad",),
     ("jitad.operators.vectorized",),
+    ("jitad.solvers",),
     ("jitad.operators",),
     ("jitad.operators.compression",),
-    ("jitad.operators.blocks", "jitad.plain.iterations"),
+    ("jitad.operators.blocks", "jitad.plain.iterations", "jitad.plain.scalar_roots"),
     ("jitad.sparsity",),
     ("jitad.operators.api", "jitad.operators.custom", "jitad.operators.unknown", "jitad.debug"),
     ("jitad.calls.compiled",),

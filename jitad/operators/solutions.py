@@ -8,12 +8,12 @@ themselves (`jitad.plain.iterations`) are ordinary Python that is rewritten as u
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadConvergenceError, JitadTypeError
+from jitad.errors import JitadConvergenceError, JitadError, JitadTypeError
 from jitad.operators.api import grad
 from jitad.plain import iterations
 from jitad.runtime import implicit as eager
@@ -22,6 +22,7 @@ from jitad.runtime.tagged import dtype_of
 from jitad.runtime.tags import asleep
 from jitad.structures import flatten, unflatten
 from jitad.tape.build import Leaf
+from jitad.tape.ir import Pos
 from jitad.trace import context, hooks
 from jitad.trace import implicit as recorded
 from jitad.trace.outside import Outside
@@ -212,23 +213,66 @@ class _State:
         equation: Callable[[Leaves], Function], tol: Any, most: int,
     ) -> Leaves:  # fmt: skip
         """What `how(start, tol, most, *given)` ends with: the solution of x = equation(held)(x)."""
-        failed = f"{self.name} did not converge"
-        remedy = "Start nearer, or give a larger tol or max_iterations."
         if isinstance(tol, (int, float)):  # no smaller than rounding lets an iteration reach
             tol = max(tol, 8.0 * max(float(np.finfo(dtype_of(leaf)).eps) for leaf in start))
-        trace = context.current()
+
+        def search() -> Any:
+            x, held, ok = hooks.call(how, list(map(untagged, start)), tol, most, *given)
+            return x, held, (ok,), ()
+
+        remedy = "Start nearer, or give a larger tol or max_iterations."
+        failures = [(JitadConvergenceError, f"{self.name} did not converge", remedy)]
+        return solution(search, equation, failures, tol, most, self.pos)[0]
+
+
+Failure = tuple[type[JitadError], str, str]
+
+
+def untagged(leaf: Any) -> Any:
+    """What an eager search starts from; a trace finds by itself what depends on nothing."""
+    return leaf if context.current() is not None else eager.plain(leaf)
+
+
+def constants(search: Callable[[], Leaves]) -> Leaves:
+    """What a search gives, as numbers that no derivative is taken by."""
+    if context.current() is not None:
+        return list(map(recorded.constant, search()))
+    with Outside(), asleep(), np.errstate(all="ignore"):
+        return list(map(eager.plain, search()))
+
+
+def demanded(oks: Sequence[Any], failures: Sequence[Failure], pos: Pos | None) -> None:
+    """The failure whose condition doesn't hold is raised, at the user's call."""
+    trace = context.current()
+    for ok, failure in zip(oks, failures, strict=True):
         if trace is not None:
-            x, held, ok = hooks.call(how, start, tol, most, *given)
-            trace.builder.pos = self.pos
-            recorded.demand(ok, failed, remedy)
-            return recorded.implicit(equation(list(map(recorded.constant, held))), x, tol, most)
-        with Outside():
-            with asleep(), np.errstate(all="ignore"):
-                x, held, ok = hooks.call(how, list(map(eager.plain, start)), tol, most, *given)
-                x, held = list(map(eager.plain, x)), list(map(eager.plain, held))
-            if not ok:
-                raise JitadConvergenceError(failed, caller(), remedy)
-            return eager.implicit(equation(held), x, tol, most)
+            trace.builder.pos = pos
+            recorded.demand(ok, *failure)
+        elif not ok:
+            kind, what, remedy = failure
+            raise kind(what, caller(), remedy)
+
+
+def solution(
+    search: Callable[[], Any], equation: Callable[[Leaves], Function],
+    failures: Sequence[Failure], tol: Any, most: int, pos: Pos | None,
+) -> tuple[Leaves, Any]:  # fmt: skip
+    """The solution of x = equation(held)(x) that a search finds, and what else the search tells.
+
+    `search()` gives x, what is held, for each failure whether it was avoided, and the rest; `tol`
+    and `most` are for the derivative.
+    """
+    if context.current() is not None:
+        x, held, oks, rest = search()
+        demanded(oks, failures, pos)
+        fulfilled = equation(list(map(recorded.constant, held)))
+        return recorded.implicit(fulfilled, x, tol, most), rest
+    with Outside():
+        with asleep(), np.errstate(all="ignore"):
+            x, held, oks, rest = search()
+            x, held = list(map(eager.plain, x)), list(map(eager.plain, held))
+        demanded(oks, failures, pos)
+        return eager.implicit(equation(held), x, tol, most), rest
 
 
 def _as(start: Any, found: Any) -> Any:

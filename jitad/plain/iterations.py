@@ -147,6 +147,10 @@ def solved(a: Any, b: Any) -> Any:
     return eliminated(a, x)[:, 0]
 
 
+def inverse_jacobian(g: Any, v: Any) -> Any:
+    return inverted(jacobian(g, v))
+
+
 def inverted(a: Any) -> Any:
     """The inverse of a matrix; inf or nan where it is singular."""
     n = len(a)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from jitad.errors import JitadConvergenceError, JitadTypeError, message
+from jitad.errors import JitadError, JitadTypeError, message
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Var
 from jitad.tape.types import Array
@@ -70,12 +70,12 @@ def constant(leaf: Any) -> Any:
     )
 
 
-def demand(ok: Any, what: str, remedy: str) -> None:
+def demand(ok: Any, kind: type[JitadError], what: str, remedy: str) -> None:
     """Raise at run time, where the trace stands, unless the traced `ok` holds."""
     trace = current()
     assert trace is not None
     b = trace.builder
+    if ok is True:
+        return
     text = message(what, b.pos, remedy)
-    b.emit("check", b.atom(ok), exception=JitadConvergenceError, message=text)
-
-
+    b.emit("check", b.atom(ok), exception=kind, message=text)

@@ -20,19 +20,16 @@ from jitad.values.registry import any_traced, call, call_plain, calling, is_trac
 
 _ROOT = "Use jitad.root(f, x0): its derivative is that of the solution."
 _LEAST = "Use jitad.argmin(f, x0): its derivative is that of the minimiser."
-_FIXED = "Use jitad.fixed_point(f, x0): its derivative is that of the solution."
 _INTEGRAL = "Use scipy.integrate.fixed_quad, or add up the function at nodes of your own."
 _STEPS = "Write the steps as a loop (Runge-Kutta, say): it is compiled, with its derivative."
 
 REMEDIES: dict[Any, str] = {
-    **dict.fromkeys((so.brentq, so.brenth, so.bisect, so.ridder, so.toms748, so.newton,
-                     so.root_scalar, so.fsolve, so.root, so.newton_krylov, so.broyden1,
+    **dict.fromkeys((so.fsolve, so.root, so.newton_krylov, so.broyden1,
                      so.broyden2, so.anderson), _ROOT),
     **dict.fromkeys((so.minimize, so.minimize_scalar, so.least_squares, so.curve_fit, so.leastsq,
                      so.fmin, so.fmin_bfgs, so.fmin_cg, so.fmin_l_bfgs_b, so.fminbound, so.brent,
                      so.golden, so.differential_evolution, so.basinhopping, so.dual_annealing,
                      so.shgo, so.brute), _LEAST),
-    so.fixed_point: _FIXED,
     **dict.fromkeys((si.quad, si.dblquad, si.tplquad, si.nquad, si.quad_vec), _INTEGRAL),
     **dict.fromkeys((si.solve_ivp, si.odeint, si.solve_bvp), _STEPS),
 }  # fmt: skip

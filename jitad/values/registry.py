@@ -35,8 +35,12 @@ waiting = {
     "scipy.sparse": "jitad.values.sparse_matrices",
     "scipy.interpolate": "jitad.values.tables",
     "scipy.ndimage": "jitad.values.images",
+<<<<<<< HEAD
     "scipy.optimize": "jitad.values.callers",
     "statistics": "jitad.values.samples",
+=======
+    "scipy.optimize": "jitad.solvers",
+>>>>>>> solve
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
 # functions that call functions they are given: the user's are handed over as their twins
@@ -91,7 +95,7 @@ def replaces(*originals: Any, plain: bool = True) -> Callable[[Callable[..., Any
     return enter
 
 
-def _naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+def naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """The function; arguments that the original takes and it does not are refused by name."""
     takes = inspect.signature(function)
 
@@ -123,7 +127,7 @@ def _binds(takes: inspect.Signature, args: Any, kwargs: Any, partial: bool = Fal
 
 def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     out_at, names = _place_of_out(original, function)
-    function = _naming(original, function)
+    function = naming(original, function)
 
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
@@ -189,7 +193,7 @@ def _shows(found: Any, args: Any) -> bool:
 
 
 def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    function = _naming(original, function)
+    function = naming(original, function)
 
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:

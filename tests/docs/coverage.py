@@ -19,6 +19,7 @@ import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
 import scipy.ndimage
+import scipy.optimize
 import scipy.signal
 import scipy.spatial.distance
 import scipy.special
@@ -34,7 +35,7 @@ MODULES: dict[str, ModuleType] = {
     "scipy.linalg": scipy.linalg, "scipy.special": scipy.special, "scipy.fft": scipy.fft,
     "scipy.integrate": scipy.integrate, "scipy.signal": scipy.signal,
     "scipy.interpolate": scipy.interpolate, "scipy.ndimage": scipy.ndimage,
-    "scipy.spatial.distance": scipy.spatial.distance,
+    "scipy.spatial.distance": scipy.spatial.distance, "scipy.optimize": scipy.optimize,
 }  # fmt: skip
 
 # Functions that take no array of numbers, or act on the world: nothing to differentiate.

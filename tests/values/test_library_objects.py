@@ -78,8 +78,6 @@ def test_a_frozen_distribution_that_is_exchanged() -> None:
 
 
 @pytest.mark.parametrize("f", [
-    lambda x: so.brentq(lambda t: t**3 - x[0], 0.0, 2.0),
-    lambda x: so.newton(lambda t: t**3 - x[0], 1.0),
     lambda x: so.root(lambda t: t**3 - x, np.ones(3)).x[0],
     lambda x: so.fsolve(lambda t: t**3 - x, np.ones(3))[0],
     lambda x: so.minimize(lambda t: np.sum((t - x) ** 2), np.zeros(3)).x[0],

@@ -1,0 +1,8 @@
+"""What stands in for the functions of SciPy that call the user's: `brentq`, `quad`, `solve_ivp`?
+
+Importing this enters them all: the solvers here, and those that are refused.
+"""
+
+from jitad.solvers import entered as entered
+from jitad.solvers import roots as roots
+from jitad.values import callers as callers
