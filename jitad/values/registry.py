@@ -35,12 +35,8 @@ waiting = {
     "scipy.sparse": "jitad.values.sparse_matrices",
     "scipy.interpolate": "jitad.values.tables",
     "scipy.ndimage": "jitad.values.images",
-<<<<<<< HEAD
-    "scipy.optimize": "jitad.values.callers",
     "statistics": "jitad.values.samples",
-=======
     "scipy.optimize": "jitad.solvers",
->>>>>>> solve
 }
 _replacements: dict[Any, Callable[..., Any]] = {}
 # functions that call functions they are given: the user's are handed over as their twins
