@@ -39,7 +39,7 @@ class AffineBuilder(Builder):
             return ins[0]
         if op == "attach_rule":  # likewise, see `sweeps.custom`
             return ins[: len(params["rule"].function.results)]
-        form = self._forms.result(op, ins) if op in SUMS else None
+        form = self._forms.result(op, ins) if op in SUMS and is_integer(ins[0]) else None
         if form is not None and len(form.terms) <= _MOST_TERMS and _fits(form):
             return self._sum(form)
         if op in _COMPARED and all(map(is_integer, ins)):

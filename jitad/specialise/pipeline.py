@@ -129,7 +129,8 @@ def stages(
             now = _Content(tape)
             if now != before:
                 verify(tape, name)
-            if run is simplify and now.ops == before.ops:  # or else more may fold
+            # Or else more may fold: what a loop carries, what is known of an array.
+            if run is simplify and (now.ops == before.ops or not now.many):
                 simple = now
         yield name, tape
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from jitad.specialise.affine import AffineBuilder
 from jitad.specialise.confine import confine
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
@@ -87,7 +88,7 @@ def _resolve_block(block: Block, library: Library) -> Block:
     """The block with every derivative operator in it, at any depth, expanded."""
     if not _has_operator(block):
         return block
-    b = Builder()
+    b = AffineBuilder()
     env = begin(b, block)
     new = b.blocks[0]
     new.results = _expand(b, block, env, library)
@@ -115,7 +116,7 @@ def _expanded_inside(block: Block, library: Library) -> Block:
     """An inner block with its operators expanded; it keeps its parameters."""
     if not _has_operator(block):
         return block
-    b = Builder()
+    b = AffineBuilder()
     b.blocks[0].params = block.params
     block_env: Env = {}
     results = _expand(b, block, block_env, library)
@@ -152,7 +153,7 @@ def _apply(b: Builder, e: Equation, env: Env, library: Library) -> None:
                 moved.append([k for k, _ in known])
                 given += [a for _, a in known]
             swept = jvp_block(plain, moved[0], library, *moved[1:])
-    swept = simplify_block(swept)
+    swept = remove_dead(swept)  # what is left folds while it is copied
     args = [*primals, *given]
     if _has_float32(swept):
         args = [_of_type(a, p) for a, p in zip(args, swept.params, strict=True)]

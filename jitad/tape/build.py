@@ -16,10 +16,27 @@ import numpy as np
 
 from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
+from jitad.primitives.table import Inferred
 from jitad.tape.fold import fold, simplify
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type
 from jitad.values.number import Number
+
+_of_numbers: dict[tuple[Any, ...], Inferred] = {}
+
+
+def _inferred(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Inferred:
+    """What a primitive gives; that of numbers depends on their types alone, and is kept."""
+    if params or not row.elementwise:
+        return row.infer(*ins, **params)
+    key = (row.name, *[a.type for a in ins])
+    known = _of_numbers.get(key)
+    if known is None:
+        known = row.infer(*ins)
+        if all(isinstance(a.type, Scalar) for a in ins):
+            _of_numbers[key] = known
+    return known
+
 
 _FAR = 200  # operations between an input and a value that must be known
 
@@ -157,7 +174,7 @@ class Builder:
                     if self._unshared and self._unshared.intersection(there):
                         continue
                     return there
-        outs = tuple([Var(t, shape) for t, shape in row.infer(*ins, **params)])
+        outs = tuple([Var(t, shape) for t, shape in _inferred(row, ins, params)])
         self.append(Equation(op, ins, outs, params, (), self.pos))
         for v in outs:  # extents that operands don't tell are read off
             if type(v.type) is Array:

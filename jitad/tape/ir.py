@@ -31,8 +31,6 @@ from typing import Any
 
 from jitad.tape.types import Array, Scalar, Type, type_of_constant
 
-_serial = itertools.count()
-
 STRUCTURED = ("for", "while", "if", "jvp", "vjp", "implicit")
 CALLS = ("call", "act", "spread")
 
@@ -56,7 +54,7 @@ class Var:
     type: Type
     shape: tuple[Atom, ...] = ()
     name: str = ""
-    serial: int = field(default_factory=lambda: next(_serial))
+    serial: int = field(default_factory=itertools.count().__next__)
 
     def __repr__(self) -> str:
         return f"{self.name or 'v'}.{self.serial}"

@@ -33,7 +33,8 @@ def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in order."""
     out: list[ast.AST] = []
     kind = type(node)
-    for name in _fields.get(kind) or _holding(kind):
+    names = _fields.get(kind)
+    for name in _holding(kind) if names is None else names:
         value = getattr(node, name, None)
         if type(value) is list:
             out += [v for v in value if v is not None]

@@ -1,6 +1,8 @@
 """Do the builder's peepholes keep values and types, and do they see what they are made for?"""
 
+import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import jitad.tape.build as build
+from jitad.primitives import TABLE
 from jitad.specialise.affine import AffineBuilder
 from jitad.tape.build import Builder
 from jitad.tape.interpret import interpret
@@ -372,3 +375,21 @@ def programs(draw):
 @given(programs())
 def test_random_updates(f):
     same(INPUTS, f, *XI)
+
+
+def test_types_of_numbers_depend_on_types_alone():
+    """What the builder keeps of an operation on numbers is so for all operands of the types."""
+    kinds, checked = (F, PY, SINGLE, LONG, INT, Scalar("b1"), Scalar("b1", py=True)), 0
+    for row in TABLE.values():
+        count = len(set(re.findall(r"\{(\d)\}", row.emit)))
+        if not row.elementwise or not 0 < count < 3:
+            continue
+        for types_ in itertools.product(kinds, repeat=count):
+            variables = [Var(t) for t in types_]
+            for value in (0, 1, 2, -1, 7):
+                literals = [Lit(value if t.py else np.array(value).astype(t.dtype)[()], t)
+                            for t in types_]  # fmt: skip
+                for ins in itertools.product(*zip(variables, literals, strict=True)):
+                    assert row.infer(*ins) == row.infer(*variables), row.name
+                    checked += 1
+    assert checked > 1000

@@ -154,6 +154,7 @@ class Direct(callwrapper.PyCallWrapper):
             fnty = ir.FunctionType(ir.IntType(1), [v.type for v in given])
             function = ir.Function(self.module, fnty, name)
             function.linkage = "internal"
+            leave_as_written(function)  # for `out=`: it takes some tests and a copy
             write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
         return self.builder.call(self.module.globals[name], given)
 
@@ -359,6 +360,12 @@ def _apart(function: Any, write: Callable[..., None]) -> None:
     function.linkage = "internal"
     function.attributes.add("noinline")
     write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+
+
+def leave_as_written(function: Any) -> None:
+    """Don't optimise a function that each kernel has, and whose own time doesn't matter."""
+    for attribute in ("noinline", "optnone"):
+        function.attributes.add(attribute)
 
 
 def is_plain(t: Any) -> bool:

@@ -16,7 +16,7 @@ from numba.cpython import numbers
 
 from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
-from jitad.emit.numba_private.entry import Direct, is_direct
+from jitad.emit.numba_private.entry import Direct, is_direct, leave_as_written
 from jitad.emit.numba_private.shortcut import Shortcut
 from jitad.emit.numba_private.unrolling import is_long
 
@@ -129,9 +129,7 @@ class Lower(lowering.Lower):
             wrapper(self.context, module, callee, self.fndesc, self.env, self.call_helper,
                     release_gil).build()  # fmt: skip
         if len(made) > 1:
-            slow = module.globals[self.fndesc.llvm_cpython_wrapper_name]
-            slow.attributes.add("noinline")
-            slow.attributes.add("optnone")
+            leave_as_written(module.globals[self.fndesc.llvm_cpython_wrapper_name])
         self.library.add_ir_module(module)
 
 
