@@ -42,6 +42,7 @@ _SEEING = frozenset((
     "attrgetter", "methodcaller",
 ))  # fmt: skip
 _IMPORTING = {opmap[name] for name in ("IMPORT_NAME", "LOAD_BUILD_CLASS")}
+_NUMBAS = "numba.core.registry.CPUDispatcher"
 _OPERATOR, _COMPILED = "jitad.operators.api.Derivative", "jitad.calls.compiled.Compiled"
 
 
@@ -112,7 +113,7 @@ class World:
         elif name == _COMPILED:
             self.told("compiled", repr(value.memory), value.threads)
             self.parts(value, "f")
-        elif name.startswith("numba.") and type(getattr(value, "py_func", None)) is FunctionType:
+        elif name == _NUMBAS:
             self.parts(value, "py_func")
         else:
             self.library(value)
@@ -301,11 +302,12 @@ def _constant(value: Any) -> str:
 
 def _is_librarys(value: Any) -> bool:
     """Is it a function or class of a library, and no object that somebody has made?"""
-    module = sys.modules.get(getattr(value, "__module__", None) or "")
-    if isinstance(value, (type, FunctionType)):
-        return module is not None and _is_library(module)
-    if isinstance(value, BuiltinFunctionType):
-        return value.__self__ is None or isinstance(value.__self__, ModuleType)
+    if isinstance(value, (type, FunctionType, BuiltinFunctionType)):
+        module = sys.modules.get(value.__module__ or "")
+        found: Any = module
+        for name in value.__qualname__.split("."):  # what closes over something has no such name
+            found = getattr(found, name, None)
+        return module is not None and found is value and _is_library(module)
     return implementation(value) is not None and "__self__" not in dir(value)
 
 

@@ -226,10 +226,25 @@ UNTOLD: dict[str, str] = {
                           "def f(x):\n    return x * x * two()\n",
     "a rule": "from jitad import custom_jvp\ng = custom_jvp(lambda x: 2.0 * x * x)\n"
               "g.defjvp(lambda p, t: (g(*p), 4.0 * p[0] * t[0]))\ndef f(x):\n    return g(x)\n",
+    "an operator's function": "import numpy as np\nfrom jitad import batch\n"
+                              "total = batch(np.sum, 0)\ndef f(x):\n"
+                              "    return 2.0 * x * total(np.ones((1, 1)) * x)[0]\n",
+    "a universal function": "from numba import vectorize\n@vectorize\n"
+                            "def two(x): return 2.0 * x\ndef f(x):\n    return two(x) * x\n",
     "an import": "def f(x):\n    import helpers\n    return x * x * helpers.TWO\n",
     "a cached function": "import functools\n@functools.cache\ndef two(): return 2.0\n"
                          "def f(x):\n    return x * x * two()\n",
 }  # fmt: skip
+
+
+def test_operators_over_functions_of_libraries(process: Process) -> None:
+    """Nothing of the user's tells them apart."""
+    text = "import numpy as np\nfrom jitad import hessian\nf = hessian(np.sum)\n"
+    x = np.array([2.0, 3.0])
+    for _ in range(2):
+        np.testing.assert_array_equal(jit(process.module(text).f)(x), np.zeros((2, 2)))
+        by_product = process.module(text.replace("np.sum", "np.prod")).f
+        np.testing.assert_array_equal(jit(by_product)(x), [[0.0, 1.0], [1.0, 0.0]])
 
 
 @pytest.mark.parametrize("what", UNTOLD)
