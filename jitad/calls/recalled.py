@@ -53,9 +53,8 @@ def name_of(
     function: Any, leaves: Sequence[Any], structure: Structure, options: tuple[Any, ...]
 ) -> str | None:
     """The name of the file for calls like this one; None where there can't be one."""
-    if not _is_usual(structure) or not all(
-        type(x) in _LEAVES or isinstance(x, np.number) for x in leaves
-    ):
+    plain = all(type(x) in _LEAVES or isinstance(x, np.number) for x in leaves)
+    if cachefiles.folder() is None or not plain or not _is_usual(structure):
         return None
     ones = [tuple(n == 1 for n in x.shape) if isinstance(x, np.ndarray) else () for x in leaves]
     words = [native.surroundings(), _engine(), repr(structure), repr(list(map(key_of, leaves)))]
