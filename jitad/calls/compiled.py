@@ -11,17 +11,15 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import types as numba_types
 
-from jitad.calls import outputs
+from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
 from jitad.calls.fallback import Unknown, is_allowed, warn
-from jitad.calls.kept import kernel_of
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import (
@@ -32,11 +30,10 @@ from jitad.calls.native_entries import (
     with_value,
 )
 from jitad.calls.shortcuts import shortcut
+from jitad.calls.specialisation import Specialisation, kernel_for
 from jitad.calls.threads import asked
 from jitad.emit import capi, native
 from jitad.emit.callable import register
-from jitad.emit.calls import Entangled
-from jitad.emit.kernel import Kernel
 from jitad.emit.undisturbed import undisturbed
 from jitad.errors import (
     GuardMiss,
@@ -50,14 +47,13 @@ from jitad.errors import (
 from jitad.primitives.schedules import Snapshots
 from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
-from jitad.tape.ir import Tape
 from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
 from jitad.trace.floatlists import LONG, packed
 from jitad.trace.observe import Decisions
 from jitad.trace.opaque import learning
 from jitad.trace.paths import Path
-from jitad.trace.trace import Traced, trace
+from jitad.trace.trace import trace
 from jitad.values.registry import any_traced
 
 _MISSED = object()
@@ -67,18 +63,6 @@ _MOST_LEAVES = 1000  # of arguments for which an entry is written out
 
 
 NumbaType = numba_types.Type
-
-
-@dataclass(frozen=True)
-class Specialisation:
-    """One kernel, and what it takes to call it."""
-
-    traced: Traced
-    kernel: Kernel
-    why: str
-    from_types: bool = False  # traced without knowing which extents are 1: taken to be none
-    threads: int | None = None  # None: one thread
-    exact: bool = False  # for certain extents only
 
 
 @register
@@ -147,6 +131,7 @@ class Compiled:
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
         self._exact: dict[Specialisation, list[Specialisation]] = {}  # where that isn't enough
+        self._recalled: set[Any] = set()  # traces of other processes that were found
         self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
         self._native: dict[Any, Any] = {}
         self._entries: dict[Any, Callable[..., Any]] = {}
@@ -236,12 +221,16 @@ class Compiled:
             )
             args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
             unknown = self._unknown.get(key)
-            path = None
+            name = path = None
+            if unknown is None and not self._dynamic:
+                options = repr(self.memory), self.threads
+                name = recalled.name_of(self.f, leaves, structure, options)
+            again = name is not None and self._recall(name, tried, args, kwargs, why)
             if unknown is not None:
                 path, why = unknown.next_path(), "the path of an earlier call"
             s = None
             try:
-                if unknown is None or path is not None:
+                if not again and (unknown is None or path is not None):
                     s = self._specialise(args_, kwargs_, why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
@@ -258,6 +247,8 @@ class Compiled:
                 unknown.found(reason, path)
             if s is not None:
                 tried.append(s)
+                if name is not None:
+                    recalled.keep(name, s.traced, s.kernel, s.threads, self.f, args, kwargs)
                 # here, where no other thread's trace has its own values in what is read
                 values = [] if unknown is not None else s.traced.arguments(self.f, args, kwargs)
         if s is not None:
@@ -270,8 +261,24 @@ class Compiled:
                 if not s.traced.missed(self.f, args, kwargs):
                     raise
             return self._slow(*args, **kwargs)
+        if again:
+            out = self._known(tried[-1:], args, kwargs, ones)
+            return self._slow(*args, **kwargs) if out is _MISSED else out
         assert unknown is not None
         return unknown.run(self.f, args, kwargs)
+
+    def _recall(
+        self, name: str, tried: list[Specialisation], args: Any, kwargs: Any, why: str
+    ) -> bool:
+        """Was the trace found that another process has made?"""
+        found = recalled.found(name, self._recalled, self.f, args, kwargs)
+        if found is not None:
+            s = Specialisation(
+                found.traced, found.kernel, why, threads=found.threads, kept=found.tape
+            )
+            tried.append(s)
+            self._all.append(s)
+        return found is not None
 
     def _known(
         self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool
@@ -380,7 +387,7 @@ class Compiled:
             # for native callers there is no first call to learn from
             if not from_types and not self._seen.issuperset(traced.guessed):
                 raise Guessed(traced.guessed)
-            made, threads = _kernel(traced.tape, self.threads)
+            made, threads = kernel_for(traced.tape, self.threads)
             s = Specialisation(traced, made, why, from_types, threads, exact)
         self._all.append(s)
         return s
@@ -439,7 +446,7 @@ class Compiled:
         lines = []
         for k, s in enumerate(self._all, 1):
             lines.append(f"kernel {k}: {s.why}")
-            tape, source = s.traced.tape, s.kernel.source
+            tape, source = s.tape, s.kernel.source
             widths = native.vector_widths(s.kernel.dispatcher)
             plain = specialise(tape, threads=s.threads)
             lines += [f"  {line}" for line in describe(tape, plain, source, widths)]
@@ -458,7 +465,7 @@ class Compiled:
         "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
         them the names of the passes (`jitad.specialise.pipeline`).
         """
-        traced = self._latest().traced.tape
+        traced = self._latest().tape
         if stage == "traced":
             return show(traced)
         names, tape = [], traced
@@ -476,14 +483,6 @@ class Compiled:
         if not self._all:
             raise JitadError(f"{self.__name__} was not compiled yet", None, "Call it first.")
         return self._all[-1]
-
-
-def _kernel(tape: Tape, threads: int | None) -> tuple[Kernel, int | None]:
-    """The kernel, and on how many threads; one can do what several would do to one another."""
-    try:
-        return kernel_of(tape, threads), threads
-    except Entangled:
-        return kernel_of(tape), None
 
 
 def _is_int(value: Any) -> bool:

@@ -54,7 +54,7 @@ def kernel_of(tape: Tape, threads: int | None = None) -> Kernel:
 @cache
 def _engine() -> str:
     """The content of the code between a tape and its kernel, but what `surroundings` covers."""
-    return digest(*_PACKAGES).hex()
+    return digest(*_PACKAGES)
 
 
 def content(tape: Tape) -> str | None:

@@ -154,7 +154,7 @@ def vector_widths(dispatcher: Any) -> dict[int, int]:
 @cache
 def surroundings() -> str:
     """Everything beside the source that the machine code depends on."""
-    parts = [digest(*_MADE_FROM).hex(), sys.version, numba.__version__, numba_private.LLVMLITE]
+    parts = [digest(*_MADE_FROM), sys.version, numba.__version__, numba_private.LLVMLITE]
     parts += [np.__version__]
     parts += [*numba_private.host(), *numba_private.settings(), str(libm.HAS_LIBMVEC)]
     if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):

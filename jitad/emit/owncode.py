@@ -10,6 +10,7 @@ import hashlib
 import importlib.resources
 import os
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources.abc import Traversable
 
 
@@ -25,31 +26,35 @@ def code(*packages: str) -> Iterator[Traversable]:
 def packages() -> tuple[str, ...]:
     """All packages of jitad's own."""
     root = importlib.resources.files("jitad")
-    found, todo = [], [""]
+    found, todo = [], [("", root)]
     while todo:
-        package = todo.pop()
-        inside = {f.name: f for f in (root / package).iterdir()}
+        package, folder = todo.pop()
+        inside = {f.name: f for f in folder.iterdir()}
         if "__init__.py" in inside:
             found.append(package)
-            todo += [f"{package}/{name}".lstrip("/") for name, f in inside.items() if f.is_dir()]
+            todo += [(f"{package}/{name}".lstrip("/"), f) for name, f in inside.items()
+                     if "." not in name and f.is_dir()]  # fmt: skip
     return tuple(sorted(found))
 
 
-def digest(*packages: str) -> bytes:
+def digest(*packages: str) -> str:
     """The content of all modules of these packages, and what they are called."""
+    return hashlib.sha256("".join(map(_of_one, packages)).encode()).hexdigest()
+
+
+@cache
+def _of_one(package: str) -> str:
     found = hashlib.sha256()
-    root = importlib.resources.files("jitad")
-    for package in packages:
-        folder = str(root / package)
-        if os.path.isdir(folder):
-            names = sorted(n for n in os.listdir(folder) if n.endswith(".py"))
-            files = ((n, _read(os.path.join(folder, n))) for n in names)
-        else:  # in an archive
-            files = ((f.name, f.read_bytes()) for f in code(package))
-        for name, content in files:
-            found.update(f"{package}/{name} {len(content)}\n".encode())
-            found.update(content)
-    return found.digest()
+    folder = str(importlib.resources.files("jitad") / package)
+    if os.path.isdir(folder):
+        names = sorted(n for n in os.listdir(folder) if n.endswith(".py"))
+        files = ((n, _read(os.path.join(folder, n))) for n in names)
+    else:  # in an archive
+        files = ((f.name, f.read_bytes()) for f in code(package))
+    for name, content in files:
+        found.update(f"{package}/{name} {len(content)}\n".encode())
+        found.update(content)
+    return found.hexdigest()
 
 
 def _read(path: str) -> bytes:

@@ -262,6 +262,7 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
         twin = rewrite(f)
     if trace is None:
         return twin(*map(met, args), **{k: met(v) for k, v in kwargs.items()})
+    trace.ran[id(f)] = f
     captures = trace.captures
     if twin is not f and captures.path_of(f) is None:
         captures.register(f, Path(Root(f)))  # a method, say: its module's globals may change

@@ -112,6 +112,7 @@ class Trace:
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
+        self.ran: dict[int, Any] = {}  # the functions that were called, by their ids
         self.filters = warnings.filters  # a `with catch_warnings` makes another list of them
         self.memory: Memory | None = None  # for the records of loops
         self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in

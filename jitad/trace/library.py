@@ -50,6 +50,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         called = _calls(f)
         given = {k: callback(v, called) for k, v in kwargs.items()}
         return adopt(_run(f, f, tuple(callback(a, called) for a in args), given))
+    trace.ran[id(f)] = f
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
     if randomness.makes(f):

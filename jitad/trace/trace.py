@@ -128,6 +128,7 @@ class Traced:
     guessed: dict[Any, str]  # opaque functions that are taken to give a float
     relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
     rooms: tuple[Room, ...] = ()  # of the lists that grow
+    ran: tuple[Any, ...] = ()  # the functions that were called, the user's and of libraries
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
         """The values of all parameters, in order."""
@@ -252,7 +253,7 @@ def _trace(
         tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
         running.guessed,
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
-        tuple(room for _, room in running.rooms.values()),
+        tuple(room for _, room in running.rooms.values()), tuple(running.ran.values()),
     )  # fmt: skip
 
 
