@@ -66,8 +66,11 @@ def describe(s: Snapshot) -> str:
         case Per():
             return "nothing"
         case Obj(v) | Rec(v):
-            text = repr(v)
-            return text if len(text) < 40 else f"a {type(v).__name__}"
+            try:
+                text = repr(v)
+            except Exception:  # of an object whose attributes are undone
+                text = ""
+            return text if 0 < len(text) < 40 else f"a {type(v).__name__}"
 
 
 def axes(n: int) -> str:
