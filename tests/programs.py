@@ -31,6 +31,7 @@ from tests.users import (
     sequences,
     statistics,
     tutorials,
+    ventures,
 )
 from tests.users import (
     numerics as textbook,
@@ -45,7 +46,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
           modelled, mixed, collected, routines, everyday, projects, machines, courses,
-          arrayed)  # fmt: skip
+          arrayed, ventures)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -16,6 +16,7 @@ from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.polynomial._polybase import ABCPolyBase
 
 from jitad import closures
 from jitad.closures import is_function
@@ -148,9 +149,9 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     if isinstance(value, BaseException):
         inside = (*value.args, *vars(value).values())
         return None if all(map(_is_plain, inside)) else ("args", *vars(value))
-    if value is None or isinstance(value, _OPAQUE) or (callable(value) and not _calls(value)):
+    if value is None or isinstance(value, _OPAQUE) or type(value).__module__ == "builtins":
         return None
-    if type(value).__module__ == "builtins":
+    if callable(value) and not _is_users(type(value)):
         return None
     slots = () if is_library_thing(type(value)) else tuple(_slots(value))
     if not slots and not hasattr(value, "__dict__"):
@@ -158,11 +159,11 @@ def _keys(value: Any) -> tuple[Any, ...] | None:
     return (*getattr(value, "__dict__", ()), *slots)
 
 
-def _calls(value: Any) -> bool:
-    """Is it an object like others of the user's, which has a method `__call__` as well?"""
-    kind = type(value)
-    ours = kind.__module__.partition(".")[0] == "jitad"
-    return isinstance(kind.__call__, FunctionType) and not ours and not is_library_thing(kind)
+def _is_users(kind: type) -> bool:
+    """Of a class whose objects can be called: is one of them a thing like any other?"""
+    if not isinstance(kind.__call__, FunctionType) or kind.__module__.startswith("jitad."):
+        return False
+    return issubclass(kind, ABCPolyBase) or not is_library_thing(kind)
 
 
 def _slots(value: Any) -> Iterator[str]:

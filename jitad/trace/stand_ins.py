@@ -16,12 +16,16 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.polynomial._polybase import ABCPolyBase
+
 from jitad.errors import JitadTypeError
-from jitad.plain import as_written
+from jitad.plain import as_written, polynomials
 from jitad.plain.exit_stack import ExitStack
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
-from jitad.trace.calls import HERE, WHILE_TRACING, call, special
+from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
+from jitad.trace.calls import _function as rewritten
 from jitad.trace.context import current
 from jitad.trace.generators import written
 from jitad.trace.hooking import Site
@@ -35,9 +39,11 @@ from jitad.trace.texts import converted
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import is_held, made
 from jitad.values.kind import fail
+from jitad.values.number import Number
 from jitad.values.registry import any_traced
 
 _ADD, _MULT, _POW = (getattr(hooks, name) for name in ("Add", "Mult", "Pow"))
@@ -145,6 +151,28 @@ WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
 WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
 WHILE_TRACING[id] = _id
 WHILE_TRACING[contextlib.ExitStack] = lambda: call(ExitStack)
+
+
+def _of_polynomials(by: Callable[..., Any]) -> Callable[..., Any]:
+    def written_out(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
+        if trace is None or not _is_coefficients(args[1]):
+            return rewritten(trace, f, args, kwargs)
+        return run(by, *args)
+
+    return written_out
+
+
+def _is_coefficients(other: Any) -> bool:
+    kinds = (int, float, complex, list, tuple, np.ndarray, np.generic, ABCPolyBase)
+    return isinstance(other, (*kinds, ArrayHandle, Complex, Number))
+
+
+for _name, _by in {
+    "__add__": polynomials.added, "__radd__": polynomials.added_to,
+    "__sub__": polynomials.subtracted, "__rsub__": polynomials.subtracted_from,
+    "__mul__": polynomials.multiplied, "__rmul__": polynomials.multiplied_by,
+}.items():  # fmt: skip
+    WRITTEN_OUT[getattr(ABCPolyBase, _name).__code__] = _of_polynomials(_by)
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[itertools.groupby] = _groupby
 WHILE_TRACING[itertools.tee] = _tee

@@ -22,14 +22,15 @@ from numpy.polynomial import (
     polyutils,
 )
 
-from jitad.errors import JitadValueError
+from jitad.errors import JitadError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, common_shape, elementwise, stretch
 from jitad.values.extents import Int
-from jitad.values.kind import require, type_of
+from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
+from jitad.values.number import Number, bind
 from jitad.values.reductions import part
 from jitad.values.registry import call, is_complex, replaces
 from jitad.values.shaping import handle, reshape
@@ -106,7 +107,26 @@ def trimseq(seq: Any) -> Any:
     if len(seq):
         last = seq[-1]
         there = call(np.not_equal, last, 0) if is_complex(last) else elementwise("ne", last, 0.0)
-        require(there, JitadValueError, "the coefficient of the highest power is zero, and NumPy "
+        require(there, JitadError, "the coefficient of the highest power is zero, and NumPy "
                 "would cut it off: how many there are depends on the values",
                 "Cut it off before.")  # fmt: skip
     return seq
+
+
+@replaces(polyutils.as_series)
+def as_series(alist: Any, trim: bool = True) -> list[Any]:
+    """Copies of one type, none of them empty.
+
+    What is refused of them raises what nothing catches: the operators of polynomials answer any
+    exception by NotImplemented.
+    """
+    arrays = [call(np.atleast_1d, a) for a in alist]
+    for a in arrays:
+        if a.ndim != 1:
+            raise fail(JitadValueError, "Coefficient array is not 1-d")
+        if not extents.at_least(a.shape[0], 1):
+            n = a.shape[0]
+            require(bind("gt", n, 0) if isinstance(n, Number) else False, JitadError,
+                    "Coefficient array is empty")  # fmt: skip
+    dtype = common_type(*arrays)
+    return [call(np.array, trimseq(a) if trim else a, dtype=dtype) for a in arrays]

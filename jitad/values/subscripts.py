@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadValueError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
@@ -17,7 +17,7 @@ from jitad.values.broadcast import as_operand, shape_of
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.reductions import axes_of
-from jitad.values.registry import any_traced, call, replaces, unsupported
+from jitad.values.registry import any_traced, call, replaces
 from jitad.values.shaping import broadcast_to, concatenate, handle, moveaxis
 from jitad.values.views import Shown
 
@@ -196,7 +196,8 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 @replaces(np.nditer)
 def nditer(*_: Any, **__: Any) -> Any:
-    raise unsupported(np.nditer)
+    raise fail(JitadTypeError, "np.nditer goes by where the elements lie in memory, which is not "
+               "known here", "Loop over a.flat, or over np.ndenumerate(a).")  # fmt: skip
 
 
 @replaces(np.tril_indices_from)

@@ -43,6 +43,20 @@ add("scipy.signal.lfilter", lambda a, x: ss.lfilter([1.0, 0.5], 1.0 + a[:3] ** 2
 add("scipy.signal.lfilter", lambda x, z: ss.lfilter([1.0, 0.5], [1.0, -0.4], x, zi=z[:1]), V, W,
     narrow=False)
 
+TALL = np.cumsum(np.sin(np.arange(24.0)).reshape(12, 2), axis=0)
+add("scipy.signal.filtfilt", lambda a, x: (
+    ss.filtfilt([0.3, 0.4], a[:2] + [1.0, -0.7], x, axis=0),
+    ss.filtfilt([0.3, 0.4, 0.1], 2.0, x.T, padtype="even", padlen=4)), V, TALL, narrow=False)
+add("scipy.signal.filtfilt", lambda x: ss.filtfilt([0.3], [1.0, -0.5], x, 0, "constant"), TALL,
+    native=True, narrow=False)
+add("scipy.signal.lfilter_zi", lambda a, b: ss.lfilter_zi(b[:3], a[:3] + 1.0), V, W, narrow=False)
+add("scipy.signal.sosfilt", lambda x: ss.sosfilt([[0.2, 0.3, 0.1, 1.0, -0.4, 0.1]] * 2, x), M,
+    narrow=False)  # fmt: skip
+add("scipy.signal.hilbert", lambda x: (np.abs(ss.hilbert(x)), np.imag(ss.hilbert(x, 9, 0))), M,
+    narrow=False)  # fmt: skip
+add("scipy.signal.detrend", lambda x: (ss.detrend(x), ss.detrend(x, 0, "constant")), M,
+    narrow=False)  # fmt: skip
+
 WIDE = np.stack([Z, Z[::-1] ** 2])
 for name in """fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn
                fftshift ifftshift""".split():  # fmt: skip

@@ -183,3 +183,17 @@ def test_distributions_compute_in_double_precision() -> None:
     for found in (jvp(st.norm.logpdf, (x,), (x,))[0], jit(st.norm.logpdf)(x)):
         assert found.dtype == np.float64
         np.testing.assert_allclose(found, st.norm.logpdf(x), rtol=1e-12)
+
+
+def test_operators_of_polynomials_of_any_length():
+    def f(c):
+        p = np.polynomial.Polynomial(c)
+        return ((p * p - 2.0 * p + p.deriv()) + 1.0 - (0.5 - p))(2.0)
+
+    compiled = jit_grad(f)
+    for c in (np.array([0.1, 0.5, 0.9]), np.array([0.3, 0.7]), np.array([1.0, 2.0, 3.0, 4.0])):
+        p, powers = np.polynomial.Polynomial(c)(2.0), 2.0 ** np.arange(len(c))
+        slopes = np.arange(len(c)) * 2.0 ** (np.arange(len(c)) - 1.0)
+        expected = (2.0 * p - 1.0) * powers + slopes
+        np.testing.assert_allclose(compiled(c), expected, rtol=1e-12)
+        np.testing.assert_allclose(grad(f)(c), expected, rtol=1e-12)
