@@ -39,6 +39,8 @@ class Written:
     counters: tuple[str, ...]
     touched: list[Touch] = field(default_factory=list)
     totals: set[str] = field(default_factory=set)  # names that are known when it has ended
+    rows: list[Touch] = field(default_factory=list)  # totals of which a row is known when it ended
+    known: bool = True  # is all that it reads and writes in `touched` and `rows`?
     heads: list[int] = field(default_factory=list)  # the lines that its loops begin with
     tail: list[str] = field(default_factory=list)  # lines that follow its inner loops
     end: int = 0
@@ -60,7 +62,7 @@ class Written:
         """May the next nest on this page, of these lines and values, become a part of this one?"""
         if extents != self.extents or any(not self.precedes(page, t) for t in texts):
             return False
-        shared = [(x, y) for x in self.touched for y in touched if _meet(x, y)]
+        shared = [(x, y) for x in self.touched for y in touched if meet(x, y)]
         return bool(shared) and all(
             x.name == y.name and (x.at == y.at or apart(x.at, y.at))
             for x, y in shared
@@ -113,5 +115,6 @@ class Written:
         self.end = len(page.lines)
 
 
-def _meet(x: Touch, y: Touch) -> bool:
+def meet(x: Touch, y: Touch) -> bool:
+    """May both be the same memory?"""
     return x.name == y.name or not origins(x.roots).isdisjoint(origins(y.roots))

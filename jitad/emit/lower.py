@@ -14,6 +14,7 @@ from jitad.emit import callbacks, calls, demand, library, nests, picking, stacks
 from jitad.emit.access import Access, compose, element, identity, of_axis, of_expr, plus
 from jitad.emit.arithmetic import compute, functions
 from jitad.emit.buffers import Root, disjoint, origins
+from jitad.emit.by_rows import by_rows
 from jitad.emit.contract import contract
 from jitad.emit.control import for_, if_, while_
 from jitad.emit.hints import hints_of
@@ -86,6 +87,7 @@ def _function(
     values = ", ".join(r.text for r in results)
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     contract(s.page.lines, s.nests)
+    by_rows(s.nests)
     used = set(_NAME.findall(_NO_CODE.sub("", text := s.page.text())))
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if not recursive and s.room in used:

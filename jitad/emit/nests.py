@@ -165,18 +165,20 @@ def write(
 def whole_nest(
     s: Scope, extents: Extents, inside: Inside, touched: list[Touch] | None,
     totals: Iterable[str] = (), last: Mapping[int, list[str]] = MappingProxyType({}),
+    rows: Iterable[Touch] = (), alone: bool = False,
 ) -> Iterator[None]:  # fmt: skip
-    """A nest with all that it computes, in loops of its own or in those right before it.
+    """A nest with all that it computes, in loops of its own or, unless `alone`, in those right
+    before it.
 
     `touched` is all memory that it reads and writes (None: not known), `totals` the names of what
-    it sums up, `last` lines after inner loops, by depth.
+    it sums up, by `rows` or as a whole, `last` lines after inner loops, by depth.
     """
     page = s.page
     extents = s.same(extents)
     names = tuple(x.text for x in extents)
     first = inside.lines.get(0, [])
     texts = [inside.value.text, *(line for ls in inside.lines.values() for line in ls)]
-    nest = s.last_nest
+    nest = None if alone else s.last_nest
     if nest is not None and touched is not None and nest.takes(page, names, touched, texts):
         nest.put_before(first)
     else:
@@ -184,11 +186,13 @@ def whole_nest(
             page.write(line)
         nest = Written.open(page, names, s.counters(len(extents)))
         s.nests.append(nest)
-        s.last_nest = nest if touched is not None and names else None
+        s.last_nest = nest if touched is not None and names and not alone else None
     with nest.body(inside.lines, last):
         yield
     nest.touched += touched or ()
     nest.totals.update(totals)
+    nest.rows += rows
+    nest.known &= touched is not None
 
 
 def _reads(s: Scope, inside: Inside) -> list[Touch]:
@@ -332,25 +336,27 @@ def reduce(s: Scope, e: Equation) -> None:
     if e.op == "sum" and of != into and of[0] in "biu":  # NumPy adds up what is wide enough
         value = cast(value, into)
     n = len(kept)
-    order_free = e.op == "sum"  # LLVM puts these into lanes together with anything else
-    touched = _reads(s, inside) if order_free else None
+    alone = e.op != "sum"  # LLVM puts sums into lanes together with anything else
+    touched = _reads(s, inside)
     if kept == list(range(n)):  # the inner loops reduce, to a scalar
         total = s.names.new("", "s") if n else s.new_name(v)
         inside.lines.setdefault(n, []).append(f"{total} = {start.text}")
         ends: dict[int, list[str]] = {}
+        rows: list[Touch] = []
         if n:
             outer = tuple(extents[:n])
             name = s.new_array(v, outer)
             ends[n] = [f"{name}[{', '.join(counters[:n])}] = {total}"]
+            rows = [Touch(name, s.buffers.roots[v], s.resolved(s.access[v].map), write=True)]
         else:
             name = total
             s.exprs[v] = Expr(name)
-        with whole_nest(s, extents, inside, touched, (name, total), ends):
+        with whole_nest(s, extents, inside, touched, (name, total), ends, rows, alone):
             s.page.write(f"{total} = {_joined(s, e, total, value)}")
         return
     name = s.cleared(v, tuple(extents[k] for k in kept), start)
     place = f"{name}[{', '.join(counters[k] for k in kept)}]"
-    with whole_nest(s, extents, inside, touched, (name,)):
+    with whole_nest(s, extents, inside, touched, (name,), alone=alone):
         s.page.write(f"{place} = {_joined(s, e, place, value)}")
 
 

@@ -6,8 +6,9 @@ point in each coordinate ("structure of arrays"); a person who writes for speed 
 
 An array is turned together with all that it shares storage with: versions, carried values,
 records.  What loops over them do is counted, inner loops weighing most.  Arrays that the tape makes
-itself are turned at no cost, a parameter by a copy: where that pays, and where the tape goes over
-an array of its extents anyway, so that no function does more work than its data ask for.
+itself are turned at no cost, but what is returned is turned back by a copy, and a parameter is
+turned by one: where that pays, and where the tape goes over an array of its extents anyway, so that
+no function does more work than its data ask for.
 A turned array is an ordinary array with its axes in another order.  Operations on elements and
 elementwise ones are rewritten; all others see it through a `transpose`, which is only a view.
 """
@@ -37,6 +38,8 @@ def lay_out(tape: Tape, copying: bool = True) -> Tape:
     """The tape with such arrays turned (in place); parameters too, if they may be copied."""
     copies = _copies(tape.body) if copying else {}
     groups = _Groups(tape.body, copies, stay=not copying)
+    if copying:
+        groups.give(tape.body.results)
     _Votes(groups).visit(tape.body, None, 0, set())
     turned = groups.turned()
     if turned:
@@ -73,7 +76,7 @@ class _Group:
     ndim: int
     members: list[Var] = field(default_factory=list)
     votes: dict[int, int] = field(default_factory=dict)  # how often loops move along an axis
-    copies: int = 0  # parameters among the members
+    copies: int = 0  # parameters among the members, and results: they are turned back
     fixed: bool = False
 
     def vote(self, axis: int, loops: int) -> None:
@@ -110,6 +113,12 @@ class _Groups:
         if a not in self._of:
             self._of[a] = _Group(_ndim(a), [a], copies=int(a in self._copies))
         return self._of[a]
+
+    def give(self, results: Iterable[Atom]) -> None:
+        """What the caller gets lies as it expects."""
+        for a in results:
+            if (g := self.of(a)) is not None:
+                g.copies += 1
 
     def turned(self) -> dict[Var, Perm]:
         perms = {g: g.perm() for g in set(self._of.values())}

@@ -24,7 +24,7 @@ from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
 from jitad.specialise.once import once
-from jitad.specialise.overwrite import bare, privatise
+from jitad.specialise.overwrite import bare, privatise, stores
 from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
@@ -88,13 +88,15 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("remake", remake),
     ("products again", products),
     ("together", together),
+    ("stores", stores),
     ("bare", bare),
 )
 
 # What these look for are loops and arrays.
 _OF_MANY = frozenset((masks, families, turn, scalarise, privatise, reshapes, products, narrow,
                       shifts, quotients, ascend, once, abreast, delay, assign, gather, sink,
-                      mirrors, lay_out, in_slabs, braid, remake, together, bare))  # fmt: skip
+                      mirrors, lay_out, in_slabs, braid, remake, together, stores,
+                      bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 

@@ -107,9 +107,10 @@ def returned_with_three_axes(x: Any) -> Any:
         for c in range(3):
             y[i, 0, c] = x[i, c]
             y[i, 1, c] = x[i, 2 - c] * x[i, c]
-    for i in range(1, len(x)):
-        for k in range(i):
-            y[k, 0, 0] += y[k, 1, 1] * y[k, 0, 1] / y[k, 1, 2]
+    for _ in range(len(x)):
+        for i in range(1, len(x)):
+            for k in range(i):
+                y[k, 0, 0] += 0.1 * y[k, 1, 1] * y[k, 0, 1] / y[k, 1, 2]
     return y
 
 
@@ -208,14 +209,26 @@ def test_rows_are_left_as_they_are() -> None:
 def test_a_result_is_in_the_order_of_its_axes() -> None:
     def f(x: Any) -> Any:
         y = x.copy()
-        for i in range(1, len(y)):
-            y[i, 0] += y[i - 1, 1] * y[i - 1, 2]
+        for _ in range(len(y)):
+            for i in range(1, len(y)):
+                y[i, 0] += 0.1 * y[i - 1, 1] * y[i - 1, 2]
         return y
 
     assert turned(f)
     out = jit(f)(X)
     assert out.flags.c_contiguous
     assert np.allclose(out, f(X), rtol=1e-15)
+
+
+def test_a_result_that_is_gone_through_once_is_not_turned_only_to_be_turned_back() -> None:
+    def f(x: Any) -> Any:
+        return np.sum(np.sin(x[:, 0]) * x[:, 1] * x[:, 2])
+
+    gradient = jit_grad(f)
+    a, b, c = X.T
+    expected = np.stack([np.cos(a) * b * c, np.sin(a) * c, np.sin(a) * b], axis=1)
+    assert np.allclose(gradient(X), expected, rtol=1e-13)
+    assert len(re.findall(r"^ +for ", gradient.source, re.MULTILINE)) == 1
 
 
 def test_an_array_made_anew_is_recorded_as_a_whole() -> None:
