@@ -48,11 +48,11 @@ def _bent(x, p):
 
 
 def _bowl(x, p):
-    return np.sum(np.cosh(x - p)) + 0.5 * x[0] * x[1]
+    return np.sum((x - p * p) ** 2)
 
 
 def _off(x, p):
-    return np.array([x[0] - p[0], x[1] * p[1] - 1.0, x[0] * x[1]])
+    return np.array([x[0] - p[0] * p[1], x[1] - p[1] ** 2])
 
 
 add("scipy.optimize.fsolve", lambda p: so.fsolve(_bent, np.ones(2), (p,), xtol=1e-13), r(2),
@@ -63,7 +63,7 @@ for f in (so.broyden1, so.broyden2, so.anderson, so.newton_krylov):
     add(f"scipy.optimize.{f.__name__}", lambda p, f=f: f(
         lambda x: _bent(x, p), np.array([0.3, 0.3]), f_tol=1e-12), r(2), narrow=False)  # fmt: skip
 add("scipy.optimize.minimize", lambda p: so.minimize(
-    _bowl, np.zeros(2), (p,), jac=lambda x, p: np.sinh(x - p) + 0.5 * x[::-1], tol=1e-13,
+    _bowl, np.zeros(2), (p,), jac=lambda x, p: 2.0 * (x - p * p), tol=1e-13,
     method="BFGS").x, r(2), narrow=False)  # fmt: skip
 add("scipy.optimize.least_squares", lambda p: so.least_squares(
     _off, np.ones(2), args=(p,), xtol=1e-15, ftol=1e-15, gtol=1e-15).x, r(2), narrow=False,
