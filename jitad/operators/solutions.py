@@ -108,7 +108,14 @@ def root(
     >>> round(cube_root(8.0), 12), round(jit_grad(cube_root)(8.0), 12)
     (2.0, 0.083333333333)
     """
-    state = _State("root", x0)
+    return root_of("root", g, x0, *args, tol=tol, max_iterations=max_iterations)
+
+
+def root_of(
+    name: str, g: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 100
+) -> Any:
+    """What `root` gives; errors have another name."""
+    state = _State(name, x0)
 
     def residual(v: Any) -> Any:
         return _vector(flatten(hooks.call(g, state.from_vector(v), *args))[0])
@@ -153,7 +160,14 @@ def argmin(
     >>> round(validation(1.0, a, b), 9), round(jit_grad(validation)(1.0, a, b), 9)
     (1.25, -1.25)
     """
-    state = _State("argmin", x0)
+    return argmin_of("argmin", f, x0, *args, tol=tol, max_iterations=max_iterations)
+
+
+def argmin_of(
+    name: str, f: Function, x0: Any, *args: Any, tol: float = 1e-10, max_iterations: int = 200
+) -> Any:
+    """What `argmin` gives; errors have another name."""
+    state = _State(name, x0)
 
     def value(v: Any) -> Any:
         return hooks.call(f, state.from_vector(v), *args)

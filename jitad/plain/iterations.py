@@ -76,14 +76,14 @@ def descend(
             then = f(v - step) if positive else value
             length = np.max(np.abs(step))
             near = tol * np.maximum(1.0, np.max(np.abs(v)))
-            last = positive and shift == 0.0 and length <= near
+            tiny = positive and length <= near  # rounding decides whether the value decreases
             noise = 1e-15 * np.abs(value)
-            if last or (positive and then <= value - 1e-4 * np.sum(g * step) + noise):
+            if tiny or (positive and then <= value - 1e-4 * np.sum(g * step) + noise):
                 done = True
                 v = v - step
                 value = then
                 moved = length if shift == 0.0 else np.inf
-                shift = 0.1 * shift if shift > 1e-6 * size else 0.0
+                shift = 0.1 * shift if shift > 1e-6 * size and not tiny else 0.0
             else:
                 shift = 10.0 * shift if shift > 0.0 else 1e-3 * size
             tries += 1

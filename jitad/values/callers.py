@@ -1,4 +1,4 @@
-"""What becomes of SciPy's functions that call the user's: `minimize`, `brentq`, `solve_ivp`?
+"""What becomes of those functions of SciPy that call the user's and have no stand-in in `solvers/`?
 
 Where nothing is traced they run as they are.  Where their function gives something traced, or they
 are given it, they are refused, with what to write instead: they decide by numbers where to call it.
@@ -18,20 +18,17 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.values.kind import fail
 from jitad.values.registry import any_traced, call, call_plain, calling, is_traced, replaces
 
-_ROOT = "Use jitad.root(f, x0): its derivative is that of the solution."
 _LEAST = "Use jitad.argmin(f, x0): its derivative is that of the minimiser."
-_INTEGRAL = "Use scipy.integrate.fixed_quad, or add up the function at nodes of your own."
+_INTEGRAL = "Use scipy.integrate.quad (inside of quad) or fixed_quad, or add up at your own nodes."
 _STEPS = "Write the steps as a loop (Runge-Kutta, say): it is compiled, with its derivative."
 
 REMEDIES: dict[Any, str] = {
-    **dict.fromkeys((so.fsolve, so.root, so.newton_krylov, so.broyden1,
-                     so.broyden2, so.anderson), _ROOT),
-    **dict.fromkeys((so.minimize, so.minimize_scalar, so.least_squares, so.curve_fit, so.leastsq,
-                     so.fmin, so.fmin_bfgs, so.fmin_cg, so.fmin_l_bfgs_b, so.fminbound, so.brent,
-                     so.golden, so.differential_evolution, so.basinhopping, so.dual_annealing,
-                     so.shgo, so.brute), _LEAST),
-    **dict.fromkeys((si.quad, si.dblquad, si.tplquad, si.nquad, si.quad_vec), _INTEGRAL),
-    **dict.fromkeys((si.solve_ivp, si.odeint, si.solve_bvp), _STEPS),
+    **dict.fromkeys((so.minimize_scalar, so.leastsq, so.fmin, so.fmin_bfgs, so.fmin_cg,
+                     so.fmin_l_bfgs_b, so.fminbound, so.brent, so.golden,
+                     so.differential_evolution, so.basinhopping, so.dual_annealing, so.shgo,
+                     so.brute), _LEAST),
+    **dict.fromkeys((si.dblquad, si.tplquad, si.nquad, si.quad_vec), _INTEGRAL),
+    si.solve_bvp: _STEPS,
 }  # fmt: skip
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.integrate
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.values import callers  # noqa: F401  those that take functions
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.reductions import axes_of

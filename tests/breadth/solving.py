@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.integrate as si
 import scipy.optimize as so
 
 from tests.breadth.case import add, draws
@@ -29,3 +30,44 @@ add("scipy.optimize.fixed_point", lambda p: (
     so.fixed_point(lambda x: np.cos(p[0] * x), 0.5, xtol=1e-12),
     so.fixed_point(lambda x: 0.5 * np.cos(p * x), np.array([0.5, 0.2]), xtol=1e-12)), r(2),
     narrow=False)  # fmt: skip
+add("scipy.integrate.quad", lambda p: (
+    si.quad(lambda x: np.exp(-p[0] * x * x), 0.0, p[1])[0],
+    si.quad(lambda x: np.exp(-p[0] * x), p[1], np.inf)[0]), r(2),
+    narrow=False, native=True)  # fmt: skip
+add("scipy.integrate.solve_ivp", lambda p: si.solve_ivp(
+    lambda t, y, a: -a * y, (0.0, 1.0), [1.0, p[1]], "DOP853", [0.3, 1.0], args=(p[0],), rtol=1e-11,
+    atol=1e-13).y, r(2), narrow=False)  # fmt: skip
+add("scipy.integrate.odeint", lambda p: si.odeint(
+    lambda y, t: -p[0] * y, [1.0, p[1]], [0.0, 0.3, 1.0], rtol=1e-11, atol=1e-13), r(2),
+    narrow=False)  # fmt: skip
+
+
+
+def _bent(x, p):
+    return np.array([2.0 * x[0] + x[1] + p[0] * x[0] ** 3 - 1.0, x[0] + 3.0 * x[1] - p[1]])
+
+
+def _bowl(x, p):
+    return np.sum((x - p * p) ** 2)
+
+
+def _off(x, p):
+    return np.array([x[0] - p[0] * p[1], x[1] - p[1] ** 2])
+
+
+add("scipy.optimize.fsolve", lambda p: so.fsolve(_bent, np.ones(2), (p,), xtol=1e-13), r(2),
+    narrow=False)  # fmt: skip
+add("scipy.optimize.root", lambda p: so.root(_bent, np.ones(2), (p,), tol=1e-13).x, r(2),
+    narrow=False)  # fmt: skip
+for f in (so.broyden1, so.broyden2, so.anderson, so.newton_krylov):
+    add(f"scipy.optimize.{f.__name__}", lambda p, f=f: f(
+        lambda x: _bent(x, p), np.array([0.3, 0.3]), f_tol=1e-12), r(2), narrow=False)  # fmt: skip
+add("scipy.optimize.minimize", lambda p: so.minimize(
+    _bowl, np.zeros(2), (p,), jac=lambda x, p: 2.0 * (x - p * p), tol=1e-13,
+    method="BFGS").x, r(2), narrow=False)  # fmt: skip
+add("scipy.optimize.least_squares", lambda p: so.least_squares(
+    _off, np.ones(2), args=(p,), xtol=1e-15, ftol=1e-15, gtol=1e-15).x, r(2), narrow=False,
+    rtol=1e-4)  # fmt: skip
+add("scipy.optimize.curve_fit", lambda p: so.curve_fit(
+    lambda t, a, b: a * t + b * t * t, np.array([0.5, 1.0, 2.0, 3.0]),
+    np.outer(p, [1.0, 2.0]).ravel())[0], r(2), narrow=False, rtol=1e-4)  # fmt: skip

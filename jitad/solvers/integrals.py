@@ -1,0 +1,104 @@
+"""What are scipy.integrate's integrals of functions, where something is traced?
+
+The intervals are found from values alone (`plain/integrals.py`); the integral is a sum over them,
+which is differentiated as such, by the ends and breaks as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.integrate as si
+
+from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
+from jitad.operators.solutions import constants, demanded
+from jitad.plain import integrals
+from jitad.solvers.entered import here, of_arguments, stands_in
+from jitad.trace import hooks
+from jitad.values.kind import fail
+from jitad.values.registry import any_traced, call, is_traced
+
+Function = Callable[..., Any]
+
+# Gauss's rule with 10 nodes inside of Kronrod's with 21: those from the end to the middle.
+_NODES = (
+    0.9956571630258080807, 0.9739065285171717200, 0.9301574913557082260, 0.8650633666889845107,
+    0.7808177265864168971, 0.6794095682990244062, 0.5627571346686046833, 0.4333953941292471908,
+    0.2943928627014601981, 0.1488743389816312109, 0.0,
+)  # fmt: skip
+_WEIGHTS = (
+    0.0116946388673718743, 0.0325581623079647275, 0.0547558965743519960, 0.0750396748109199528,
+    0.0931254545836976055, 0.1093871588022976419, 0.1234919762620658511, 0.1347092173114733259,
+    0.1427759385770600808, 0.1477391049013384914, 0.1494455540029169057,
+)  # fmt: skip
+
+
+def _rule() -> tuple[Any, Any, Any]:
+    nodes = np.array(_NODES)
+    gauss = np.zeros(21)
+    gauss[1::2] = np.polynomial.legendre.leggauss(10)[1]
+    return (np.concatenate([-nodes, nodes[-2::-1]]), np.array(_WEIGHTS + _WEIGHTS[-2::-1]), gauss)
+
+
+RULE = _rule()
+
+_FAILED = (JitadConvergenceError, "quad did not converge",
+           "Give points=, a larger epsabs or epsrel, or a larger limit; traced ends are finite.")
+
+
+@stands_in(si.quad)
+def quad(func: Any, a: Any, b: Any, args: Any = (), epsabs: Any = 1.49e-8, epsrel: Any = 1.49e-8,
+         limit: Any = 50, points: Any = None) -> Any:  # fmt: skip
+    return integral(of_arguments(func, args), a, b, epsabs, epsrel, limit, points)
+
+
+def integral(f: Function, a: Any, b: Any, epsabs: Any, epsrel: Any, limit: Any,
+             points: Any) -> Any:  # fmt: skip
+    """(value, how far off it may be)."""
+    if any_traced((epsabs, epsrel, limit)):
+        raise fail(JitadTypeError, "tolerances of quad must be plain numbers")
+    if any(map(_infinite, (a, b))):
+        if points is not None:
+            raise fail(JitadValueError, "Infinity inputs cannot be used with break points.")
+        return _over_infinity(f, a, b, epsabs, epsrel, limit)
+    breaks = [a, b]
+    if points is not None:
+        inner = call(np.sort, call(np.asarray, points, float))
+        breaks = [a, *(inner[k] for k in range(len(points))), b]
+    return _pieces(f, breaks, epsabs, epsrel, limit)
+
+
+def _infinite(x: Any) -> bool:
+    """Traced ends are finite: an infinite one is found not to converge."""
+    return not is_traced(x) and math.isinf(x)
+
+
+def _over_infinity(f: Function, a: Any, b: Any, *how: Any) -> Any:
+    """From 0, which stands for infinity, to 1, or back."""
+    if _infinite(a) and _infinite(b):
+        g = hooks.call(integrals.both_ways, f)
+        return _pieces(g, [float(a > b), float(b > a)], *how)
+    far, near = (b, a) if _infinite(b) else (a, b)
+    g = hooks.call(integrals.outwards, f, near, math.copysign(1.0, far))
+    upwards = (far > 0) == (far is b)
+    return _pieces(g, [0.0, 1.0] if upwards else [1.0, 0.0], *how)
+
+
+def _pieces(f: Function, ends: list[Any], epsabs: Any, epsrel: Any, limit: Any) -> Any:
+    breaks = call(np.array, [hooks.call(float, x) for x in ends])
+    pos, rule = here(), tuple(call(np.array, x) for x in RULE)  # which traced numbers can index
+    most = max(int(limit), len(ends) - 1)
+    flags: list[Any] = []
+
+    def search() -> list[Any]:
+        given = f, breaks, rule, epsabs, epsrel, most
+        *found, near = hooks.call(integrals.intervals, *given)
+        flags.append(near)
+        return found
+
+    owner, left, right, off = constants(search)
+    demanded(flags, (_FAILED,), pos)
+    return hooks.call(integrals.total, f, breaks, owner, left, right, rule), off

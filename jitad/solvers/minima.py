@@ -1,0 +1,136 @@
+"""What are scipy.optimize's minima, where something is traced?
+
+`jitad.argmin` finds them, by Newton's method: it is the minimiser that counts, not the way.  Sums
+of squares are minima as others are.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.optimize as so
+
+from jitad.errors import JitadTypeError
+from jitad.operators.api import grad
+from jitad.operators.jacobians import jacfwd
+from jitad.operators.solutions import argmin_of
+from jitad.solvers.entered import of_arguments, refuse, stands_in
+from jitad.trace import hooks
+from jitad.values.kind import fail
+from jitad.values.registry import call
+
+Function = Callable[..., Any]
+
+_FOUND = "Optimization terminated successfully."
+_TOLERANCES = frozenset({"gtol", "ftol", "xtol", "xatol", "fatol", "xrtol", "eps", "disp",
+                         "maxiter", "maxfun", "maxfev", "norm"})  # fmt: skip
+
+
+class Minimum(NamedTuple):
+    """What SciPy's result of `minimize` holds."""
+
+    x: Any
+    fun: Any
+    jac: Any
+    success: bool
+    status: int
+    message: str
+
+
+class LeastSquares(NamedTuple):
+    """What SciPy's result of `least_squares` holds."""
+
+    x: Any
+    cost: Any
+    fun: Any
+    success: bool
+    status: int
+    message: str
+
+
+def _vector(x: Any) -> Any:
+    return call(np.reshape, call(np.asarray, x, float), -1)
+
+
+def _number(value: Any) -> Any:
+    """SciPy takes an array of one element as well."""
+    return value if call(np.ndim, value) == 0 else call(np.reshape, value, -1)[0]
+
+
+@stands_in(so.minimize)
+def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = None,
+             hess: Any = None, hessp: Any = None, bounds: Any = None, constraints: Any = (),
+             tol: Any = None, callback: Any = None, options: Any = None) -> Any:  # fmt: skip
+    refuse("minimize", bounds=(bounds, None), callback=(callback, None),
+           constraints=(tuple(constraints), ()))  # fmt: skip
+    for name in options or {}:
+        if name not in _TOLERANCES:
+            raise fail(JitadTypeError, f"the option {name!r} of minimize is not supported on "
+                       "traced or differentiated values", "Leave it out.")  # fmt: skip
+    f = of_arguments(fun, args)
+
+    def value(x: Any) -> Any:
+        return _number(f(x)[0] if jac is True else f(x))
+
+    x = argmin_of("minimize", value, _vector(x0))
+    return Minimum(x, value(x), grad(value)(x), True, 0, _FOUND)
+
+
+def _squares(name: str, residuals: Function, x0: Any) -> tuple[Any, Any]:
+    """Where half the sum of squares is least, and the residuals there."""
+
+    def value(x: Any) -> Any:
+        r = residuals(x)
+        return call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
+
+    x = argmin_of(name, value, _vector(x0))
+    return x, residuals(x)
+
+
+@stands_in(so.least_squares)
+def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = (-np.inf, np.inf),
+                  method: str = "trf", ftol: Any = 1e-8, xtol: Any = 1e-8, gtol: Any = 1e-8,
+                  x_scale: Any = None, max_nfev: Any = None, args: Any = (),
+                  kwargs: Any = None) -> Any:  # fmt: skip
+    refuse("least_squares", bounds=(tuple(bounds), (-np.inf, np.inf)))
+    f = of_arguments(fun, args)
+
+    def residuals(x: Any) -> Any:
+        value = f(x) if not kwargs else hooks.call(fun, x, *args, **kwargs)
+        return _vector(value)
+
+    x, r = _squares("least_squares", residuals, x0)
+    cost = call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
+    return LeastSquares(x, cost, r, True, 1, _FOUND)
+
+
+@stands_in(so.curve_fit)
+def curve_fit(f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None,
+              absolute_sigma: bool = False, check_finite: Any = None,
+              bounds: Any = (-np.inf, np.inf), method: Any = None,
+              jac: Any = None) -> Any:  # fmt: skip
+    refuse("curve_fit", bounds=(tuple(bounds), (-np.inf, np.inf)))
+    if sigma is not None and call(np.ndim, sigma) > 1:
+        raise fail(JitadTypeError, "a covariance as sigma= of curve_fit is not supported on traced "
+                   "or differentiated values", "Give standard deviations.")  # fmt: skip
+    if p0 is None:
+        p0 = np.ones(len(inspect.signature(f).parameters) - 1)
+    start = _vector(p0)
+    n = start.shape[0]
+
+    def residuals(p: Any) -> Any:
+        model = hooks.call(f, xdata, *(p[k] for k in range(n)))
+        r = _vector(call(np.subtract, model, ydata))
+        return r if sigma is None else call(np.divide, r, sigma)
+
+    p, r = _squares("curve_fit", residuals, start)
+    by = jacfwd(residuals)(p)
+    spread = call(np.linalg.inv, call(np.matmul, call(np.transpose, by), by))
+    if not absolute_sigma:
+        left = call(np.subtract, r.shape[0], n)
+        share = call(np.divide, call(np.sum, call(np.multiply, r, r)), left)
+        spread = call(np.multiply, spread, share)
+    return p, spread
