@@ -148,7 +148,7 @@ class World:
         if is_library(f):
             self.library(f)
             return
-        if f.__builtins__ is not vars(builtins):  # type: ignore[attr-defined]
+        if getattr(f, "__builtins__", None) is not vars(builtins):
             raise Unstated("builtins of its own")
         self.codes.update(nested_codes(f.__code__))
         names: dict[str, None] = {}

@@ -68,8 +68,10 @@ def describe(s: Snapshot) -> str:
         case Per():
             return "nothing"
         case Obj(v) | Rec(v):
-            written = isinstance(type(v).__repr__, FunctionType)  # it may want to know numbers
-            text = "" if written and not isinstance(v, Enum) else repr(v)
+            # One that is written in Python may want to know numbers.
+            known = isinstance(v, Enum) or type(v).__module__.startswith("jitad.")
+            written = isinstance(type(v).__repr__, FunctionType) and not known
+            text = "" if written else repr(v)
             return text if text and len(text) < 40 else f"a {type(v).__name__}"
 
 

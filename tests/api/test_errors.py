@@ -148,11 +148,6 @@ def no_text(x):
     return len(f"{x}") * x
 
 
-def unlike(x):
-    names = range(2) if x > 0.0 else ("def",)
-    return x * sum([1 for name in names])
-
-
 def unbound(x):
     if x > 2.0:
         y = x
@@ -293,11 +288,6 @@ COMPILED: dict[str, tuple[Any, ...]] = {
         "a text that shows a traced value is known only when the kernel runs",
         'return len(f"{x}") * x', "len", "Print it, raise it or return it; "
         "decide things by the value itself.",
-    ),
-    "unlike branches": (
-        unlike, [1.0], TypeError,
-        "a condition on traced values chose what is iterated here, and how long it is",
-        "return x * sum([1 for name in names])", "[1", "Iterate under the condition.",
     ),
     "unbound": (
         unbound, [1.0], UnboundLocalError,
