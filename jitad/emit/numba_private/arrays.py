@@ -72,7 +72,12 @@ def _fresh(builder: Any, data: Any) -> Any:
     fnty = ir.FunctionType(data.type, [data.type, data.type, size])
     function = declare(builder.module, fnty, _FRESH, ("nounwind", "willreturn", "memory(none)"))
     function.return_value.add_attribute("noalias")
-    return builder.call(function, [data, data, ir.Constant(size, 0)])
+    out = builder.call(function, [data, data, ir.Constant(size, 0)])
+    # The array is freed by way of its header.  LLVM has to know that such a call may reach it, or
+    # else reads of it move behind the call, where another array may have the memory.
+    none = ir.FunctionType(ir.VoidType(), [out.type])
+    builder.asm(none, "", "r", [out], side_effect=True)
+    return out
 
 
 class Made(NamedTuple):
