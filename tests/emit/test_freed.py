@@ -1,6 +1,6 @@
 """Are elements of an array read before its memory is given to another array?
 
-LLVM is told that nothing else points to a new array; that its header frees it, LLVM has to know too.
+LLVM is told that nothing else points to a new array; it has to know that its header frees it.
 The programs fill memory of the same size again and again, so that a read that comes late is seen.
 """
 
