@@ -237,8 +237,11 @@ class _Scalarise:
                 return [self.read(a) for a in e.ins]
             case "iota":
                 return [lit(np.dtype(e.params["dtype"]).type(k)) for k in range(size)]
-            case "copy" | "reshape" | "ident":
-                return self.elements(e.ins[0], out.shape if e.op != "reshape" else ())
+            case "copy" | "ident":
+                return self.elements(e.ins[0], out.shape)
+            case "reshape":
+                parts = self.elements(e.ins[0])
+                return parts if len(parts) == size else self.never(out, size)
             case "transpose":
                 perm = e.params["perm"]
                 parts = self.elements(e.ins[0])
@@ -263,9 +266,12 @@ class _Scalarise:
             self.elements(a, out.shape) if a.shape else [self.read(a)] * size for a in e.ins
         ]
         if any(len(xs) != size for xs in operands):
-            # A check in front of it, that the extents are equal, does not hold: it is never run.
-            return [lit(np.dtype(out.type.dtype).type(0))] * size  # type: ignore[union-attr]
+            return self.never(out, size)
         return [b.emit(e.op, *xs, **e.params) for xs in zip(*operands, strict=True)]
+
+    def never(self, out: Var, size: int) -> list[Atom]:
+        """A check in front of it, that extents are equal, does not hold: it is never run."""
+        return [lit(np.dtype(out.type.dtype).type(0))] * size  # type: ignore[union-attr]
 
     def sliced(self, e: Equation) -> list[Atom]:
         a = e.ins[0]

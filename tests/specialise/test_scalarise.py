@@ -269,6 +269,19 @@ def test_what_does_not_spread_behind_its_check_is_no_error_here():
     keeps(scalarise, tape_of(INPUTS, f), *POINTS)
 
 
+def test_what_has_other_elements_behind_its_check_is_no_error_here():
+    def f(b, x, v, k):
+        a = three(x, v)
+
+        def then():
+            b.emit("check", lit(False), exception=ValueError, message="cannot reshape")
+            return [o.load(o.reshape(a, 2, 2), 1, 1)]
+
+        return if_(b, o.gt(v, 0.0), then, lambda: [o.load(a, 1)])[0]
+
+    keeps(scalarise, tape_of(INPUTS, f), *POINTS)
+
+
 def test_other_primitives_meet_whole_arrays():
     def f(b, x, v, k):
         a = three(x, v)
