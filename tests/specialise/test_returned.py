@@ -14,7 +14,7 @@ from kernels.gradbench import det
 
 
 def checks(compiled: Any, stage: str) -> list[str]:
-    traced = compiled._latest().traced.tape
+    traced = compiled._latest().tape
     tape = next(t for name, t in stages(traced) if name == stage)
     bodies = [tape.body, *(t.body for t in tape.functions.values())]
     return [e.params["message"] for body in bodies for e in walk(body) if e.op == "check"]
@@ -28,7 +28,7 @@ def test_what_is_lent_to_a_recursion_keeps_its_extents() -> None:
     before, after = checks(g, "simplify"), checks(g, "decided")
     assert any("changes its extents" in text for text in before)
     assert not any("changes its extents" in text for text in after)
-    (minor,) = next(t for name, t in stages(g._latest().traced.tape) if name == "returned"
+    (minor,) = next(t for name, t in stages(g._latest().tape) if name == "returned"
                     ).functions.values()  # fmt: skip
     assert len(minor.body.params) == 4  # ell, row, after, a
 

@@ -73,7 +73,7 @@ def walk_in(e: Equation) -> Iterator[Equation]:
 def test_the_rows_are_looked_for_outside_of_the_outer_loop() -> None:
     jacobian = jit(jacfwd(posed))
     jacobian(np.linspace(0.5, 1.5, 10), WEIGHTS, SEEN)
-    traced = jacobian._latest().traced.tape
+    traced = jacobian._latest().tape
     swept = next(tape for name, tape in stages(traced) if name == "resolve")
     looking = [block.equations for block in inner_blocks(swept.body) if looks(block)]
     (chunk,) = looking  # not the body of the loop over points, which is in the loop over chunks

@@ -216,7 +216,7 @@ def test_value_and_gradient_are_one_recursion_where_they_can_be():
     gradient(5.0)
     from jitad.specialise.pipeline import specialise
 
-    plain = specialise(gradient._latest().traced.tape)
+    plain = specialise(gradient._latest().tape)
     (function,) = plain.functions.values()
     assert sum(e.op in CALLS for e in walk(function.body)) == 1
 
