@@ -17,7 +17,7 @@ from jitad.trace.trace import Traced
 class Specialisation:
     """One kernel, and what it takes to call it."""
 
-    traced: Traced
+    traced: Traced  # without equations, if another process has traced it: see `tape`
     kernel: Kernel
     why: str
     from_types: bool = False  # traced without knowing which extents are 1: taken to be none

@@ -47,7 +47,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         f = randomness.drawing(f, args)
         if not (getattr(f, "__module__", None) or "").startswith("jitad."):
             args, kwargs = lent(args), lent(kwargs)
-        called = _calls(f)
+        called = id(f) in _CALLING
         given = {k: callback(v, called) for k, v in kwargs.items()}
         return adopt(_run(f, f, tuple(callback(a, called) for a in args), given))
     trace.ran[id(f)] = f
@@ -81,7 +81,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         if isinstance(of, type) and implementation(of) is not None:
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args, kwargs = iterables.with_ints(f, args, kwargs)
-        called = _calls(f)
+        called = id(f) in _CALLING
         args = tuple(callback(a, called) for a in lent(args))
         kwargs = {k: callback(v, called) for k, v in lent(kwargs).items()}
     if ours:
@@ -100,18 +100,12 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     return iterables.made_of(out, getattr(f, "__self__", None), *args, *kwargs.values())
 
 
-def _calls(f: Any) -> bool:
-    """Does it call what it is given, rather than keep it, or look at it?"""
-    return any(f is g for g in _CALLING)
-
-
-_CALLING = (
+# These call what they are given, rather than keep it, or look at it.
+_CALLING = frozenset(map(id, (
     map, filter, sorted, min, max, iter, functools.reduce, itertools.accumulate,
     itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile,
     itertools.groupby,
-)
-
-
+)))  # fmt: skip
 GENERATORS = contextlib._GeneratorContextManager  # what `contextlib.contextmanager` makes
 
 

@@ -37,6 +37,11 @@ def _numbers(data: Any, least: int, original: Any) -> Any:
     return a
 
 
+def _demand(fulfilled: Any, text: str) -> None:
+    """Where Python raises, NumPy goes on with nan, or with a number that means nothing."""
+    require(fulfilled, _StatisticsError, text)
+
+
 def _enter(original: Any, least: int, samples: int = 1) -> Callable[..., Any]:
     """The function takes arrays; the module's own takes iterables, once through."""
 
@@ -66,11 +71,13 @@ def fmean(a: Any, weights: Any = None) -> Any:
 
 @_enter(of.geometric_mean, 1)
 def geometric_mean(a: Any) -> Any:
+    _demand(call(np.all, call(np.greater, a, 0.0)), "geometric mean requires positive numbers")
     return call(np.exp, call(np.mean, call(np.log, a)))
 
 
 @_enter(of.harmonic_mean, 1)
 def harmonic_mean(a: Any, weights: Any = None) -> Any:
+    _demand(call(np.all, call(np.greater_equal, a, 0.0)), "harmonic mean of a negative number")
     return 1.0 / call(np.average, call(np.divide, 1.0, a), weights=weights)
 
 
@@ -114,7 +121,9 @@ def correlation(a: Any, b: Any, *, method: str = "linear") -> Any:
     if method != "linear":
         raise fail(JitadError, f"method={method!r} of correlation is not supported on "
                    "traced or differentiated values", "Compute the ranks outside.")  # fmt: skip
-    return _product(a, b) / call(math.sqrt, _product(a, a) * _product(b, b))
+    spreads = _product(a, a) * _product(b, b)
+    _demand(call(np.not_equal, spreads, 0.0), "at least one of the inputs is constant")
+    return _product(a, b) / call(math.sqrt, spreads)
 
 
 def _product(a: Any, b: Any) -> Any:

@@ -54,5 +54,11 @@ def test_lists_of_unknown_length():
 def test_too_few(grad):
     with pytest.raises(st.StatisticsError, match="stdev needs at least 2 numbers"):
         grad(lambda x: st.stdev([x]))(1.0)
+    for refused in (
+        lambda x: st.harmonic_mean([x, -1.0]), lambda x: st.geometric_mean([x, -1.0]),
+        lambda x: st.geometric_mean([x, 0.0]), lambda x: st.correlation([x, x], [1.0, 2.0]),
+    ):  # fmt: skip
+        with pytest.raises(st.StatisticsError):
+            grad(refused)(2.0)
     with pytest.raises(jitad.JitadError, match="ranked"):
         grad(lambda x: st.correlation([x, 2.0], [x, 1.0], method="ranked"))(1.0)
