@@ -16,7 +16,7 @@ import scipy.integrate as si
 from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
 from jitad.operators.solutions import constants, demanded
 from jitad.plain import courses
-from jitad.solvers.entered import here, refuse, stands_in
+from jitad.solvers.entered import here, of_arguments, refuse, stands_in, vector
 from jitad.trace import hooks
 from jitad.values.kind import fail
 from jitad.values.registry import any_traced, call, is_traced
@@ -140,8 +140,9 @@ def solve_ivp(fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any 
         raise fail(JitadTypeError, f"method={name!r} of solve_ivp is not supported on traced or "
                    "differentiated values", _STIFF)  # fmt: skip
     at = None if t_eval is None else call(np.asarray, t_eval, float)
-    found = _followed(_rate(fun, args or ()), tuple(t_span), y0, at, _method(name), rtol, atol,
-                      max_step, first_step, MOST)  # fmt: skip
+    rate = of_arguments(fun, tuple(args or ()))
+    found = _followed(rate, tuple(t_span), y0, at, _method(name), rtol, atol, max_step, first_step,
+                      MOST)  # fmt: skip
     return OdeResult(found.times, call(np.transpose, found.states), None, None, None, found.calls,
                      0, 0, 0, _REACHED, True)  # fmt: skip
 
@@ -149,19 +150,13 @@ def solve_ivp(fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any 
 _REACHED = "The solver successfully reached the end of the integration interval."
 
 
-def _rate(fun: Function, args: Any) -> Function:
-    return lambda t, y: hooks.call(fun, t, y, *args)
-
-
 @stands_in(si.odeint)
 def odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: bool = False, rtol: Any = 1.49e-8,
            atol: Any = 1.49e-8, hmax: Any = 0.0, h0: Any = 0.0) -> Any:  # fmt: skip
     if any_traced((hmax, h0)):
         raise fail(JitadTypeError, "hmax= and h0= of odeint must be plain numbers")
-    args = args if isinstance(args, tuple) else (args,)
+    f = of_arguments(func, args)
     places = call(np.asarray, t, float)
-    turned = lambda t, y: hooks.call(func, y, t, *args)  # noqa: E731
     how = _method("DOP853"), rtol, atol, hmax or np.inf, h0 or None, MOST
-    y = call(np.reshape, call(np.asarray, y0, float), -1)
-    return _followed(_rate(func, args) if tfirst else turned, (places[0], places[-1]), y, places,
-                     *how).states  # fmt: skip
+    rate = f if tfirst else lambda t, y: f(y, t)
+    return _followed(rate, (places[0], places[-1]), vector(y0), places, *how).states

@@ -10,12 +10,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadTypeError
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
 from jitad.trace.context import Region, current
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call_plain, is_traced, naming, replaces
+from jitad.values.registry import any_traced, call, call_plain, is_traced, naming, replaces
 
 Function = Callable[..., Any]
 
@@ -106,6 +108,10 @@ def of_arguments(f: Function, args: Any) -> Function:
     if not isinstance(args, tuple):
         args = (args,)
     return lambda *x: hooks.call(f, *x, *args)
+
+
+def vector(x: Any) -> Any:
+    return call(np.reshape, call(np.asarray, x, float), -1)
 
 
 def refuse(name: str, **options: tuple[Any, Any]) -> None:

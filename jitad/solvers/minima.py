@@ -17,7 +17,7 @@ from jitad.errors import JitadTypeError
 from jitad.operators.api import grad
 from jitad.operators.jacobians import jacfwd
 from jitad.operators.solutions import argmin_of
-from jitad.solvers.entered import of_arguments, refuse, stands_in
+from jitad.solvers.entered import of_arguments, refuse, stands_in, vector
 from jitad.trace import hooks
 from jitad.values.kind import fail
 from jitad.values.registry import call
@@ -51,10 +51,6 @@ class LeastSquares(NamedTuple):
     message: str
 
 
-def _vector(x: Any) -> Any:
-    return call(np.reshape, call(np.asarray, x, float), -1)
-
-
 def _number(value: Any) -> Any:
     """SciPy takes an array of one element as well."""
     return value if call(np.ndim, value) == 0 else call(np.reshape, value, -1)[0]
@@ -75,7 +71,7 @@ def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = N
     def value(x: Any) -> Any:
         return _number(f(x)[0] if jac is True else f(x))
 
-    x = argmin_of("minimize", value, _vector(x0))
+    x = argmin_of("minimize", value, vector(x0))
     return Minimum(x, value(x), grad(value)(x), True, 0, _FOUND)
 
 
@@ -86,7 +82,7 @@ def _squares(name: str, residuals: Function, x0: Any) -> tuple[Any, Any]:
         r = residuals(x)
         return call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
 
-    x = argmin_of(name, value, _vector(x0))
+    x = argmin_of(name, value, vector(x0))
     return x, residuals(x)
 
 
@@ -100,7 +96,7 @@ def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = (-np.in
 
     def residuals(x: Any) -> Any:
         value = f(x) if not kwargs else hooks.call(fun, x, *args, **kwargs)
-        return _vector(value)
+        return vector(value)
 
     x, r = _squares("least_squares", residuals, x0)
     cost = call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
@@ -118,12 +114,12 @@ def curve_fit(f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None,
                    "or differentiated values", "Give standard deviations.")  # fmt: skip
     if p0 is None:
         p0 = np.ones(len(inspect.signature(f).parameters) - 1)
-    start = _vector(p0)
+    start = vector(p0)
     n = start.shape[0]
 
     def residuals(p: Any) -> Any:
         model = hooks.call(f, xdata, *(p[k] for k in range(n)))
-        r = _vector(call(np.subtract, model, ydata))
+        r = vector(call(np.subtract, model, ydata))
         return r if sigma is None else call(np.divide, r, sigma)
 
     p, r = _squares("curve_fit", residuals, start)

@@ -139,7 +139,6 @@ def _from_start(name: str, f: Any, slope: Any, bend: Any, x0: Any, x1: Any, tol:
 def root_scalar(f: Any, args: Any = (), method: Any = None, bracket: Any = None,
                 fprime: Any = None, fprime2: Any = None, x0: Any = None, x1: Any = None,
                 xtol: Any = None, rtol: Any = None, maxiter: Any = None) -> Any:  # fmt: skip
-    args = args if isinstance(args, tuple) else (args,)
     several = f
     if fprime2 is True:
         f, fprime, fprime2 = (_part(several, k) for k in range(3))

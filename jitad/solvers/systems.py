@@ -11,7 +11,7 @@ import numpy as np
 import scipy.optimize as so
 
 from jitad.operators.solutions import root_of
-from jitad.solvers.entered import of_arguments, refuse, stands_in
+from jitad.solvers.entered import of_arguments, refuse, stands_in, vector
 from jitad.values.registry import call
 
 
@@ -39,21 +39,17 @@ def _solved(name: str, func: Any, x0: Any, args: Any, several: bool = False) -> 
     return Root(x, residual(x), True, 1, _FOUND)
 
 
-def _vector(x: Any) -> Any:
-    return call(np.reshape, call(np.asarray, x, float), -1)
-
-
 @stands_in(so.fsolve)
 def fsolve(func: Any, x0: Any, args: Any = (), fprime: Any = None, full_output: Any = False,
            col_deriv: Any = 0, xtol: Any = 1.49012e-8, maxfev: Any = 0) -> Any:  # fmt: skip
     refuse("fsolve", full_output=(full_output, False))
-    return _solved("fsolve", func, _vector(x0), args).x
+    return _solved("fsolve", func, vector(x0), args).x
 
 
 @stands_in(so.root)
 def root(fun: Any, x0: Any, args: Any = (), method: str = "hybr", jac: Any = None,
          tol: Any = None) -> Any:  # fmt: skip
-    return _solved("root", fun, _vector(x0), args, several=jac is True)
+    return _solved("root", fun, vector(x0), args, several=jac is True)
 
 
 def _enter(original: Any) -> None:
