@@ -259,7 +259,7 @@ class Detour(Branches):
         names = (*names, RAISED)
         self.site = Site(self.site.pos, names, (), frozenset(names))
         there = self.held if mine else {}
-        elsewhere = [there.get(n, _unknown(n)) for n in names[:-1]]
+        elsewhere = [there.get(n, immaterial(n)) for n in names[:-1]]
         for k, exit in enumerate(((*values, raised), (*elsewhere, self.error))):
             if k:
                 self.regions.append(Region(self.trace))
@@ -275,7 +275,7 @@ class Detour(Branches):
         return kept, error
 
 
-def _unknown(name: str) -> Any:
+def immaterial(name: str) -> Any:
     """A variable that does not matter where the exception was raised."""
     return False if name.startswith("_j") and name != "_jv" else UNSET
 
@@ -321,14 +321,14 @@ def dead_end(trace: Trace, depth: int, error: BaseException) -> bool:
 
 def at_dead_end(names: tuple[str, ...]) -> tuple[Any, ...]:
     """The variables of a block that nobody comes out of at its end."""
-    return tuple(map(_unknown, names))
+    return tuple(map(immaterial, names))
 
 
 def at_raise(trace: Trace, names: tuple[str, ...]) -> tuple[Any, ...]:
     """The variables of a block in which an exception was raised that is caught further out."""
     attempt = trace.attempts[-1]
     variables = held(attempt) if user_frame() is attempt.frame else {}
-    return tuple(variables.get(n, _unknown(n)) for n in names)
+    return tuple(variables.get(n, immaterial(n)) for n in names)
 
 
 def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -188,7 +188,7 @@ class Branches:
                 raised, self.exit = exception_of(error), at_raise(self.trace, names)
             # what nobody reads afterwards may be of a block that is closed, such as a loop's body
             self.exit = tuple(
-                v if n in self.site.live or n.startswith("_j") else UNSET
+                v if n in self.site.live else immaterial(n)
                 for n, v in zip(names, self.exit, strict=True)
             )
             self.exit, raised = settled(self.trace, self.depth, None, names, self.exit, raised)
@@ -492,6 +492,7 @@ from jitad.trace.attempts import (  # noqa: E402  which are branches, too
     at_raise,
     dead_end,
     exception_of,
+    immaterial,
     is_caught,
     onward,
     settled,

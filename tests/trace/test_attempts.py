@@ -362,6 +362,25 @@ def a_loop_variable_that_an_inner_loop_leaves(x, y):
     return total + x
 
 
+def a_branch_that_goes_on_before_one_that_raises(x, y):
+    """Whether the round is over matters to nobody behind the branches that say so."""
+    total = x
+    try:
+        for _ in range(3):
+            if y < 0.3:
+                total += y
+            elif x > 0.1:
+                if True:
+                    if x * y > 2.0:
+                        continue
+                    if total > 9.0:
+                        raise ValueError
+                total *= y
+    except ValueError:
+        total -= x
+    return total * x
+
+
 PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1)]
 
