@@ -86,6 +86,8 @@ def _called(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return run
 
     def given(value: Any) -> Any:
+        if type(value) in (list, tuple):
+            return type(value)(map(given, value))
         return watched(value) if callable(value) and not isinstance(value, type) else value
 
     try:

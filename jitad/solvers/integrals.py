@@ -55,6 +55,62 @@ def quad(func: Any, a: Any, b: Any, args: Any = (), epsabs: Any = 1.49e-8, epsre
     return integral(of_arguments(func, args), a, b, epsabs, epsrel, limit, points)
 
 
+@stands_in(si.dblquad)
+def dblquad(func: Any, a: Any, b: Any, gfun: Any, hfun: Any, args: Any = (),
+            epsabs: Any = 1.49e-8, epsrel: Any = 1.49e-8) -> Any:  # fmt: skip
+    return _nested(func, [(gfun, hfun), (a, b)], args, epsabs, epsrel)
+
+
+@stands_in(si.tplquad)
+def tplquad(func: Any, a: Any, b: Any, gfun: Any, hfun: Any, qfun: Any, rfun: Any, args: Any = (),
+            epsabs: Any = 1.49e-8, epsrel: Any = 1.49e-8) -> Any:  # fmt: skip
+    def swapped(end: Any) -> Any:  # SciPy gives it the outer one first
+        return (lambda y, x, *p: hooks.call(end, x, y, *p)) if callable(end) else end
+
+    inner = swapped(qfun), swapped(rfun)
+    return _nested(func, [inner, (gfun, hfun), (a, b)], args, epsabs, epsrel)
+
+
+@stands_in(si.nquad)
+def nquad(func: Any, ranges: Any, args: Any = ()) -> Any:
+    def ends(given: Any) -> Any:
+        if not callable(given):
+            return tuple(given)
+        return tuple(lambda *x, k=k: hooks.call(given, *x)[k] for k in range(2))
+
+    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    return _nested(func, [ends(r) for r in ranges], args, 1.49e-8, 1.49e-8, passed=True)
+
+
+def _nested(f: Any, ranges: list[Any], args: Any, epsabs: Any, epsrel: Any,
+            passed: bool = False) -> Any:  # fmt: skip
+    """An integral of integrals, the innermost first; ends may depend on what is outside of them.
+
+    `passed`: `args` go to the ends, too.  How far off it may be is that of the outermost.
+    """
+    more = args if passed else ()
+
+    def over(k: int, *outer: Any) -> Any:
+        low, high = (hooks.call(end, *outer, *more) if callable(end) else end for end in ranges[k])
+        if k:
+            return integral(lambda x: over(k - 1, x, *outer)[0], low, high, epsabs, epsrel, 50,
+                            None)  # fmt: skip
+        return integral(lambda x: hooks.call(f, x, *outer, *args), low, high, epsabs, epsrel, 50,
+                        None)  # fmt: skip
+
+    return over(len(ranges) - 1)
+
+
+@stands_in(si.fixed_quad)
+def fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
+    """Gauss and Legendre's rule, whose nodes are known: nothing but sums."""
+    x, w = np.polynomial.legendre.leggauss(int(n))
+    half = call(np.multiply, call(np.subtract, b, a), 0.5)
+    y = call(np.add, call(np.multiply, half, call(np.add, x, 1.0)), a)
+    total = call(np.sum, call(np.multiply, w, hooks.call(func, y, *args)), axis=-1)
+    return call(np.multiply, half, total), None
+
+
 def integral(f: Function, a: Any, b: Any, epsabs: Any, epsrel: Any, limit: Any,
              points: Any) -> Any:  # fmt: skip
     """(value, how far off it may be)."""

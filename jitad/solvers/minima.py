@@ -1,7 +1,7 @@
 """What are scipy.optimize's minima, where something is traced?
 
 `jitad.argmin` finds them, by Newton's method: it is the minimiser that counts, not the way.  Sums
-of squares are minima as others are.
+of squares are minima as others are.  Those of functions of one number are in `lowest.py`.
 """
 
 from __future__ import annotations
@@ -86,6 +86,18 @@ def _squares(name: str, residuals: Function, x0: Any) -> tuple[Any, Any]:
     return x, residuals(x)
 
 
+@stands_in(so.fmin, so.fmin_powell)
+def fmin(func: Any, x0: Any, args: Any = (), xtol: Any = 1e-4, ftol: Any = 1e-4,
+         maxiter: Any = None, maxfun: Any = None, *, disp: Any = 1) -> Any:  # fmt: skip
+    return minimize(func, x0, args).x
+
+
+@stands_in(so.fmin_bfgs, so.fmin_cg)
+def fmin_bfgs(f: Any, x0: Any, fprime: Any = None, args: Any = (), gtol: Any = 1e-5, *,
+              maxiter: Any = None, disp: Any = 1) -> Any:  # fmt: skip
+    return minimize(f, x0, args).x
+
+
 @stands_in(so.least_squares)
 def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = (-np.inf, np.inf),
                   method: str = "trf", ftol: Any = 1e-8, xtol: Any = 1e-8, gtol: Any = 1e-8,
@@ -101,6 +113,12 @@ def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = (-np.in
     x, r = _squares("least_squares", residuals, x0)
     cost = call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
     return LeastSquares(x, cost, r, True, 1, _FOUND)
+
+
+@stands_in(so.leastsq)
+def leastsq(func: Any, x0: Any, args: Any = (), Dfun: Any = None, *,
+            ftol: Any = 1.49e-8, xtol: Any = 1.49e-8, maxfev: Any = 0) -> Any:  # fmt: skip
+    return _squares("leastsq", lambda x: vector(of_arguments(func, args)(x)), x0)[0], 1
 
 
 @stands_in(so.curve_fit)

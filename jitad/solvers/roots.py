@@ -41,13 +41,13 @@ class RootResults(NamedTuple):
     method: str
 
 
-def _failed(name: str) -> tuple[Any, str, str]:
+def failed(name: str) -> tuple[Any, str, str]:
     return (JitadConvergenceError, f"{name} did not converge",
             "Start nearer, or give a larger tolerance or more iterations.")  # fmt: skip
 
 
-def _found(name: str, search: Function, f: Function, near: Function,
-           failures: tuple[Any, ...] = ()) -> RootResults:  # fmt: skip
+def found(name: str, search: Function, f: Function, near: Function,
+          failures: tuple[Any, ...] = (), jump: Any = _JUMP) -> RootResults:  # fmt: skip
     """`search()` gives the flags of the failures, the root, convergence, rounds, calls of f."""
 
     def whole() -> Any:
@@ -58,7 +58,7 @@ def _found(name: str, search: Function, f: Function, near: Function,
     def equation(held: list[Any]) -> Function:
         return lambda x: [hooks.call(scalar_roots.corrected, x[0], held[0], f)]
 
-    pos, failures = here(), (*failures, _failed(name), _JUMP)
+    pos, failures = here(), (*failures, failed(name), jump)
     (x,), (rounds, calls) = solution(whole, equation, failures, _TOL, _MOST, pos)
     return RootResults(x, rounds, calls, True, "converged", name)
 
@@ -79,8 +79,8 @@ def _in_bracket(name: str, f: Function, a: Any, b: Any, args: Any, xtol: Any, rt
     def search() -> Any:
         return hooks.call(scalar_roots.bracketed, f, untagged(a), untagged(b), xtol, rtol, maxiter)
 
-    found = _found(name, search, f, _slack(xtol, rtol), (_SIGNS,))
-    return (found.root, found) if full_output else found.root
+    result = found(name, search, f, _slack(xtol, rtol), (_SIGNS,))
+    return (result.root, result) if full_output else result.root
 
 
 def _enter(original: Any) -> None:
@@ -111,8 +111,8 @@ def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.
     refuse("newton", disp=(disp, True))
     f, slope, bend = (g and of_arguments(g, args) for g in (func, fprime, fprime2))
     if call(np.ndim, x0) == 0:
-        found = _from_start("newton", f, slope, bend, x0, x1, tol, rtol, maxiter)
-        return (found.root, found) if full_output else found.root
+        result = _from_start("newton", f, slope, bend, x0, x1, tol, rtol, maxiter)
+        return (result.root, result) if full_output else result.root
     refuse("newton of an array", full_output=(full_output, False), x1=(x1, None))
     start = call(np.asarray, x0, float)
     rise = slope or (lambda x: hooks.call(scalar_roots.slope_of, f, x))
@@ -121,7 +121,7 @@ def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.
         given = f, rise, bend, untagged(start), tol, maxiter
         return hooks.call(scalar_roots.newton_each, *given)
 
-    return _found("newton", search, f, _slack(tol, rtol)).root
+    return found("newton", search, f, _slack(tol, rtol)).root
 
 
 def _from_start(name: str, f: Any, slope: Any, bend: Any, x0: Any, x1: Any, tol: Any, rtol: Any,
@@ -132,7 +132,7 @@ def _from_start(name: str, f: Any, slope: Any, bend: Any, x0: Any, x1: Any, tol:
             return hooks.call(scalar_roots.secant, f, first, second, tol, rtol, maxiter)
         return hooks.call(scalar_roots.newton, f, slope, bend, first, tol, rtol, maxiter)
 
-    return _found(name, search, f, _slack(tol, rtol))
+    return found(name, search, f, _slack(tol, rtol))
 
 
 @stands_in(so.root_scalar)
@@ -201,4 +201,4 @@ def fixed_point(func: Any, x0: Any, args: Any = (), xtol: Any = 1e-8, maxiter: A
         correct = scalar_roots.corrected if scalar else iterations.corrected
         return lambda x: [hooks.call(correct, x[0], held[0], gap)]
 
-    return solution(search, equation, (_failed("fixed_point"),), _TOL, _MOST, here())[0][0]
+    return solution(search, equation, (failed("fixed_point"),), _TOL, _MOST, here())[0][0]

@@ -71,3 +71,33 @@ add("scipy.optimize.least_squares", lambda p: so.least_squares(
 add("scipy.optimize.curve_fit", lambda p: so.curve_fit(
     lambda t, a, b: a * t + b * t * t, np.array([0.5, 1.0, 2.0, 3.0]),
     np.outer(p, [1.0, 2.0]).ravel())[0], r(2), narrow=False, rtol=1e-4)  # fmt: skip
+
+
+def _dip(t, p):
+    return np.cosh(t - p[0]) + p[1] * t
+
+
+for f in (so.brent, so.golden, so.minimize_scalar, so.fminbound):
+    bounds = (-3.0, 4.0) if f is so.fminbound else ()
+    add(f"scipy.optimize.{f.__name__}", lambda p, f=f, bounds=bounds: _dip(
+        getattr(found := f(_dip, *bounds, args=(p,)), "x", found), p), 0.5 * r(2),
+        narrow=False)  # fmt: skip
+for f in (so.fmin, so.fmin_powell):
+    add(f"scipy.optimize.{f.__name__}", lambda p, f=f: np.sum(_dip(
+        f(lambda x: np.sum(_dip(x, p)), np.zeros(2), xtol=1e-9, ftol=1e-15, disp=0), p)),
+        0.5 * r(2), narrow=False, rtol=1e-4)  # fmt: skip
+for f in (so.fmin_bfgs, so.fmin_cg):  # SciPy's ends too early for differences, but for a bowl
+    add(f"scipy.optimize.{f.__name__}", lambda p, f=f: f(
+        _bowl, np.zeros(2), lambda x, p: 2.0 * (x - p * p), (p,), gtol=1e-11, disp=0), r(2),
+        narrow=False)  # fmt: skip
+add("scipy.optimize.leastsq", lambda p: so.leastsq(
+    _off, np.ones(2), (p,), ftol=1e-15, xtol=1e-15)[0], r(2), narrow=False, rtol=1e-4)  # fmt: skip
+add("scipy.integrate.dblquad", lambda p: si.dblquad(
+    lambda y, x, c: np.exp(-c * x * y), 0.0, p[0], 0.0, lambda x: x * p[1], args=(p[1],))[0],
+    r(2), narrow=False)  # fmt: skip
+add("scipy.integrate.tplquad", lambda p: si.tplquad(
+    lambda z, y, x: x * y * z * z, 0.0, p[0], 0.0, lambda x: x, lambda x, y: x - 2.0 * y,
+    lambda x, y: p[1])[0], r(2), narrow=False)  # fmt: skip
+add("scipy.integrate.nquad", lambda p: si.nquad(
+    lambda x, y, c: c * x + y, [lambda y, c: [0.0, y * c], (0.5, p[1])], args=(p[0],))[0], r(2),
+    narrow=False)  # fmt: skip

@@ -24,7 +24,7 @@ import scipy.signal
 import scipy.spatial.distance
 import scipy.special
 
-from jitad.values import callers
+from jitad.solvers.refused import REMEDIES
 from jitad.values.functions import implementation
 from tests.breadth.all import CASES
 
@@ -99,7 +99,7 @@ def functions(name: str) -> Iterator[tuple[str, Any]]:
 def status(name: str, f: str, value: Any) -> str:
     """differentiable, zero, or the reason why it is refused."""
     cases = [c for c in CASES if c.covers == f"{name}.{f}"]
-    if value in callers.REMEDIES:
+    if value in REMEDIES:
         return CALLERS
     if implementation(value) is not None:
         assert cases, f"{name}.{f} has a replacement and no use in tests/breadth"

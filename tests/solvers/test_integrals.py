@@ -52,6 +52,12 @@ KNOWN: dict[str, tuple[Any, Any, Any]] = {
     "a kink": (
         lambda a: si.quad(lambda x: abs(x - a) ** 3, 0.0, 4.0)[0],
         lambda a: a**3 - (4.0 - a) ** 3, lambda a: 3.0 * a**2 + 3.0 * (4.0 - a) ** 2),
+    "over a triangle": (
+        lambda a: si.dblquad(lambda y, x: a * x * y * y, 0.0, a, 0.0, lambda x: a * x)[0],
+        lambda a: 0.6 * a**8, lambda a: 4.8 * a**7),
+    "over the plane": (
+        lambda a: si.nquad(lambda x, y: np.exp(-a * (x * x + y * y)), [(-np.inf, np.inf)] * 2)[0],
+        lambda a: -math.pi / a**2, lambda a: 2.0 * math.pi / a**3),
     "of an integral": (
         lambda a: si.quad(lambda x: si.quad(lambda y: a * x * y, 0.0, x)[0], 0.0, a)[0],
         lambda a: 5.0 * a**4 / 8.0, lambda a: 2.5 * a**3),
