@@ -121,14 +121,34 @@ def grown(x):
     return sum(f(0.5) for f in fs) * len(fs)
 
 
+def or_none(x):
+    f = None
+    if x[0] > 1.0:
+        f = Slotted(x[1], x[2])
+    return f(x[0]) if f else x[1] * x[2]
+
+
+def one_of_two_is_written(x):
+    f, g = Slotted(x[0], 1.0), Slotted(3.0, x[1])
+    at = f if x[0] > 1.0 else g
+    at.a *= 2.0 * x[2]
+    return f(x[0]) + g(x[1] * x[2])
+
+
+def polynomial_of_each_path(x):
+    p = np.polynomial.Polynomial(x) if x[0] > 1.0 else np.polynomial.Polynomial([1.0, x[2]])
+    return p(x[1])
+
+
 PROGRAMS = [made_in_branches, chosen, written_in_branches, written_in_loops, rebound_in_a_while,
-            in_lists, of_several_classes, grown]  # fmt: skip
+            in_lists, of_several_classes, grown, or_none, one_of_two_is_written,
+            polynomial_of_each_path]  # fmt: skip
 POINTS = [np.array([0.7, 1.3, 0.4]), np.array([1.6, 0.9, 1.1])]
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
 def test_programs(f):
-    compiled = jitad.jit_value_and_grad(f)
+    compiled = jitad.jit_value_and_grad(f, fallback=False)
     for x in POINTS:
         want = [truth.ridders(lambda t, k=k, x=x: f(x + t * np.eye(3)[k]), 1e-3)[0]
                 for k in range(3)]  # fmt: skip
