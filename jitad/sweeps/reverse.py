@@ -23,6 +23,7 @@ from jitad.sweeps.again import adds_up, in_any_order, needs_no_past
 from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
+from jitad.sweeps.factors import factored
 from jitad.sweeps.fuse import apart, finish, independent
 from jitad.sweeps.implicit import pulled
 from jitad.sweeps.only import condition, under
@@ -81,6 +82,7 @@ def vjp_block(
     sweep.backward(forward, root)
     new.results = results + [sweep.adjoint(p, root) for p in inputs]
     finish(root)
+    factored(new, forward)
     return new
 
 
@@ -230,9 +232,7 @@ class Reverse:
                 self.contribute(scope, v, v_bar)
             return
         rest, v = e.outs
-        ct, v_bar = self.take(rest, scope), self.take(v, scope)
-        ct = ct if ct is not None else self.zero(rest, scope)
-        v_bar = v_bar if v_bar is not None else self.zero(v, scope)
+        ct, v_bar = self.adjoint(rest, scope), self.adjoint(v, scope)
         scope.adjoints[e.ins[0]] = self.b.emit("push", ct, v_bar)  # type: ignore[index]
 
     # -- calls ----------------------------------------------------------------------------------
