@@ -207,8 +207,8 @@ class Accesses:
                 after = e.outs[k]
         else:
             for b in e.blocks:
-                self.plain &= self.block(b, now) is now
-                self.plain &= not any(r in self.versions for r in b.results)
+                end = self.block(b, now)  # which may find that it is not plain
+                self.plain &= end is now and not any(r in self.versions for r in b.results)
         self.versions.add(after)
         self._loops, self._facts = loops, facts
         return after

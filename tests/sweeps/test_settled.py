@@ -142,6 +142,28 @@ def whole(x: Any) -> Any:
     return np.sum(y)
 
 
+def whole_further_in(x: Any) -> Any:
+    """An inner loop, which carries no version of the array, uses more than its elements."""
+    y, s = x.copy(), x[0]
+    for _ in range(len(x)):
+        y[1] = s
+        for e in x:
+            if np.real(e) > 0.6:
+                s = 0.3 * (x @ y) + np.cos(s)
+    return s
+
+
+def whole_in_a_while(x: Any) -> Any:
+    y, s = x.copy(), x[0]
+    for i in range(len(x)):
+        y[i] = s
+        t = 1.0
+        while np.real(t) < 4.0:
+            t = t + np.real(np.sin(s) ** 2)
+            s = 0.2 * (x @ np.roll(y, 1)) + np.cos(s * x[0])
+    return s
+
+
 def from_the_other_end(x: Any) -> Any:
     """Places that the loop has yet to write are read mirrored."""
     y = x.copy()
@@ -151,7 +173,7 @@ def from_the_other_end(x: Any) -> Any:
 
 
 OTHERS = [ahead, in_place, twice, standing, slice_too_long, two_places, again_and_again,
-          written_later, whole, from_the_other_end]  # fmt: skip
+          written_later, whole, whole_further_in, whole_in_a_while, from_the_other_end]  # fmt: skip
 
 
 def by_complex_steps(f: Callable[[Any], Any], x: Any) -> Any:
