@@ -2,7 +2,8 @@
 
 `function` names one of the tape's functions, `results` are the types of its results, whose extents
 are read off.  A call is `act` where the function checks or prints.  A `quiet` call leaves that
-out: it has happened already.  The derivatives are functions, too: see `sweeps.calls`.
+out: it has happened already.  While a function is open, `around` says what its calls find around
+them (`tape.copy`).  The derivatives are functions, too: see `sweeps.calls`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from jitad.tape.types import Type
 
 
 def _results(
-    *_: Atom, function: str, results: tuple[Type, ...], quiet: bool = False
+    *_: Atom, function: str, results: tuple[Type, ...], quiet: bool = False, around: Any = None
 ) -> Inferred:
     return tuple((t, ()) for t in results)
 

@@ -15,6 +15,23 @@ from jitad.tape.types import Array, Scalar, Type
 Env = dict[Var, Atom]
 
 
+class Around:
+    """What is around a call while its function is open, by the names it has where the call is.
+
+    The function was traced around one place; in a copy of that place its variables are others.
+    """
+
+    def __init__(self, *envs: Env) -> None:
+        self.envs = envs
+
+    def of(self, var: Var) -> Atom:
+        """The variable that the function takes from around it, as it is called here."""
+        atom: Atom = var
+        for env in self.envs:
+            atom = read(atom, env)
+        return atom
+
+
 def read(atom: Atom, env: Env) -> Atom:
     return env.get(atom, atom) if isinstance(atom, Var) else atom
 
@@ -42,6 +59,8 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
         op, params = eqn.op, eqn.params
         if op in CALLS and not effects:
             op, params = "call", {**params, "quiet": True}
+        if op in CALLS and "around" in params:
+            params = {**params, "around": Around(*params["around"].envs, env)}
         if op == "custom" and not effects:
             params = {"rule": params["rule"].silent}
         out = b.emit(op, *ins, **params)

@@ -15,8 +15,11 @@ from jitad.errors import JitadError
 from jitad.primitives import TABLE
 from jitad.primitives.custom import Rule
 from jitad.tape.build import Builder
-from jitad.tape.copy import Env, copy_block
+from jitad.tape.copy import Around, Env, copy_block
 from jitad.tape.ir import CALLS, Block, Equation, Lit, Pos, Tape, Var, free_vars, walk
+
+_Call = tuple[str, Around]
+_HERE = Around()  # of a call that is closed already: the blocks of a rule are met in each user
 
 
 @dataclass(frozen=True)
@@ -46,22 +49,23 @@ class Functions:
     def closed(self, main: Block) -> dict[str, Tape]:
         """The functions as tapes; the calls in all bodies are given what these need."""
         calls = {
-            name: {e.params["function"] for e, _ in _everywhere(d.body) if e.op in CALLS}
+            name: [_called(e) for e, _ in _everywhere(d.body) if e.op in CALLS]
             for name, d in self.known.items()
         }
         free = _free(self.known, calls)
-        acting = _acting(self.known, calls)
+        acting = _acting(self.known, {n: {f for f, _ in found} for n, found in calls.items()})
         for body in (main, *(d.body for d in self.known.values())):
             for e, rule in _everywhere(body):
                 if e.op in CALLS:
-                    name = e.params["function"]
+                    name, around = _called(e)
                     if rule is not None and free[name]:
                         raise JitadError(
                             f"{rule.name} has derivative rules, and calls a function that calls "
                             "itself and takes something from around it", e.pos,
                             "Pass all that it takes as arguments.",
                         )  # fmt: skip
-                    e.ins = (*e.ins, *free[name])
+                    e.ins = (*e.ins, *map(around.of, free[name]))
+                    e.params = {k: v for k, v in e.params.items() if k != "around"}
                     e.op = "act" if name in acting else "call"
         return {
             name: Tape(name, _with_parameters(d.body, list(free[name])), d.pos)
@@ -86,7 +90,13 @@ def _acts(e: Equation) -> bool:
     return e.op not in (*CALLS, "custom") and e.op in TABLE and TABLE[e.op].effect
 
 
-def _free(known: dict[str, Definition], calls: dict[str, set[str]]) -> dict[str, dict[Var, None]]:
+def _called(e: Equation) -> _Call:
+    return e.params["function"], e.params.get("around", _HERE)
+
+
+def _free(
+    known: dict[str, Definition], calls: dict[str, list[_Call]]
+) -> dict[str, dict[Var, None]]:
     """What each body takes from outside, itself or in functions that it calls."""
     free = {name: dict.fromkeys(free_vars(d.body)) for name, d in known.items()}
     own = {name: _defined(d.body) for name, d in known.items()}
@@ -94,9 +104,9 @@ def _free(known: dict[str, Definition], calls: dict[str, set[str]]) -> dict[str,
     while changed:
         changed = False
         for name, others in calls.items():
-            for other in sorted(others):
-                for v in free[other]:
-                    if v not in free[name] and v not in own[name]:
+            for other, around in others:
+                for v in map(around.of, list(free[other])):
+                    if isinstance(v, Var) and v not in free[name] and v not in own[name]:
                         free[name][v] = None
                         changed = True
     return free

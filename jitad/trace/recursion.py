@@ -19,6 +19,7 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.build import Leaf
+from jitad.tape.copy import Around
 from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import Type
 from jitad.trace.boundaries import Boundary, handed_on, wanted
@@ -139,7 +140,8 @@ class Recursion:
             extract(b, f, snapshot(w.write.read()), ins, seen)
         actual = _handles(self.forms, given)
         self._keep_apart(actual, given)
-        outs = iter(b.emit("act", *ins, function=self.name, results=tuple(self._types())))
+        results = tuple(self._types())
+        outs = iter(b.emit("act", *ins, function=self.name, results=results, around=Around()))
         made: dict[int, Any] = {}
         join = journal.joiner()
         sources = [h.root for h in actual]
