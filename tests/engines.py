@@ -30,10 +30,15 @@ def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     args = as_numbers(args)
     leaves, structure = flatten((args, {}))
-    traced = trace(f, *unflatten(structure, map(abstract, leaves)), memory=memory)
-    plain = specialise(traced.tape)
-    flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
-    return finish(traced, tuple(flat), f, args, {})
+
+    def run(exact: bool) -> Any:
+        abstracted = unflatten(structure, map(abstract, leaves))
+        traced = trace(f, *abstracted, memory=memory, exact=exact)
+        plain = specialise(traced.tape)
+        flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
+        return finish(traced, tuple(flat), f, args, {})
+
+    return _retried(run)
 
 
 def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Kernel]:
@@ -53,10 +58,15 @@ def as_emitted(f: Function, *args: Any) -> Any:
             flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
         return finish(traced, tuple(flat), f, args, {})
 
+    return _retried(run)
+
+
+def _retried(run: Callable[[bool], Any]) -> Any:
+    """As a call of a compiled function does: traced once more, with the extents as they are."""
     try:
-        return run(exact=False)
-    except JitadExtentError:  # as a call of a compiled function does
-        return run(exact=True)
+        return run(False)
+    except JitadExtentError:
+        return run(True)
 
 
 def natively(f: Function, *args: Any) -> Any:

@@ -14,7 +14,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jitad.closures import cell, is_function
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.plain import as_written
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
@@ -314,17 +314,26 @@ def spread(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         kwargs = {k: among_none(a) if is_among((a,)) else a for k, a in kwargs.items()}
     for k, a in enumerate(args):
         if type(a) is Among:
-            return chosen.each(fork, a.flags, a.among, lambda x, k=k: spread(
+            return chosen.each(fork, a.flags, a.among, lambda x, k=k: _alone(
                 f, *args[:k], x, *args[k + 1 :], **kwargs))  # fmt: skip
     for name, a in kwargs.items():
         if type(a) is Among:
-            return chosen.each(fork, a.flags, a.among, lambda x, name=name: spread(
+            return chosen.each(fork, a.flags, a.among, lambda x, name=name: _alone(
                 f, *args, **{**kwargs, name: x}))  # fmt: skip
     try:
         return f(*args, **kwargs)
     except TypeError as error:
         if not isinstance(error, JitadTypeError):  # raised when the kernel runs, if it is this one
             error.of_program = True  # type: ignore[attr-defined]
+        raise
+
+
+def _alone(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """f of one of the things; a shape that does not fit ends the path on which it is the one."""
+    try:
+        return spread(f, *args, **kwargs)
+    except JitadValueError as error:
+        error.of_program = not isinstance(error, JitadExtentError)  # type: ignore[attr-defined]
         raise
 
 

@@ -186,15 +186,22 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
         content = bind("reshape", content, *own) if own else bind("load", content, *(
             0 for _ in shape_of(content)))  # fmt: skip
     if own:
-        for n, m in zip(own, shape[len(shape) - len(own) :], strict=True):
-            if isinstance(n, Number) or n != 1:
-                require_same(n, m, lambda: _no_fit(own, shape))
+        require_fit(own, shape, lambda: _no_fit(own, shape))
         content = stretch(content, shape)
     if traced or isinstance(content, Leaf):
         content = cast(content, dtype)
     elif isinstance(content, Number) and type_of(content).dtype != dtype.str[1:]:
         content = cast(content, dtype)
     return content
+
+
+def require_fit(own: Shape, shape: Shape, what: Any) -> None:
+    """Refuse what is not stretched to just this shape, with a message that `what()` gives."""
+    if len(own) > len(shape):
+        raise fail(JitadValueError, what())
+    for n, m in zip(own, shape[len(shape) - len(own) :], strict=True):
+        if isinstance(n, Number) or n != 1:
+            require_same(n, m, what)
 
 
 def one_element(value: Any, dtype: np.dtype[Any]) -> Any:

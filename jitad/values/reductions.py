@@ -17,7 +17,14 @@ from jitad.primitives.table import TABLE
 from jitad.tape.build import Leaf
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
+from jitad.values.broadcast import (
+    as_operand,
+    cast,
+    elementwise,
+    require_fit,
+    shape_of,
+    shape_text,
+)
 from jitad.values.extents import Int
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
@@ -138,6 +145,10 @@ def _masked(original: Any, a: Any, where: Any, otherwise: Any) -> Any:
     if otherwise is _NO_VALUE:
         raise fail(JitadValueError, f"reduction operation {original.__name__} does not have an "
                    "identity, so to use a where mask one has to specify 'initial'")  # fmt: skip
+    a, where = as_operand(a), as_operand(where)
+    own, shape = shape_of(where), shape_of(a)
+    require_fit(own, shape, lambda: f"where= of np.{original.__name__}, of shape "
+                f"{shape_text(own)}, does not fit an array of shape {shape_text(shape)}")
     return elementwise("where", where, a, otherwise)
 
 

@@ -311,6 +311,27 @@ def cells_of_lists_exchanged(x, y):
     return all_of() + a[-1]
 
 
+def a_function_that_suits_one(x, y):
+    a = np.array([x, y])
+    if x > 1.0:
+        a = a[:, None] * np.array([y, 2.0, x])
+    total = 0.0
+    if x > 1.0:
+        total = np.sum(np.swapaxes(a, 0, 1), axis=(0, 1))[()] * y
+    return total + np.sum(a)
+
+
+def a_call_that_suits_one(x, y):
+    a = np.array([x, y])
+    for _ in range(2):
+        if np.sum(a) > 1.5:
+            break
+        a = a * 0.5 + np.array([[x], [y]])
+    if a.ndim == 2:
+        return np.sum(np.sum(a, axis=(0, -1)) * np.cumsum(a, axis=1)) + y
+    return np.sum(a * a)
+
+
 PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.3, 0.4), (0.6, 1.7), (-0.5, 0.2)]
 
@@ -323,6 +344,19 @@ def test_values_and_derivatives(f):
 @pytest.mark.parametrize("f", PROGRAMS[::4], ids=lambda f: f.__name__)
 def test_natively_to_second_order(f):
     two_numbers.check_natively(f, POINTS[:2])
+
+
+def test_an_axis_that_one_of_two_arrays_lacks():
+    def f(x, y):
+        a = np.array([x, y])
+        if x < 1.0:
+            a = a[:, None] * np.array([y, 2.0, x])
+        return np.sum(a, axis=(0, -1))  # of an array with one axis they are the same
+
+    for run in (jitad.jit(f), lambda *v: on_tape(f, *v)):
+        assert np.isclose(run(0.6, 1.7), f(0.6, 1.7))
+        with pytest.raises(ValueError, match="duplicate value in 'axis'"):
+            run(1.3, 0.4)
 
 
 def test_results_are_what_was_chosen():

@@ -148,3 +148,24 @@ def test_what_is_never_nan_keeps_its_dtype(f, axis):
     got, want = jitad.jit(lambda a: f(a, axis=axis))(a), f(a, axis=axis)
     np.testing.assert_array_equal(got, want)
     assert np.asarray(got).dtype == want.dtype
+
+
+@pytest.mark.parametrize("engine", ["eager", "tape"])
+@pytest.mark.parametrize("name", ["sum", "mean", "std", "var", "prod", "max", "min", "any", "all"])
+def test_a_mask_does_not_stretch_what_is_reduced(name, engine):
+    """NumPy refuses masks with more elements than the array along some axis."""
+    first = {"initial": 0.0} if name in ("max", "min") else {}
+
+    def reduced(a, mask):
+        return getattr(np, name)(a * 1.0, where=mask, **first)
+
+    for shape in [(3, 4), (4,), (3, 1)]:
+        mask = np.ones(shape, bool)
+        for a in [np.full(s, 1.5) for s in [(1,), (4,), (1, 4), (3, 1)]]:
+            try:
+                want = reduced(a, mask)
+            except ValueError:
+                with pytest.raises(ValueError):
+                    ENGINES[engine](lambda a: jitad.jvp(lambda x: reduced(x, mask), (a,), (a,)), a)
+            else:
+                assert ENGINES[engine](reduced, a, mask) == want
