@@ -42,7 +42,14 @@ def _comparison(cls: type, name: str, found: FunctionType) -> FunctionType | Non
 def compares(container: Any, name: str, args: tuple[Any, ...]) -> bool:
     """Does a method of a list or tuple look for what a traced number may be equal to?"""
     return (
-        name in ("index", "count") and len(args) == 1
+        name in ("index", "count", "remove") and len(args) == 1
         and isinstance(container, (list, tuple))
-        and any(isinstance(v, Number) or is_held(v) for v in (*args, *container))
+        and any(map(looks_into, (*args, *container)))
     )  # fmt: skip
+
+
+def looks_into(value: Any) -> bool:
+    """Must code of the tracer's compare it, as it is a traced number or holds one?"""
+    if isinstance(value, tuple):
+        return any(map(looks_into, value))
+    return isinstance(value, Number) or is_held(value)

@@ -33,6 +33,7 @@ from jitad.trace.attempts import (
 from jitad.trace.branches import if_, truth
 from jitad.trace.calls import HERE, call, special
 from jitad.trace.choices import both, choose, either
+from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.generators import awaited
@@ -298,7 +299,7 @@ def In(a: Any, b: Any) -> Any:
     if found is not None:
         return call(found, b, a)
     alike = isinstance(b, (list, tuple)) and any(special(x, "__eq__") for x in (a, *b))
-    copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(is_held, (a, *b)))
+    copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(looks_into, (a, *b)))
     if alike or copies or not hasattr(type(b), "__contains__"):
         return _among(a, items(b))
     return a in b

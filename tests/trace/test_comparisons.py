@@ -42,6 +42,25 @@ def auction(x, y):
     return low.price * 3.0 + high.price**2 + (x if best.seller == "a" else y)
 
 
+def removed(values, v):
+    same = values
+    values.remove(v)
+    return same[0] * same[1] + len(same)
+
+
+def largest_first(x, y):
+    left, total, k = [x, y, x * y, 2.0], 0.0, 1
+    while left:
+        top = max(left)
+        left.remove(top)
+        total, k = total + k * top, k + 1
+    try:
+        left.remove(x)
+    except ValueError:
+        total += y
+    return total
+
+
 PROGRAMS = {
     "auction": auction,
     "less": lambda x, y: x if Offer(x) < Offer(y) else y,
@@ -55,6 +74,11 @@ PROGRAMS = {
     "dicts": lambda x, y: x * ({"a": x, "b": y} == {"b": y, "a": x}) + y * ({"a": x} != {"a": y}),
     "index": lambda x, y: [x, y, 1.0].index(1.0) * x + (x, 1.0).index(1.0) * y,
     "count": lambda x, y: [x, y, 1.3].count(1.3) * x,
+    "tuples in a list": lambda x, y: x if (y, (2, x)) in [(x, 1), (y, (2, x))] else y,
+    "place of a tuple": lambda x, y: [(x, 1), (y, (2, x))].index((y, (2, x))) * x + y,
+    "pairs of a set": lambda x, y: x if (int(2.0 * x), 1) in {(3, 1), (0, 2)} else y,
+    "removed": lambda x, y: removed([x, y, x * y, 2.0], y) * x,
+    "largest first": largest_first,
     "names": lambda x, y: x if sorted("ab", key={"a": x, "b": y}.get) == ["a", "b"] else y,
 }
 
