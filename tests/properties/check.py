@@ -35,6 +35,7 @@ REFUSED = (
     "this may be the same as what was written meanwhile under another name",
     "may have been written to under another name",
     "before and after an iteration of this loop",  # an array and a view of it, exchanged
+    "an array is written in this loop under two names that part in it",
     "an exception that depends on traced values can't be caught outside",
 )
 
