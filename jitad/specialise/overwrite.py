@@ -23,21 +23,6 @@ def privatise(tape: Tape) -> Tape:
     return simplify(tape) if changed else tape
 
 
-def stores(tape: Tape) -> Tape:
-    """The tape (changed in place) with additions to zeros as stores, where slices lie apart.
-
-    The adjoints of the columns of an array, of both parts of complex numbers: nothing was added
-    before to what each of them adds to.
-    """
-    overwrites = _Overwrites(tape.body)
-    for block in [tape.body, *(x for e in walk(tape.body) for x in e.blocks)]:
-        for e in block.equations:
-            if e.op == "full" and isinstance(e.ins[0], Lit) and e.ins[0].value == 0:
-                for x in overwrites.apart(block, e.outs[0]):
-                    x.op = "store_slice"
-    return tape
-
-
 def bare(tape: Tape) -> Tape:
     """The tape (changed in place) with new arrays that are filled before they are read left unset.
 
@@ -127,19 +112,6 @@ class _Overwrites:
             if self.tile(boxes, now.shape[len(here) :]):
                 return now
 
-    def apart(self, block: Block, now: Atom) -> list[Equation]:
-        """Additions to slices of zeros that have no element in common, one after the other."""
-        found: list[Equation] = []
-        boxes: list[list[tuple[Linear, Linear]]] = []
-        while (x := self.only_user(block, now)) is not None:
-            box = self.box(x, ()) if x.op == "accum_slice" and now not in x.ins[1:] else None
-            if box is None or not all(_disjoint(box, other) for other in boxes):
-                break
-            found.append(x)
-            boxes.append(box)
-            now = x.outs[0]
-        return found
-
     def only_user(self, block: Block, a: Atom) -> Equation | None:
         """The equation of the block that takes a, where nothing else does."""
         if block not in self.users:
@@ -182,16 +154,6 @@ class _Overwrites:
             if at == whole[axis][1]:
                 return True
         return False
-
-
-def _disjoint(a: list[tuple[Linear, Linear]], b: list[tuple[Linear, Linear]]) -> bool:
-    """Does one of two boxes end, along some axis, before the other begins?"""
-    return any(_before(x, y) or _before(y, x) for x, y in zip(a, b, strict=True))
-
-
-def _before(a: tuple[Linear, Linear], b: tuple[Linear, Linear]) -> bool:
-    apart = b[0] - a[0] - a[1]
-    return not apart.terms and apart.constant >= 0
 
 
 def _start_afresh(e: Equation, k: int, before: list[Equation]) -> bool:

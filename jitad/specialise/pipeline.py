@@ -24,7 +24,7 @@ from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
 from jitad.specialise.once import once
-from jitad.specialise.overwrite import bare, privatise, stores
+from jitad.specialise.overwrite import bare, privatise
 from jitad.specialise.parallel import divisions as parts
 from jitad.specialise.parallel import parallel
 from jitad.specialise.products import products
@@ -43,6 +43,7 @@ from jitad.specialise.slabs import in_slabs
 from jitad.specialise.together import together
 from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
+from jitad.specialise.zeros import stores, unread
 from jitad.tape.ir import Block, Tape
 from jitad.tape.measure import measured
 from jitad.tape.types import Scalar
@@ -62,6 +63,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("turn", turn),
     ("resolve", resolve),
     ("strides", strides),
+    ("unread", unread),
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("reshapes", reshapes),
@@ -94,8 +96,8 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 
 # What these look for are loops and arrays.
-_OF_MANY = frozenset((masks, families, turn, scalarise, privatise, reshapes, products, narrow,
-                      shifts, quotients, ascend, once, abreast, delay, assign, gather, sink,
+_OF_MANY = frozenset((masks, families, turn, unread, scalarise, privatise, reshapes, products,
+                      narrow, shifts, quotients, ascend, once, abreast, delay, assign, gather, sink,
                       mirrors, lay_out, in_slabs, braid, remake, together, stores,
                       bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once

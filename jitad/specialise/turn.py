@@ -59,7 +59,9 @@ class _Nest:
         self.e, self.body = e, e.blocks[0]
         *self.first, self.inner = self.body.equations
         self.k, self.j = self.body.params[0], self.inner.blocks[0].params[0]
-        self.arrays = [Accesses(e, sources) for _ in self.body.params[1:]]
+        self.arrays = [Accesses(e.blocks, sources) for _ in self.body.params[1:]]
+        for array in self.arrays:
+            array.enter(e)
         self.versions: dict[Atom, int] = {}  # of the arrays, by their numbers
         self.counted: set[Var] = set()  # integers of the first part that the inner loop uses
         self.column, self.axis = -1, -1  # the number of the array that is changed, and along what
@@ -89,7 +91,9 @@ class _Nest:
         for n, (found, p) in enumerate(zip(self.arrays, self.body.params[1:], strict=True)):
             if not isinstance(p.type, Array) or found.block(self.body, p) is not results[n]:
                 return False
-            if not (found.plain and found.once(self.body)) or any(a.stale for a in found.all):
+            if found.whole or not (found.plain and found.once(self.body)):
+                return False
+            if any(a.stale for a in found.all):
                 return False
             self.versions.update((v, n) for v in found.versions)
         return all(a in self.versions for a in self.inner.ins[3:])

@@ -46,9 +46,12 @@ def settled(e: Equation, number: int, sources: Mapping[Var, Equation]) -> Settle
     None where something else than its elements is used: its last version won't do then.
     """
     body = e.blocks[0]
-    found = Accesses(e, sources)
+    found = Accesses(e.blocks, sources)
+    found.enter(e)
     end = found.block(body, body.params[1 + number])
-    if end is not body.results[number] or not found.plain or not found.once(body):
+    if end is not body.results[number] or not found.once(body):
+        return None
+    if found.whole or not found.plain:
         return None
     out = Settled(versions=found.versions)
     reads = [a for a in found.all if not a.written]
@@ -130,22 +133,28 @@ class Integers:
 
 
 class Accesses:
-    """Where the body of a loop reads and writes an array, in the order of the text."""
+    """Where an array is read and written, in the order of the text.
 
-    def __init__(self, e: Equation, sources: Mapping[Var, Equation]) -> None:
+    What is made in the blocks `within` differs from one access to the other.
+    """
+
+    def __init__(self, within: Iterable[Block], sources: Mapping[Var, Equation]) -> None:
         self.integers = Integers(sources)
         self.all: list[Access] = []
-        self.plain = True
-        self.inside = {*e.blocks[0].params}
-        for x in walk(e.blocks[0]):
-            self.inside.update(x.outs)
-            self.inside.update(p for b in x.blocks for p in b.params)
+        self.plain = True  # all that happens to it is understood
+        self.whole = False  # something reads all of it
+        self.inside: set[Var] = set()
+        for block in within:
+            self.inside.update(block.params)
+            for x in walk(block):
+                self.inside.update(x.outs)
+                self.inside.update(p for b in x.blocks for p in b.params)
         self.versions: set[Var] = set()
         self._loops: tuple[Equation, ...] = ()
         self._facts: tuple[tuple[Linear, ...], ...] = ()
-        self._enter(e)
 
-    def _enter(self, e: Equation) -> None:
+    def enter(self, e: Equation) -> None:
+        """What comes next is in this loop."""
         facts: tuple[Linear, ...] = ()
         if e.op == "for":
             start, step, count = (self.integers.of(a) for a in e.ins[:3])
@@ -173,14 +182,16 @@ class Accesses:
                 self._access(e, 1, False, stale=e.ins[0] is not now)
             elif e.op in ("for", "while", "if"):
                 now = self._structured(e, now)
-            elif mine or (e.blocks and self.versions.intersection(free_vars(*e.blocks))):
+            elif e.blocks and self.versions.intersection((*e.ins, *free_vars(*e.blocks))):
                 self.plain = False
+            elif mine and e.op != "dim":
+                self.whole = True
         return now
 
     def _structured(self, e: Equation, now: Var) -> Var:
         loops, facts = self._loops, self._facts
         if e.op != "if":
-            self._enter(e)
+            self.enter(e)
         carried = e.ins[3:] if e.op == "for" else e.ins[1:] if e.op == "if" else e.ins
         mine = [k for k, a in enumerate(carried) if a in self.versions]
         after = now
