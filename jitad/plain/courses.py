@@ -13,7 +13,8 @@ import numpy as np
 
 
 def derivative(f: Any, t: Any, y: Any) -> Any:
-    return np.asarray(f(t, y))
+    """What f gives, as SciPy takes it: numbers of any kind, one for all that is alike."""
+    return np.broadcast_to(np.asarray(f(t, y), float), np.shape(y))
 
 
 def stages(f: Any, t: Any, y: Any, start: Any, h: Any, a: Any, c: Any) -> Any:

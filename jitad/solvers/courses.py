@@ -140,7 +140,7 @@ def solve_ivp(fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any 
         raise fail(JitadTypeError, f"method={name!r} of solve_ivp is not supported on traced or "
                    "differentiated values", _STIFF)  # fmt: skip
     at = None if t_eval is None else call(np.asarray, t_eval, float)
-    rate = of_arguments(fun, tuple(args or ()))
+    rate = of_arguments(fun, () if args is None else tuple(args))
     found = _followed(rate, tuple(t_span), y0, at, _method(name), rtol, atol, max_step, first_step,
                       MOST)  # fmt: skip
     return OdeResult(found.times, call(np.transpose, found.states), None, None, None, found.calls,

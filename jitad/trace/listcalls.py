@@ -50,7 +50,7 @@ from jitad.values.journal import made
 from jitad.values.kind import require
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
-from jitad.values.registry import any_traced, implementation
+from jitad.values.registry import any_traced, handing, implementation
 
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:
@@ -77,7 +77,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         return None
     found = implementation(f)
     if found is not None:
-        return lambda *a, **k: found(*map(_lent, a), **{n: _lent(v) for n, v in k.items()})
+        return functools.partial(_lending, found, handing.get(f))
     if isinstance(f, BuiltinMethodType) and isinstance(owner, list):
         return functools.partial(extend, owner) if f.__name__ == "extend" else None
     if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
@@ -148,6 +148,14 @@ def _is_stretched(value: Any) -> bool:
     if stretched(value) is not None:
         return True
     return type(value) in (tuple, list) and any(stretched(v) is not None for v in value)
+
+
+def _lending(found: Callable[..., Any], at: int | None, *args: Any, **kwargs: Any) -> Any:
+    """The call with arrays in the place of such lists."""
+    handed = (*args[at : at + 1], kwargs.get("args")) if at is not None else ()
+    if any(stretched(a) is not None for a in handed):
+        raise refused("spread out as the arguments of a function")
+    return found(*map(_lent, args), **{n: _lent(v) for n, v in kwargs.items()})
 
 
 def _lent(value: Any) -> Any:
