@@ -161,8 +161,10 @@ def _is_not_entered(f: Any) -> bool:
     """True of functions and classes of libraries that are written in Python, and of SciPy's."""
     if isinstance(f, type):
         return is_library_thing(f)
-    of_scipy = (getattr(f, "__module__", None) or "").startswith("scipy.")
-    return of_scipy or (isinstance(f, FunctionType) and is_library(f))
+    home = (getattr(f, "__module__", None) or "").partition(".")[0]
+    if home == "jitad":  # a method of what stands for an array
+        return False
+    return home == "scipy" or (isinstance(f, FunctionType) and is_library(f))
 
 
 _LIBRARIES = (sys.stdlib_module_names | {"numpy", "scipy", "pandas"}) - {"builtins"}
