@@ -27,7 +27,16 @@ from jitad.trace.unify import Unifier
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex, plain
+from jitad.values.kind import is_number
 from jitad.values.ranges import Range
+from jitad.values.registry import call
+
+
+def constant_tangent(leaf: Any) -> Any:
+    """The tangent of a result that depends on nothing: of what is no number, the thing itself."""
+    if isinstance(leaf, (ArrayHandle, np.ndarray)):
+        return call(np.zeros_like, leaf)
+    return 0.0 if is_number(leaf) else leaf
 
 
 @dataclass(frozen=True, eq=False)
