@@ -104,8 +104,10 @@ __all__ = sorted(_PUBLIC)
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
         return getattr(importlib.import_module(_PUBLIC[name]), name)
+    if name == "linear":
+        return importlib.import_module("jitad.linear")
     raise AttributeError(f"module 'jitad' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(_PUBLIC)
+    return sorted((*_PUBLIC, "linear"))

@@ -11,7 +11,7 @@ import linecache
 import numpy as np
 
 from jitad.tape.ir import Pos
-from jitad.where import caller
+from jitad.where import users
 
 FINISHED = ""  # in the place of `where`: the text is a whole message
 
@@ -40,8 +40,8 @@ class JitadError(Exception):
     """
 
     def __init__(self, what: str, where: Pos | str | None = None, remedy: str = "") -> None:
-        if where != FINISHED and not isinstance(where, Pos):
-            where = caller()
+        if where != FINISHED:
+            where = users(where if isinstance(where, Pos) else None)
         self.what, self.where, self.remedy = what, where, remedy
         super().__init__(message(what, where, remedy))
 
@@ -206,7 +206,7 @@ def unknown_functions(
 def message(what: str, where: Pos | str | None, remedy: str) -> str:
     """At most five lines: what, where, the source line, a caret, the remedy."""
     lines = [what]
-    if isinstance(where, Pos):
+    if isinstance(where, Pos) and (where := users(where)) is not None:
         lines.append(f'  File "{where.file}", line {where.line}')
         text = linecache.getline(where.file, where.line).rstrip("\n")
         if text.strip():

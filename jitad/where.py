@@ -26,5 +26,10 @@ def caller() -> Pos | None:
     return Pos(frame.f_code.co_filename, here[0] or frame.f_lineno, here[2] or 0)
 
 
+def users(where: Pos | None) -> Pos | None:
+    """The place, unless it is in what is traced of jitad's own: the place that has called that."""
+    return where if where is not None and not where.file.startswith(_OWN) else caller()
+
+
 def _ours(file: str) -> bool:
     return file.startswith((_OWN, "<frozen", "<jitad", *_STANDARD)) or "site-packages" in file

@@ -48,3 +48,7 @@ def test_functions_of_scipy_imported_after_jitad(line: str, tmp_path: Path) -> N
         found = run(tmp_path, "from jitad import jit_grad, grad", "import numpy as np", line,
                     f"f = lambda x: {text}", "print(grad(f)(0.5), jit_grad(f)(0.5))")  # fmt: skip
         assert [float(s) for s in found.split()] == pytest.approx([true, true], rel=1e-12)
+
+
+def test_the_vector_space_is_there(tmp_path: Path) -> None:
+    assert run(tmp_path, "import jitad", "print(jitad.linear.dot(2.0, 3.0))") == "6.0"

@@ -25,7 +25,7 @@ from jitad.trace.context import alone
 from jitad.trace.floatlists import Floats, as_array, is_long
 from jitad.trace.forms import Form, Handle, Keep, Number, Record
 from jitad.trace.paths import Guard, Path, cell_of, of_type, part_of
-from jitad.trace.results import scalar_class
+from jitad.trace.results import made_of, scalar_class
 from jitad.trace.snapshot import Num, Obj
 from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
@@ -483,18 +483,7 @@ def result_expression(form: Form, s: Source | None = None) -> str | None:
                 if is_node(of.value):
                     fields = zip(of.keys, parts, strict=True)
                     given = ", ".join(f"{k!r}: {p}" for k, p in fields)
-                    return f"{s.name('made', _made)}({s.name('kind', kind)}, {{{given}}})"
+                    return f"{s.name('made', made_of)}({s.name('kind', kind)}, {{{given}}})"
         return None
 
     return build(form)
-
-
-def _made(kind: type, fields: dict[str, Any]) -> Any:
-    """An object with these attributes; its constructor is not called."""
-    out: Any = object.__new__(kind)
-    try:
-        out.__dict__.update(fields)
-    except AttributeError:  # it has slots
-        for k, v in fields.items():
-            object.__setattr__(out, k, v)
-    return out

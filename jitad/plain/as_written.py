@@ -24,19 +24,11 @@ def listed(values: Any) -> list[Any]:
 
 
 def chained(parts: Any) -> list[Any]:
-    out = []
-    for p in parts:
-        for v in p:
-            out.append(v)
-    return out
+    return [v for p in parts for v in p]
 
 
 def repeated(a: list[Any], n: int) -> list[Any]:
-    out = []
-    for _ in range(n):
-        for v in a:
-            out.append(v)
-    return out
+    return [v for _ in range(n) for v in a]
 
 
 def equal(a: list[Any], b: list[Any]) -> bool:
@@ -136,26 +128,23 @@ def all_of(values: Any) -> bool:
 
 
 def mapped(f: Any, values: Any) -> list[Any]:
-    out = []
-    for v in values:
-        out.append(f(v))
-    return out
+    return [f(v) for v in values]
+
+
+def mapped_over(f: Any, values: Any) -> list[Any]:
+    return [f(*v) for v in values]
 
 
 def filtered(keep: Any, values: Any) -> list[Any]:
-    out = []
-    for v in values:
-        if keep(v) if keep is not None else v:
-            out.append(v)
-    return out
+    return [v for v in values if (keep(v) if keep is not None else v)]
 
 
 def filtered_out(drop: Any, values: Any) -> list[Any]:
-    out = []
-    for v in values:
-        if not (drop(v) if drop is not None else v):
-            out.append(v)
-    return out
+    return [v for v in values if not (drop(v) if drop is not None else v)]
+
+
+def selected(values: Any, flags: Any) -> list[Any]:
+    return [v for v, flag in zip(values, flags, strict=False) if flag]
 
 
 def taken_while(go_on: Any, values: Any) -> list[Any]:
@@ -241,6 +230,18 @@ def insert_right(target: list[Any], x: Any) -> None:
     target.insert(bisect.bisect_right(target, x), x)
 
 
+def accumulated_from(values: Any, f: Any, so_far: Any) -> list[Any]:
+    out = [so_far]
+    for v in values:
+        so_far = f(so_far, v)
+        out.append(so_far)
+    return out
+
+
+def pairs_of_both(first: Any, second: Any) -> list[Any]:
+    return [(a, b) for a in first for b in second]
+
+
 def accumulated(values: list[Any], f: Any) -> list[Any]:
     out: list[Any] = []
     for v in values:
@@ -249,10 +250,7 @@ def accumulated(values: list[Any], f: Any) -> list[Any]:
 
 
 def paired(values: list[Any]) -> list[Any]:
-    out = []
-    for k in range(len(values) - 1):
-        out.append((values[k], values[k + 1]))
-    return out
+    return [(values[k], values[k + 1]) for k in range(len(values) - 1)]
 
 
 def pairs_of(values: list[Any]) -> list[Any]:
@@ -419,6 +417,11 @@ def each_of_chosen(ways: Any) -> Iterator[Any]:
         if chosen:
             for v in values:  # noqa: UP028  of which need not be known how many there are
                 yield v
+
+
+def each_mapped_over(f: Any, values: Any) -> Iterator[Any]:
+    for v in zip(*values, strict=False):
+        yield f(*v)
 
 
 def each_mapped(f: Any, values: Any) -> Iterator[Any]:

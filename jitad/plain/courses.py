@@ -13,12 +13,13 @@ import numpy as np
 
 
 def derivative(f: Any, t: Any, y: Any) -> Any:
-    return np.asarray(f(t, y))
+    """What f gives, as SciPy takes it: numbers of any kind, one for all that is alike."""
+    return np.broadcast_to(np.asarray(f(t, y), y.dtype), np.shape(y))
 
 
 def stages(f: Any, t: Any, y: Any, start: Any, h: Any, a: Any, c: Any) -> Any:
     """All slopes of a step; row k of `a` says where the k-th is taken."""
-    slopes = np.zeros((len(c), len(y)))
+    slopes = np.zeros((len(c), len(y)), y.dtype)
     slopes[0] = start
     for k in range(1, len(c)):
         slopes[k] = derivative(f, t + c[k] * h, y + (a[k] @ slopes) * h)
@@ -26,7 +27,11 @@ def stages(f: Any, t: Any, y: Any, start: Any, h: Any, a: Any, c: Any) -> Any:
 
 
 def mean_square(x: Any) -> Any:
-    return np.sqrt(np.sum(x * x) / len(x))
+    return np.sqrt(np.sum(squares(x)) / len(x))
+
+
+def squares(x: Any) -> Any:
+    return x.real * x.real + x.imag * x.imag if x.dtype.kind == "c" else x * x
 
 
 def first_step(
@@ -52,7 +57,7 @@ def error_of(slopes: Any, h: Any, scale: Any, weights: Any) -> Any:
         return mean_square((weights[0] @ slopes) * h / scale)
     five = (weights[0] @ slopes) / scale
     three = (weights[1] @ slopes) / scale
-    above, beside = np.sum(five * five), np.sum(three * three)
+    above, beside = np.sum(squares(five)), np.sum(squares(three))
     both = np.sqrt((above + 0.01 * beside) * len(scale))
     return np.where(both == 0.0, 0.0, np.abs(h) * np.divide(above, both))
 
@@ -65,7 +70,7 @@ def steps(
     a, c, weights, order = method
     t, end = float(t0), float(t1)
     way = 1.0 if end > t else -1.0
-    start = derivative(f, t, 1.0 * y) + np.zeros(len(y))
+    start = derivative(f, t, 1.0 * y) + np.zeros(len(y), y.dtype)
     calls = 1
     if first is None:
         length = np.abs(end - t)
@@ -115,7 +120,7 @@ def moved(times: Any, t0: Any, t1: Any, was0: Any, was1: Any) -> Any:
 
 def course(f: Any, times: Any, y: Any, a: Any, c: Any) -> Any:
     """The state at all times, a row each."""
-    out = np.zeros((len(times), len(y)))
+    out = np.zeros((len(times), len(y)), y.dtype)
     out[0] = y
     start = derivative(f, times[0], 1.0 * y)
     for k in range(len(times) - 1):
@@ -142,7 +147,7 @@ def course_at(
 
     Slope `last` is that at the end of the step; those after it serve the polynomial.
     """
-    out = np.zeros((len(at), len(y)))
+    out = np.zeros((len(at), len(y)), y.dtype)
     start = derivative(f, times[0], 1.0 * y)
     for k in range(len(times) - 1):
         h = times[k + 1] - times[k]
@@ -172,7 +177,7 @@ def powers(between: Any, x: Any) -> Any:
 def nested(y: Any, there: Any, slopes: Any, h: Any, last: int, between: Any, x: Any) -> Any:
     """The polynomial in x and 1 - x, by turns, that leads from y to the end of the step."""
     change = there - y
-    total = np.zeros(len(y))
+    total = np.zeros(len(y), y.dtype)
     for j in range(len(between)):
         i = len(between) - 1 - j
         total = total + h * (between[i] @ slopes)

@@ -19,7 +19,7 @@ from jitad.plain import courses
 from jitad.solvers.entered import here, of_arguments, refuse, stands_in, vector
 from jitad.trace import hooks
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call, is_traced
+from jitad.values.registry import any_traced, call, is_traced, of_complex
 
 Function = Callable[..., Any]
 
@@ -101,7 +101,8 @@ def _followed(
     t0, t1 = (hooks.call(float, t) for t in ends)
     if not is_traced(t0) and not is_traced(t1) and t0 == t1:
         raise fail(JitadValueError, "the start of a differential equation is its end")
-    y = call(np.asarray, y0, float)
+    y = call(np.asarray, y0)
+    y = y.astype(complex if y.dtype.kind == "c" else float)
     if call(np.ndim, y) != 1:
         raise fail(JitadValueError, "`y0` must be 1-dimensional.")
 
@@ -140,13 +141,14 @@ def solve_ivp(fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any 
         raise fail(JitadTypeError, f"method={name!r} of solve_ivp is not supported on traced or "
                    "differentiated values", _STIFF)  # fmt: skip
     at = None if t_eval is None else call(np.asarray, t_eval, float)
-    rate = of_arguments(fun, tuple(args or ()))
+    rate = of_arguments(fun, () if args is None else tuple(args))
     found = _followed(rate, tuple(t_span), y0, at, _method(name), rtol, atol, max_step, first_step,
                       MOST)  # fmt: skip
     return OdeResult(found.times, call(np.transpose, found.states), None, None, None, found.calls,
                      0, 0, 0, _REACHED, True)  # fmt: skip
 
 
+of_complex(si.solve_ivp)(solve_ivp)
 _REACHED = "The solver successfully reached the end of the integration interval."
 
 

@@ -17,7 +17,7 @@ from jitad.tape.ir import Pos
 from jitad.trace import hooks
 from jitad.trace.context import Region, current
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call, call_plain, is_traced, naming, replaces
+from jitad.values.registry import any_traced, call, call_plain, handing, is_traced, naming, replaces
 
 Function = Callable[..., Any]
 
@@ -32,8 +32,12 @@ def stands_in(*originals: Any) -> Callable[[Function], Function]:
     Options that it doesn't take are refused by name.
     """
 
-    def enter(function: Function) -> Function:
+    def enter(function: Any) -> Function:
+        code = function.__code__
+        names = code.co_varnames[: code.co_argcount]
         for original in originals:
+            if "args" in names:
+                handing[original] = names.index("args")
             _enter(original, naming(original, function))
         return function
 

@@ -18,7 +18,7 @@ from jitad.tape.types import Scalar
 from jitad.trace.context import Trace
 from jitad.trace.results import output_of
 from jitad.trace.snapshot import snapshot
-from jitad.trace.texts import Shown, Text, is_late
+from jitad.trace.texts import PERCENT, Shown, Text, is_late
 
 
 def record(
@@ -89,5 +89,7 @@ def _described(x: Any) -> str:
 
 
 def _hole(p: Shown) -> str:
+    if p.conversion == PERCENT:
+        return p.format
     conversion = {114: "!r", 97: "!a"}.get(p.conversion, "")
     return "{" + conversion + (f":{p.format}" if p.format else "") + "}"

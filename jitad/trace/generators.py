@@ -111,7 +111,7 @@ def written(f: Any, *args: Any) -> Any:
 def _mapped(f: Any, *values: Any) -> Any:
     if len(values) == 1:
         return written(as_written.each_mapped, f, *values)
-    return native(map, f, *values)
+    return written(as_written.each_mapped_over, f, values)
 
 
 def _islice(values: Any, *bounds: Any) -> Any:

@@ -39,10 +39,12 @@ def _few(reverse: bool) -> Callable[..., Any]:
     """nsmallest, nlargest: the first of all in order."""
 
     def replacement(n: Any, values: Any, key: Any = None) -> Any:
+        few = slice(call(max, n, 0))
         if isinstance(values, ArrayHandle) and values.ndim == 1 and key is None:
             in_order = call(np.sort, values)
-            return call(list, (in_order[::-1] if reverse else in_order)[: max(n, 0)])
-        return call(sorted, values, key=key, reverse=reverse)[: max(n, 0)]
+            return call(list, (in_order[::-1] if reverse else in_order)[few])
+        # Only the kernel may know how many there are: the hook knows such lists.
+        return hooks.get_item(call(sorted, values, key=key, reverse=reverse), few)
 
     return replacement
 

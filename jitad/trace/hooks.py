@@ -61,7 +61,7 @@ from jitad.trace.places import (
 from jitad.trace.protocols import entering, items
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
-from jitad.trace.texts import known, text
+from jitad.trace.texts import Text, filled, is_late, known, text
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.wide import checked
@@ -91,13 +91,22 @@ __all__ = [
 
 # -- operators ------------------------------------------------------------------------------------
 
+
+def _remainder(a: Any, b: Any) -> Any:
+    return filled(a, b) if isinstance(a, str) and is_late(b) else operators.mod(a, b)
+
+
+def _in_place_remainder(a: Any, b: Any) -> Any:
+    return _remainder(a, b) if isinstance(a, str) else operators.imod(a, b)
+
+
 _BINARY: dict[str, tuple[Callable[..., Any], Callable[..., Any], str]] = {
     "Add": (operator.add, operator.iadd, "add"),
     "Sub": (operator.sub, operator.isub, "sub"),
     "Mult": (operator.mul, operator.imul, "mul"),
     "Div": (operators.div, operators.idiv, "truediv"),
     "FloorDiv": (operators.floordiv, operators.ifloordiv, "floordiv"),
-    "Mod": (operators.mod, operators.imod, "mod"),
+    "Mod": (_remainder, _in_place_remainder, "mod"),
     "Pow": (operators.pow_, operators.ipow, "pow"),
     "MatMult": (operator.matmul, operator.imatmul, "matmul"),
     "LShift": (operators.lshift, operators.ilshift, "lshift"),
@@ -152,7 +161,7 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             if name in ("eq", "ne") and isinstance(a, dict) and isinstance(b, dict):
                 if a.keys() == b.keys() and any(map(is_ordered, (*a.values(), *b.values()))):
                     return _in_turn(name, tuple(a.values()), tuple(b[k] for k in a))
-            if isinstance(a, str):
+            if isinstance(a, str) and name != "mod" and type(b) is not Text:
                 known(b)
             if name in ("eq", "ne") and _by_identity(a) and _by_identity(b):
                 return (Is if name == "eq" else IsNot)(a, b)

@@ -26,7 +26,7 @@ from jitad.trace.libraries import is_library_thing
 from jitad.trace.optional import all_present, present
 from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_library, is_rewritten_code
-from jitad.trace.texts import known
+from jitad.trace.texts import known, of_method
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
@@ -66,7 +66,10 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
                          trace.builder.pos, "Make a list of it first.")  # fmt: skip
     if (key := f if getattr(f, "__hash__", None) else None) in WRITERS:
         note(args[0])
-    if isinstance(getattr(f, "__self__", None), str):
+    if isinstance(form := getattr(f, "__self__", None), str):
+        args = (list(args[0]),) if f.__name__ == "join" and args else args
+        if (shown := of_method(form, f.__name__, args, kwargs)) is not None:
+            return shown
         known(args, kwargs)
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
     for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
@@ -78,7 +81,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
             )  # fmt: skip
     if not ours:  # which calls through the hook
         of = args[0] if args and (f is map or f is itertools.starmap) else None
-        if isinstance(of, type) and implementation(of) is not None:
+        if isinstance(of, type) and (implementation(of) is not None or of is str):
             args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args, kwargs = iterables.with_ints(f, args, kwargs)
         called = id(f) in _CALLING
@@ -161,8 +164,10 @@ def _is_not_entered(f: Any) -> bool:
     """True of functions and classes of libraries that are written in Python, and of SciPy's."""
     if isinstance(f, type):
         return is_library_thing(f)
-    of_scipy = (getattr(f, "__module__", None) or "").startswith("scipy.")
-    return of_scipy or (isinstance(f, FunctionType) and is_library(f))
+    home = (getattr(f, "__module__", None) or "").partition(".")[0]
+    if home == "jitad":  # a method of what stands for an array
+        return False
+    return home == "scipy" or (isinstance(f, FunctionType) and is_library(f))
 
 
 _LIBRARIES = (sys.stdlib_module_names | {"numpy", "scipy", "pandas"}) - {"builtins"}

@@ -21,11 +21,12 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.plain import as_written
+from jitad.tape.build import Leaf
 from jitad.trace import writtenback
 from jitad.trace.comparisons import compares
 from jitad.trace.forms import Number, Record
 from jitad.trace.grown import variables
-from jitad.trace.iterables import sequence
+from jitad.trace.iterables import sequence, zip_
 from jitad.trace.lists import (
     _new,
     _of,
@@ -41,6 +42,7 @@ from jitad.trace.lists import (
     refused,
     rows,
     run,
+    sliced,
 )
 from jitad.trace.rewrite import is_library
 from jitad.trace.stretch import Stretch, stretched
@@ -50,7 +52,7 @@ from jitad.values.journal import made
 from jitad.values.kind import require
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
-from jitad.values.registry import any_traced, implementation
+from jitad.values.registry import any_traced, handing, implementation
 
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:
@@ -67,8 +69,8 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     try:
         if inside and f in _PYTHON:
             return None
-        if f in _FUNCTIONS:
-            return _FUNCTIONS[f]
+        if f in _FUNCTIONS or f in STAND_INS:
+            return _FUNCTIONS.get(f) or STAND_INS[f]
         if f in _AS_WRITTEN:
             return functools.partial(run, _AS_WRITTEN[f])
         if f in FINE:
@@ -77,7 +79,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         return None
     found = implementation(f)
     if found is not None:
-        return lambda *a, **k: found(*map(_lent, a), **{n: _lent(v) for n, v in k.items()})
+        return functools.partial(_lending, found, handing.get(f))
     if isinstance(f, BuiltinMethodType) and isinstance(owner, list):
         return functools.partial(extend, owner) if f.__name__ == "extend" else None
     if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
@@ -150,6 +152,14 @@ def _is_stretched(value: Any) -> bool:
     return type(value) in (tuple, list) and any(stretched(v) is not None for v in value)
 
 
+def _lending(found: Callable[..., Any], at: int | None, *args: Any, **kwargs: Any) -> Any:
+    """The call with arrays in the place of such lists."""
+    handed = (*args[at : at + 1], kwargs.get("args")) if at is not None else ()
+    if any(stretched(a) is not None for a in handed):
+        raise refused("spread out as the arguments of a function")
+    return found(*map(_lent, args), **{n: _lent(v) for n, v in kwargs.items()})
+
+
 def _lent(value: Any) -> Any:
     if stretched(value) is not None:
         return as_array(value)
@@ -214,9 +224,38 @@ def _reduce(f: Any, values: Any, *initial: Any) -> Any:
 
 
 def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
+    by = func if func is not None else operator.add
     if initial is not None:
-        raise refused("accumulated from an initial value")
-    return run(as_written.accumulated, values, func if func is not None else operator.add)
+        return run(as_written.accumulated_from, values, by, initial)
+    return run(as_written.accumulated, values, by)
+
+
+def _map(f: Any, *values: Any) -> Any:
+    if len(values) == 1:
+        return run(as_written.mapped, f, *values)
+    return run(as_written.mapped_over, f, zip_(*values))
+
+
+def _product(*values: Any, repeat: int = 1) -> Any:
+    values = values * repeat
+    if len(values) != 2:
+        raise refused("combined other than in pairs")
+    return run(as_written.pairs_of_both, *values)
+
+
+def _islice(values: Any, *bounds: Any) -> Any:
+    if stretched(values) is not None:
+        return sliced(values, slice(*bounds))
+    if any(isinstance(b, Leaf) for b in bounds):
+        if sequence(values) is not None or type(values) in (list, tuple):
+            from jitad.trace.places import get_item  # which calls
+
+            values = get_item(values, slice(*bounds))
+            counted = sequence(values)
+            known = counted is None or counted.static is not None
+            return _native(iter, values) if known else counted
+        bounds = tuple(int(b) if isinstance(b, Leaf) else b for b in bounds)
+    return _native(itertools.islice, values, *bounds)
 
 
 def _combinations(values: Any, r: Any) -> Any:
@@ -247,13 +286,16 @@ def _deepcopied(target: Any) -> Any:
 
 
 def _array(values: Any, dtype: Any = None) -> Any:
-    if stretched(values) is None:
-        raise refused("an element of another list that becomes an array")
+    if stretched(values) is None:  # a list of such lists, and of arrays
+        array = implementation(np.array)(_lent(values), dtype)  # type: ignore[misc]
+        return array
     array = as_typed(values) if dtype is None else as_array(values)
     return array if dtype is None else array.astype(dtype)
 
 
 def _stack(target: Any, axis: int = 0) -> Any:
+    if stretched(target) is None:
+        return implementation(np.stack)(_lent(target), axis)  # type: ignore[misc]
     array = _array(target)
     return array if axis == 0 else implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
 
@@ -305,13 +347,15 @@ _PYTHON: dict[Any, Callable[..., Any]] = {
     itertools.combinations: _combinations,
 }  # fmt: skip
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain,
+    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain, map: _map,
+    itertools.product: _product,
+    itertools.chain.from_iterable: lambda parts: run(as_written.chained, parts),
     np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
     np.column_stack: _column_stack,
     np.array: _array, np.asarray: _array,
 }  # fmt: skip
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
-    any: as_written.any_of, all: as_written.all_of, map: as_written.mapped,
+    any: as_written.any_of, all: as_written.all_of, itertools.compress: as_written.selected,
     operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
     bisect.insort: as_written.insert_right, bisect.insort_left: as_written.insert_left,
 }  # fmt: skip
@@ -333,8 +377,9 @@ def _lazily(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
     """filter and the like: of what can be looked at twice, the list of what comes out."""
 
     def replacement(f: Any, values: Any) -> Any:
-        if hasattr(values, "__next__") or f is bool:
+        if hasattr(values, "__next__"):
             return _native(original, f, values)
+        f = None if f is bool else f
         out = run(written, f, values)
         if stretched(out) is not None:
             return out
@@ -343,6 +388,20 @@ def _lazily(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
         return items
 
     return replacement
+
+
+def _starmap(f: Any, values: Any) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        return _native(itertools.starmap, f, values)
+    return run(as_written.mapped_over, f, values)
+
+
+def _reduced(f: Any, values: Any, *initial: Any) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None or isinstance(values, ArrayHandle):
+        return _native(functools.reduce, f, values, *initial)
+    return _reduce(f, values if initial else run(as_written.listed, values), *initial)
 
 
 def _next(values: Any, *default: Any) -> Any:
@@ -384,6 +443,7 @@ STAND_INS: dict[Any, Any] = {
     itertools.filterfalse: _lazily(as_written.filtered_out, itertools.filterfalse),
     itertools.takewhile: _lazily(as_written.taken_while, itertools.takewhile),
     itertools.dropwhile: _lazily(as_written.dropped_while, itertools.dropwhile),
+    itertools.starmap: _starmap, itertools.islice: _islice, functools.reduce: _reduced,
     next: _next,
     list: _list, tuple: _tuple,
     bisect.bisect_left: _left,

@@ -384,7 +384,7 @@ def rows(store: ArrayHandle, count: Any) -> ArrayHandle:
     return ArrayHandle(part.content)
 
 
-def repeated(a: list[Any], n: Leaf) -> list[Any]:
+def repeated(a: list[Any], n: Any) -> list[Any]:
     """A list as often as only the kernel knows."""
     return run(as_written.repeated, a, n)
 
@@ -405,6 +405,10 @@ def binary(name: str, a: Any, b: Any) -> Any:
         return bind("logical_not", equal) if isinstance(equal, Leaf) else not equal
     if name in ("eq", "ne"):
         return name == "ne"
+    if name == "mul" and (isinstance(a, int | Leaf) or isinstance(b, int | Leaf)):
+        values, n = (b, a) if isinstance(a, int | Leaf) else (a, b)
+        out = repeated(values, n)
+        return out if isinstance(values, list) else call_tuple(out)
     raise refused(f"an operand of {name}")
 
 

@@ -85,11 +85,14 @@ def either(*snapshots: Snapshot) -> str:
     return " or ".join(dict.fromkeys(found))
 
 
+_INSIDE = {"_jv": "the value returned", "_jout": "what a comprehension or generator gives"}
+
+
 def explain(
     name: str, e: Mismatch, pos: Any, where: str, places: frozenset[Any] = frozenset()
 ) -> JitadError:
     """`places`: of the conditions around, on which the matter depends as well."""
-    what = "the value returned" if name == "_jv" else (name or "an attribute or item")
+    what = _INSIDE.get(name, name or "an attribute or item")
     if e.functions:
         return UnknownDepthError(
             f"{what} is {e} {where}: how functions nest depends on numbers", pos,

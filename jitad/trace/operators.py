@@ -32,9 +32,10 @@ from jitad.trace.join import build, extract
 from jitad.trace.lists import refused
 from jitad.trace.optional import present
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
-from jitad.trace.results import result_form
+from jitad.trace.results import constant_tangent, result_form
 from jitad.trace.snapshot import Snapshot, snapshot
 from jitad.trace.stretch import Stretch
+from jitad.trace.texts import Text
 from jitad.trace.unset import Among, Perhaps, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
@@ -382,11 +383,12 @@ def vjp(f: Function, args: tuple[Any, ...]) -> tuple[Any, Function]:
 
 
 def choosing(structure: Structure, flag: bool = False) -> Iterator[bool]:
-    """Of each leaf, whether it says which of several things there is."""
+    """Of each leaf, whether it says which of several things there is, or is part of a text."""
     if structure.kind is None:
         yield flag
     for k, child in enumerate(structure.children):
-        yield from choosing(child, flag or (k == 0 and structure.kind in (Among, Perhaps)))
+        chooses = k == 0 and structure.kind in (Among, Perhaps)
+        yield from choosing(child, flag or chooses or structure.kind is Text)
 
 
 def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
@@ -441,11 +443,9 @@ def pushed(
                 flat.append(dress(run.trace.builder, of[at], leaf))
             elif is_function(leaf):
                 flat.append(Pointwise(f, len(flat), primals, tangents))
-            elif hasattr(leaf, "shape"):  # its extents are known in here only
+            else:  # its extents are known in here only
                 seen = leaf if at is None else dress(run.trace.builder, outs[at], leaf)
-                flat.append(seen * 0.0)
-            else:
-                flat.append(0.0)
+                flat.append(constant_tangent(seen))
         found.append(unflatten(run.structure, flat))
     return value, found
 

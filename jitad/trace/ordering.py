@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from jitad.errors import JitadError
+from jitad.plain import as_written
+from jitad.tape.build import Leaf
+from jitad.trace import lists
 from jitad.trace.branches import truth
 from jitad.trace.calls import call
 from jitad.trace.choices import choose
@@ -34,7 +37,18 @@ def _items(values: Any) -> list[Any]:
     return [counted.item(k) for k in range(counted.count.known("the length of what is sorted"))]
 
 
+def _listed(values: Any) -> Any:
+    """What only the kernel knows the length of, or is long, as a list, which can be ordered."""
+    counted = sequence(values)
+    if counted is None or not isinstance(counted.count, Leaf):
+        return None
+    n = counted.count.builder.example(counted.count.atom)
+    return None if n is not None and n <= MAX_SORTED else lists.run(as_written.listed, values)
+
+
 def sorted_(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
+    if (whole := _listed(values)) is not None:
+        return call(builtins.sorted, whole, key=key, reverse=reverse)
     items = _items(values)
     keys = items if key is None else [call(key, v) for v in items]
     from jitad.trace import hooks  # where this stands in for functions
@@ -103,6 +117,9 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
     def function(*args: Any, key: Any = None, default: Any = _MISSING) -> Any:
         from jitad.trace import hooks  # where this stands in for functions
 
+        if len(args) == 1 and (whole := _listed(args[0])) is not None:
+            more = {} if default is _MISSING else {"default": default}
+            return call(plain, whole, key=key, **more)
         if key is None and len(args) == 1 and isinstance(args[0], Iterator):
             args = (list(args[0]),)
         given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args

@@ -27,7 +27,16 @@ from jitad.trace.unify import Unifier
 from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex, plain
+from jitad.values.kind import is_number
 from jitad.values.ranges import Range
+from jitad.values.registry import call
+
+
+def constant_tangent(leaf: Any) -> Any:
+    """The tangent of a result that depends on nothing: of what is no number, the thing itself."""
+    if isinstance(leaf, (ArrayHandle, np.ndarray)):
+        return call(np.zeros_like, leaf)
+    return 0.0 if is_number(leaf) else leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,16 +157,12 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             kind = scalar_class(f)
             out = next(supply) if kind is None else kind(next(supply))
         case Record():
-            out = _container(f, [_assemble(p, supply, made) for p in f.parts])
-            if type(out) is Complex:
-                out = plain(out.re, out.im)
+            out = _whole(_container(f, [_assemble(p, supply, made) for p in f.parts]))
             stretch = stretched(out)
             if isinstance(out, tuple) and stretch is not None:
                 out = tuple(expanded(stretch))
             elif stretch is not None:
                 out[:] = expanded(stretch)
-            if type(out) is Text:
-                out = str(out)
             if type(out) in KINDS:  # what is there on some paths only
                 for k in [k for k, v in out.items() if v is UNSET or k is DISORDER]:
                     del out[k]
@@ -175,6 +180,24 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
             raise AssertionError(f)
     made[id(f)] = out
     return out
+
+
+def _whole(out: Any) -> Any:
+    """What is of parts on a tape only is as Python has it."""
+    if type(out) is Complex:
+        return plain(out.re, out.im)
+    return str(out) if type(out) is Text else out
+
+
+def made_of(kind: type, fields: dict[str, Any]) -> Any:
+    """An object with these attributes; its constructor is not called."""
+    out: Any = object.__new__(kind)
+    try:
+        out.__dict__.update(fields)
+    except AttributeError:  # it has slots
+        for k, v in fields.items():
+            object.__setattr__(out, k, v)
+    return _whole(out)
 
 
 def expanded(stretch: Stretch) -> list[Any]:
@@ -198,7 +221,7 @@ def _elements(element: Form, count: int, stores: Any) -> list[Any]:
             case Handle():
                 return next(values)
             case Record():
-                return _container(f, [part(p, values) for p in f.parts])
+                return _whole(_container(f, [part(p, values) for p in f.parts]))
             case Maybe(inner):
                 there = next(values)
                 value = part(inner, values)

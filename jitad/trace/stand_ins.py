@@ -35,7 +35,7 @@ from jitad.trace.library import native
 from jitad.trace.lists import become_rows, run
 from jitad.trace.places import METHODS, del_item, set_item
 from jitad.trace.stretch import stretched
-from jitad.trace.texts import converted
+from jitad.trace.texts import converted, text
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -181,6 +181,7 @@ WHILE_TRACING[bisect.insort_left] = _insort(bisect.insort_left, as_written.inser
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
 WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)
+WHILE_TRACING[format] = lambda value, form="": text((value, -1, form))
 WHILE_TRACING.update(listcalls.STAND_INS | heaps.STAND_INS)
 HERE[sum] = _folded(sum, _ADD, 0)
 HERE[math.prod] = _folded(math.prod, _MULT, 1)

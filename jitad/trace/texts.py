@@ -1,4 +1,4 @@
-"""What is an f-string that shows traced values?
+"""What is a text that shows traced values: an f-string, `form.format(x)`, `form % x`?
 
 A `Text`: its parts, to be formatted when the kernel has run so far.  It may be printed, raised,
 returned, stored and joined with other texts; whatever would look at the characters is refused.
@@ -6,6 +6,9 @@ returned, stored and joined with other texts; whatever would look at the charact
 
 from __future__ import annotations
 
+import itertools
+import re
+import string
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +20,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail
 from jitad.values.number import Number
 
+PERCENT = 37  # the format is one of `%`
 _CONVERSIONS: dict[int, Callable[[Any], Any]] = {-1: lambda x: x, 115: str, 114: repr, 97: ascii}
 
 
@@ -29,6 +33,8 @@ class Shown:
     format: str
 
     def __str__(self) -> str:
+        if self.conversion == PERCENT:
+            return self.format % (self.value,)
         return format(_CONVERSIONS[self.conversion](self.value), self.format)
 
 
@@ -153,3 +159,51 @@ def text(*parts: Any) -> Any:
     if all(isinstance(p, str) for p in out):
         return "".join(out)  # type: ignore[arg-type]
     return Text(tuple(out))
+
+
+# -- other ways to make one -----------------------------------------------------------------------
+
+_NAMED = {None: -1, "s": 115, "r": 114, "a": 97}
+_FIELD = re.compile(r"%(?:\((?P<key>[^)]*)\))?(?P<how>[#0\- +]*\d*(?:\.\d*)?)[hlL]?(?P<kind>.)")
+
+
+def filled(form: str, values: Any) -> Any:
+    """form % values, where some of them are known later."""
+    if "*" in form:  # a width that is one of the values
+        known(values)
+    parts: list[Any] = []
+    supply, end = iter(values if type(values) is tuple else (values,)), 0
+    for field in _FIELD.finditer(form):
+        parts.append(form[end : field.start()])
+        end, key = field.end(), field["key"]
+        if field["kind"] == "%":
+            parts.append("%")
+            continue
+        try:
+            value = next(supply) if key is None else values[key]
+        except StopIteration:
+            raise TypeError("not enough arguments for format string") from None
+        parts.append((value, PERCENT, f"%{field['how']}{field['kind']}"))
+    if not isinstance(values, dict) and any(True for _ in supply):
+        raise TypeError("not all arguments converted during string formatting")
+    return text(*parts, form[end:])
+
+
+def of_method(form: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What `format` and `join` of a text give where values are known later; else None."""
+    if name == "join" and any(isinstance(x, Text) for x in args[0]):
+        return text(*[p for x in args[0] for p in (form, x)][1:])
+    if name != "format" or not is_late((args, kwargs)):
+        return None
+    parts: list[Any] = []
+    places = itertools.count()
+    for literal, field, how, conversion in string.Formatter().parse(form):
+        parts.append(literal)
+        if field is None:
+            continue
+        if "." in field or "[" in field or "{" in (how or ""):
+            known(args, kwargs)
+        field = field or str(next(places))
+        value = args[int(field)] if field.isdigit() else kwargs[field]
+        parts.append((value, _NAMED[conversion], how))
+    return text(*parts)

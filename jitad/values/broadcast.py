@@ -17,7 +17,7 @@ from jitad.values import extents
 from jitad.values.extents import Int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, require, type_of
 from jitad.values.number import Number, bind
-from jitad.values.registry import any_complex
+from jitad.values.registry import any_complex, call
 
 Shape = tuple[Int, ...]
 
@@ -110,9 +110,11 @@ def as_operand(value: Any) -> Any:
         _refuse_objects(value)
         return value
     if isinstance(value, (list, tuple)):
-        from jitad.values.registry import call
-
         return call(np.array, value)
+    from jitad.values.ranges import Range  # which knows of indices
+
+    if isinstance(value, (range, Range)):
+        return call(np.arange, value.start, value.stop, value.step)
     what = getattr(type(value), "called", f"a {type(value).__name__}")
     raise fail(JitadTypeError, f"{what} can't take part in array arithmetic")
 

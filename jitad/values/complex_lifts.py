@@ -16,6 +16,7 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import shape_of
+from jitad.values.complex_parts import part_of
 from jitad.values.complexes import Complex, pair, parts, plus
 from jitad.values.kind import fail
 from jitad.values.registry import call, is_complex, of_complex, write_out
@@ -34,8 +35,8 @@ LINEAR: dict[Any, Places] = {
         np.cumulative_sum, np.ediff1d, np.gradient, np.copy, np.asarray,
         np.ascontiguousarray, np.asanyarray, np.asfortranarray, np.negative, np.positive,
         np.linalg.trace, np.linalg.diagonal, np.linalg.matrix_transpose, np.permute_dims,
-        np.round, np.around, np.rint, np.nan_to_num, np.nansum, np.fft.fftshift,
-        np.fft.ifftshift,
+        np.round, np.around, np.rint, np.nan_to_num, np.fft.fftshift, np.fft.ifftshift,
+        np.require,
     ), _FIRST),
     np.sum: (*_FIRST, "initial"),
     **dict.fromkeys((np.concatenate, np.concat, np.stack, np.hstack, np.vstack, np.dstack,
@@ -68,6 +69,23 @@ PRODUCTS: dict[Any, Places] = {
 CONJUGATING: dict[Any, int] = {
     np.vdot: 0, np.vecdot: 0, np.linalg.vecdot: 0, np.correlate: 1,
 }
+
+
+# Where a dtype is given by position.  It is that of the result, and so tells that of its parts.
+_DTYPE: dict[Any, int] = {
+    **dict.fromkeys((np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
+                     np.require), 1),
+    **dict.fromkeys((np.sum, np.mean, np.cumsum, np.add.reduce, np.add.accumulate), 2),
+    np.trace: 4, np.linspace: 5,
+}  # fmt: skip
+
+
+def _by_parts(original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The arguments of the call for a part."""
+    at = _DTYPE.get(original, len(args))
+    place: Any = "dtype" if at >= len(args) else at
+    dtype = kwargs.get("dtype") if place == "dtype" else args[at]
+    return (args, kwargs) if dtype is None else _with(args, kwargs, {place: part_of(dtype)})
 
 
 def _data(places: Places, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[int | str]:
@@ -129,6 +147,7 @@ _ORDERING = {"maximum", "minimum", "median"}  # modes of np.pad
 
 def _linear(original: Any, places: Places) -> Callable[..., Any]:
     def replacement(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = _by_parts(original, args, kwargs)
         if original is np.pad and _ORDERING.intersection(map(str, (*args[2:], *kwargs.values()))):
             raise fail(JitadTypeError, "np.pad in a mode that puts elements into order is not "
                        "supported on complex numbers here", "Pad the parts.")  # fmt: skip
@@ -150,7 +169,9 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
 
 def _products(original: Any, places: Places) -> Callable[..., Any]:
     def replacement(*args: Any, **kwargs: Any) -> Any:
-        out = _take_out(kwargs)
+        out, dtype = _take_out(kwargs), kwargs.pop("dtype", None)
+        if dtype is not None:
+            return finished(call(np.asarray, replacement(*args, **kwargs), dtype), out)
         keys = list(_data(places, args, kwargs))
         given = {k: args[k] if isinstance(k, int) else kwargs[k] for k in keys}
         _refuse_others(original, args, kwargs, given)

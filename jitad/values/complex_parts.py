@@ -10,14 +10,23 @@ from typing import Any
 
 import numpy as np
 
+from jitad.errors import JitadTypeError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import cast, common_shape, elementwise, shape_of, stretch
-from jitad.values.kind import is_python, type_of
+from jitad.values.kind import fail, is_python, type_of
 from jitad.values.layout import follows, in_c_order
 from jitad.values.registry import call
 
 Part = Any  # a real number or handle; None: zero
+
+
+def part_of(dtype: Any) -> np.dtype[Any]:
+    """The dtype of the parts of complex numbers that are to be of this one."""
+    if np.dtype(dtype).kind != "c":
+        raise fail(JitadTypeError, "a cast of complex numbers to real ones discards a part",
+                   "Take .real, or .imag.")  # fmt: skip
+    return np.dtype(dtype).type(0).real.dtype
 
 
 def zero(like: Any) -> Any:

@@ -29,6 +29,7 @@ from jitad.values.complex_parts import (
     handled,
     mul,
     neg,
+    part_of,
     scalar,
     sub,
     weak,
@@ -389,10 +390,7 @@ class Complex:
         return call(np.conj, self)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
-        if np.dtype(dtype).kind != "c":
-            raise fail(JitadTypeError, "a cast of complex numbers to real ones discards a part",
-                       "Take .real, or .imag.")  # fmt: skip
-        part = np.dtype(dtype).type(0).real.dtype
+        part = part_of(dtype)
         return pair(*(call(np.array, p).astype(part) for p in (self.re, self.im))) if (
             self.shape) else pair(*(part.type(0) + elementwise("cast", p, dtype=part.str[1:])
                                     for p in (self.re, self.im)))  # fmt: skip

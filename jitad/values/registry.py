@@ -41,6 +41,8 @@ waiting = {
 _replacements: dict[Any, Callable[..., Any]] = {}
 # functions that call functions they are given: the user's are handed over as their twins
 calling: set[Any] = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
+# those that hand a tuple `args` on to the function that they are given, and its place
+handing: dict[Any, int] = {}
 
 
 def implementation(original: Any) -> Callable[..., Any] | None:

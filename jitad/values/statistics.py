@@ -16,7 +16,7 @@ from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.products import matmul
 from jitad.values.reductions import axes_of, counted, cumulative
-from jitad.values.registry import call, replaces, write_out
+from jitad.values.registry import call, of_complex, replaces, write_out
 from jitad.values.shaping import broadcast_to, concatenate, handle, reshape
 
 # -- averages -------------------------------------------------------------------------------------
@@ -127,6 +127,10 @@ def _ignoring(original: Any, of: Any, value: Any) -> None:
     def replacement(a: Any, *args: Any, **kwargs: Any) -> Any:
         a = handle(a)
         return call(of, elementwise("where", elementwise("isnan", a), value, a), *args, **kwargs)
+
+    @of_complex(original)
+    def of_complex_numbers(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return call(of, call(np.where, call(np.isnan, a), value, a), *args, **kwargs)
 
 
 _ignoring(np.nansum, np.sum, 0)

@@ -14,10 +14,11 @@ from jitad.tape.types import promote
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, shape_of
+from jitad.values.complexes import Complex
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.reductions import axes_of
-from jitad.values.registry import any_traced, call, replaces
+from jitad.values.registry import any_traced, call, of_complex, replaces
 from jitad.values.shaping import broadcast_to, concatenate, handle, moveaxis
 from jitad.values.views import Shown
 
@@ -186,12 +187,17 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 @replaces(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     def kind(x: Any) -> Any:
-        if hasattr(x, "peek") or not is_number(x):
-            return x.dtype if hasattr(x, "peek") else x
-        weak = {"f": 0.0, "i": 0, "b": False}
+        if hasattr(x, "peek") and not (isinstance(x, Complex) and is_python(x)):
+            return x.dtype
+        if not is_number(x):
+            return x
+        weak = {"c": 0j, "f": 0.0, "i": 0, "b": False}
         return weak[type_of(x).dtype[0]] if is_python(x) else type_of(x).dtype
 
     return np.result_type(*map(kind, arrays_and_dtypes))
+
+
+of_complex(np.result_type)(result_type)
 
 
 @replaces(np.nditer)

@@ -16,7 +16,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
 from jitad.values.kind import fail, primal
 from jitad.values.number import Number
-from jitad.values.ranges import relied
+from jitad.values.ranges import Range, relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
 
 
@@ -44,8 +44,8 @@ def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callabl
 
 
 def _takes(other: Any) -> bool:
-    numbers = (Surface, Number, np.ndarray, np.generic, bool, int, float, complex, list, tuple)
-    return isinstance(other, numbers)
+    numbers = (Surface, Number, np.ndarray, np.generic, bool, int, float, complex)
+    return isinstance(other, (*numbers, list, tuple, range, Range))
 
 
 class Surface:

@@ -131,7 +131,7 @@ ITERATOR = iter([1.0, 2.0])
 
 
 def ordered(x):
-    return sorted(x)[0]
+    return sorted(x.tolist())[0]
 
 
 def of_range(x):
@@ -272,7 +272,7 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "sorted": (
         ordered, [np.arange(33.0)], JitadError, "more than 32 traced numbers can't be sorted here",
-        "return sorted(x)[0]", "sorted", "Sort an array with np.sort.",
+        "return sorted(x.tolist())[0]", "sorted", "Sort an array with np.sort.",
     ),
     "array of a range": (
         of_range, [3.0], TypeError, "a range of traced length can't become an array",

@@ -106,6 +106,46 @@ def test_a_fit_to_data() -> None:
         assert found[k] == pytest.approx((8.0 * near - far) / 12e-3, rel=1e-6)
 
 
+def turned(rate: Any, detuning: Any, method: str, at: Any) -> Any:
+    """The second of two states that a field couples, in a frame that turns."""
+    def slopes(t: Any, c: Any) -> Any:
+        phase = np.exp(1j * detuning * t)
+        return [-0.5j * rate * c[1] * phase, -0.5j * rate * c[0] * np.conj(phase)]
+
+    found = si.solve_ivp(slopes, (0.0, 3.0), [1.0 + 0j, 0.0], method, at, rtol=1e-9, atol=1e-11)
+    return np.abs(found.y[1, -1]) ** 2
+
+
+def test_a_complex_start() -> None:
+    def f(z: Any) -> Any:
+        found = si.solve_ivp(lambda t, y: 1j * y * y, (0.0, 1.0), z, rtol=1e-10, atol=1e-12)
+        return np.sum(np.abs(found.y[:, -1]) ** 2)
+
+    def closed(z: Any) -> Any:
+        return np.sum(np.abs(z / (1.0 - 1j * z)) ** 2)
+
+    z = np.array([0.5 + 0.1j, 0.2 - 0.3j])
+    for derive in (grad, jit_grad):
+        np.testing.assert_allclose(derive(f)(z), grad(closed)(z), rtol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853"])
+@pytest.mark.parametrize("at", [None, [1.0, 3.0]], ids=["steps", "places"])
+def test_complex_states(method: str, at: Any) -> None:
+    def closed(rate: Any, detuning: Any) -> Any:
+        square = rate**2 + detuning**2
+        return rate**2 / square * np.sin(1.5 * np.sqrt(square)) ** 2
+
+    def by_solver(rate: Any, detuning: Any) -> Any:
+        return turned(rate, detuning, method, at)
+
+    both, rough = (1.3, 0.4), 1e-6 if method == "RK23" else 1e-8
+    expected = grad(closed, (0, 1))(*both)
+    assert jit(by_solver)(*both) == pytest.approx(by_solver(*both), rel=1e-11)
+    np.testing.assert_allclose(grad(by_solver, (0, 1))(*both), expected, rtol=rough)
+    np.testing.assert_allclose(jit_grad(by_solver, (0, 1))(*both), expected, rtol=rough)
+
+
 # -- what fails -----------------------------------------------------------------------------------
 
 
@@ -120,6 +160,8 @@ def test_a_fit_to_data() -> None:
      "dense_output=True of solve_ivp is not supported"),
     (lambda a: si.odeint(lambda y, t: a * y, 1.0, [0, 1], full_output=True)[0][-1],
      "full_output= of odeint is not supported"),
+    (lambda a: si.solve_ivp(lambda t, y: a * 1j * y, (0, 1), [1.0]).y[0, -1],
+     "a cast of complex numbers to real ones discards a part"),
 ])  # fmt: skip
 def test_what_fails(derive: Any, f: Any, text: str) -> None:
     with pytest.raises(JitadError, match=text) as raised:

@@ -1,0 +1,73 @@
+"""Is what is made of complex operands of the dtype asked for, and are real dtypes refused?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from jitad import JitadError, jit, jvp
+
+Z = np.array([0.5 + 0.3j, 1.2 - 0.4j])
+
+CASES = {
+    "asarray": lambda z, k: np.asarray(z, k),
+    "asarray of a list": lambda z, k: np.asarray([z[0], 1.0], dtype=k),
+    "asanyarray": lambda z, k: np.asanyarray(z, dtype=k),
+    "ascontiguousarray": lambda z, k: np.ascontiguousarray(z, k),
+    "require": lambda z, k: np.require(z, k),
+    "array": lambda z, k: np.array(z, dtype=k),
+    "astype": lambda z, k: z.astype(k),
+    "sum": lambda z, k: np.sum(z, 0, k),
+    "method": lambda z, k: z.sum(dtype=k),
+    "mean": lambda z, k: np.mean(z, dtype=k),
+    "cumsum": lambda z, k: np.cumsum(z, 0, k),
+    "nancumsum": lambda z, k: np.nancumsum(z, dtype=k),
+    "prod": lambda z, k: np.prod(z, dtype=k),
+    "concatenate": lambda z, k: np.concatenate([z, [np.complex64(1.0)]], dtype=k),
+    "stack": lambda z, k: np.stack([z.astype("c8"), z], dtype=k),
+    "linspace": lambda z, k: np.linspace(z[0], 2.0, 3, dtype=k),
+    "einsum": lambda z, k: np.einsum("i,j->ij", z.astype("c8"), z.astype("c8"), dtype=k),
+    "full": lambda z, k: np.full(2, z[0], dtype=k),
+}
+ENGINES = {"compiled": jit, "eager": lambda f: lambda z: jvp(f, (z,), (z,))[0]}
+engines = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES)
+
+
+@pytest.mark.parametrize("kind", [complex, "complex64"])
+@pytest.mark.parametrize("made", CASES.values(), ids=CASES)
+@engines
+def test_complex_dtypes(engine: Any, made: Any, kind: Any) -> None:
+    expected = made(Z, kind)
+    out = engine(lambda z: made(z, kind))(Z)
+    assert np.result_type(out) == expected.dtype or isinstance(out, complex)
+    np.testing.assert_allclose(out, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("made", CASES.values(), ids=CASES)
+@engines
+def test_real_dtypes(engine: Any, made: Any) -> None:
+    with pytest.raises(JitadError, match=r"real|complex") as caught:
+        engine(lambda z: made(z, float))(Z)
+    assert "test_complex_dtypes.py" in str(caught.value)
+
+
+@engines
+def test_elements_that_are_no_numbers(engine: Any) -> None:
+    def f(z: Any) -> Any:
+        z = np.where(z.real > 1.0, complex(np.nan, 1.0), z)
+        return np.nansum(z), np.nanprod(z), np.nancumsum(z), np.isscalar(z[0]), np.isscalar(z)
+
+    for out, expected in zip(engine(f)(Z), f(Z), strict=True):
+        np.testing.assert_allclose(out, expected)
+
+
+@engines
+def test_common_dtypes(engine: Any) -> None:
+    def f(z: Any) -> Any:
+        some = np.zeros(2, np.float32)
+        return np.zeros(2, np.result_type(z[0], some)) + np.zeros(2, np.result_type(some, 1j)) * z
+
+    assert engine(f)(Z).dtype == f(Z).dtype
+    assert engine(lambda z: f(z.astype("c8")))(Z).dtype == f(Z.astype("c8")).dtype
