@@ -23,6 +23,7 @@ from jitad.values.registry import call, is_complex, of_complex, write_out
 
 Places = tuple[int | str, ...]  # positions, names of keywords, or "*": all from here on
 
+_EACH: Places = ("*",)
 _FIRST: Places = (0, "a", "m", "x", "ary", "array", "A")
 
 LINEAR: dict[Any, Places] = {
@@ -42,7 +43,7 @@ LINEAR: dict[Any, Places] = {
     **dict.fromkeys((np.concatenate, np.concat, np.stack, np.hstack, np.vstack, np.dstack,
                      np.column_stack, np.block), (0, "arrays", "tup")),
     **dict.fromkeys((np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays,
-                     np.meshgrid), ("*",)),
+                     np.meshgrid), _EACH),
     np.diff: (0, "a", "prepend", "append"),
     np.add.reduce: (0,), np.add.accumulate: (0,), np.add.outer: (0, 1), np.subtract.outer: (0, 1),
     np.append: (0, 1), np.where: (1, 2), np.select: (1, 2, "default"), np.choose: (1,),
@@ -162,7 +163,11 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
         for part in (real_part, imaginary_part):
             some, named = _with(args, kwargs, {k: part(v) for k, v in given.items()})
             results.append(call(original, *some, **named))
-        return finished(combined(*results), out)
+        both = combined(*results)
+        if places == _EACH and len(args) > 1:  # a result for each operand, real if that is
+            both = type(both)(z if is_complex(a) else x
+                              for z, x, a in zip(both, results[0], args, strict=True))  # fmt: skip
+        return finished(both, out)
 
     return replacement
 

@@ -71,3 +71,16 @@ def test_common_dtypes(engine: Any) -> None:
 
     assert engine(f)(Z).dtype == f(Z).dtype
     assert engine(lambda z: f(z.astype("c8")))(Z).dtype == f(Z.astype("c8")).dtype
+
+
+@pytest.mark.parametrize("f", [np.atleast_1d, np.atleast_3d, np.broadcast_arrays, np.meshgrid])
+@engines
+def test_what_goes_side_by_side_stays_real_or_complex(f: Any, engine: Any) -> None:
+    """Of several operands each has a result of its own."""
+    real = np.array([1.5, 2.5])
+
+    def g(z: Any) -> Any:
+        return f(real * 2.0, z, real > 2.0)
+
+    for got, want in zip(engine(g)(Z), g(Z), strict=True):
+        assert got.dtype == want.dtype and np.array_equal(got, want)

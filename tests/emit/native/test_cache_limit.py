@@ -129,4 +129,5 @@ def test_processes_at_once(tmp_path: Path) -> None:
     for process in running:
         out, error = process.communicate()
         assert out == "fine\n", error
-    assert 0 < sum(p.stat().st_size for p in tmp_path.iterdir()) <= 0.02 * 2**20
+    # Each makes room for its own files, and may find those of the others gone meanwhile.
+    assert sum(p.stat().st_size for p in tmp_path.iterdir()) <= 0.02 * 2**20
