@@ -36,6 +36,8 @@ def constant_tangent(leaf: Any) -> Any:
     """The tangent of a result that depends on nothing: of what is no number, the thing itself."""
     if isinstance(leaf, (ArrayHandle, np.ndarray)):
         return call(np.zeros_like, leaf)
+    if isinstance(leaf, np.inexact):
+        return type(leaf)(0.0)
     return 0.0 if is_number(leaf) else leaf
 
 

@@ -21,6 +21,8 @@ CONSTANTS = {
     "none": (lambda x: None, None),
     "int": (lambda x: 3, 0.0),
     "length": (lambda x: len(x), 0.0),
+    "narrow": (lambda x: np.float32(2.0), np.float32(0.0)),
+    "complex": (lambda x: np.complex64(2.0), np.complex64(0.0)),
     "infinite": (lambda x: np.inf, 0.0),
     "no number": (lambda x: np.float64(np.nan), 0.0),
     "infinite array": (lambda x: np.array([np.inf, 1.0]), np.zeros(2)),
