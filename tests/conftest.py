@@ -50,5 +50,13 @@ def _fallback(request: pytest.FixtureRequest) -> Iterator[None]:
     set_fallback(before)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _frozen() -> Iterator[None]:
+    """What a file leaves, compiled functions above all, is not looked through in all later ones."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     shutil.rmtree(_CACHE, ignore_errors=True)
