@@ -358,6 +358,10 @@ def with_raised(site: Site, *more: str) -> Site:
 
 def surely(value: Any) -> Any:
     """A variable that has a value, since nothing was raised."""
+    if type(value) is Among and any(x is UNSET for x in value.among):
+        pairs = zip((*value.flags, True), value.among, strict=True)
+        there = [(flag, x) for flag, x in pairs if x is not UNSET]
+        return one_of([flag for flag, _ in there[:-1]], [x for _, x in there])
     return value.value if isinstance(value, Perhaps) and not value.none else value
 
 

@@ -307,6 +307,46 @@ def in_a_loop(x, y):
     return s
 
 
+# -- what changes places in a loop ----------------------------------------------------------------
+
+
+def arrays_that_change_places(x, y):
+    """Where the inner loop raises, what the outer one has exchanged is of no importance."""
+    a, b = np.array([x, 0.3]), np.array([0.4, y])
+    try:
+        c = b
+        if x < y:
+            raise ValueError
+        for i in range(6, 1, -1):
+            if x > 0.3 * i:
+                c += 0.2 * x
+                for v in b:
+                    if math.sqrt(v - 0.1) > 0.7:
+                        break
+            elif y > 0.2 * i:
+                c, a = a, c
+            else:
+                y = 0.3 * y
+    except ValueError:
+        y = y * y
+    return x + y + np.sum(a * a) * y
+
+
+def one_of_two_lists(x, y):
+    a, b, total = [x, 1.0], [y, 2.0], 0.0
+    try:
+        for i in range(4):
+            if x > 0.5 * i:
+                a, b = b, a
+                for v in a:
+                    total += math.log(v - 0.3)
+            elif y > 0.2 * i:
+                a[0] = a[0] * y
+    except ValueError:
+        total = total + y
+    return total * a[0] + b[0]
+
+
 PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1), (3.7, 0.35)]
 
