@@ -303,7 +303,8 @@ def _take(value: Any, want: Structure, path: str, leaves: list[Any]) -> str:
         if parts is None:
             leaves += [value, ZERO]
         else:
-            leaves += [value.real, value.imag if want.kind is complex else -value.imag]
+            plain = want.kind is complex or value.imag is ZERO
+            leaves += [value.real, value.imag if plain else -value.imag]
         return ""
     if kind is not want.kind:
         got = f"a {type(value).__name__}" if parts is None else _name(Structure(kind))

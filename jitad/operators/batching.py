@@ -13,6 +13,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.operators.api import Derivative
+from jitad.operators.outermost import given
 from jitad.plain import columns
 from jitad.runtime.leaves import is_array
 from jitad.runtime.operators import place
@@ -81,7 +82,8 @@ class Batch(Derivative):
             out = [hooks.call(np.stack, same) for same in stacks]
         to = _spread(self.out_axes, structure, "the result", "out_axes")
         results = zip(out, to, structure.paths(), strict=True)
-        return unflatten(structure, [_moved(leaf, axis or 0, path) for leaf, axis, path in results])
+        moved = [_moved(leaf, axis or 0, path) for leaf, axis, path in results]
+        return given(unflatten(structure, moved))
 
 
 class _Placed:

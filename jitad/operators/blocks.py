@@ -6,7 +6,7 @@ fills the blocks in by columns, several in one sweep; reverse mode by rows (`col
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,13 @@ class Point:
             for leaf, path in zip(leaves, self.result.paths(), strict=True)
         ]
 
+        if _has_complex(self.result) and any(map(_has_complex, self.arguments)):
+            raise JitadTypeError(
+                f"{operator}: a complex result has four derivatives by a complex number, which "
+                "are none", caller(),
+                "Take those of its real and its imaginary part, or jvp along a direction.",
+            )  # fmt: skip
+
     def is_small(self) -> bool:
         """Are columns cheaper than rows?  Both are right; the sizes at hand tell."""
         into, out = _size(self.xs), _size(self.ys)
@@ -122,7 +129,9 @@ class Point:
                     _shaped(c, (*y.shape, *x.shape))
                     for c, y in zip(columns_, self.reals, strict=True)
                 ]
-        return self._table(lambda i, k: found[k][i])
+        # By x + iy it is that by x less i times that by y, as in gradients.
+        by_imaginary = [flag for s in self.arguments for flag in _imaginary(s)]
+        return self._table(lambda i, k: _signed(found[k][i], by_imaginary[k]))
 
     def by_rows(self) -> list[list[Any]]:
         reals = [k for k, x in enumerate(self.xs) if x.real]
@@ -138,7 +147,10 @@ class Point:
             else:
                 rows = self.pull(y, 1.0)
             found.append(dict(zip(reals, rows, strict=True)))
-        return self._table(lambda i, k: found[i][k])
+        # What a sensitivity i asks for is less the imaginary part's derivative.
+        imaginary = zip(self.ys, _imaginary(self.result), strict=True)
+        of_imaginary = [flag for y, flag in imaginary if y.real]
+        return self._table(lambda i, k: _signed(found[i][k], of_imaginary[i]))
 
     def pull(self, y: _Part, seed: Any) -> list[Any]:
         """The adjoints of the real leaves of the arguments, for a sensitivity of one result."""
@@ -156,6 +168,22 @@ class Point:
             table.append(row)
             i += y.real
         return table
+
+
+def _signed(block: Any, negative: bool) -> Any:
+    return -block if negative and block is not ZERO else block
+
+
+def _imaginary(structure: Structure, flag: bool = False) -> Iterator[bool]:
+    """Of each leaf, whether it is the imaginary part of a complex number."""
+    if structure.kind is None:
+        yield flag
+    for k, child in enumerate(structure.children):
+        yield from _imaginary(child, structure.kind is complex and k == 1)
+
+
+def _has_complex(structure: Structure) -> bool:
+    return structure.kind is complex or any(map(_has_complex, structure.children))
 
 
 def _part(leaf: Any, where: str) -> _Part:

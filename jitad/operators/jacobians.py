@@ -13,6 +13,7 @@ from jitad.calls.compiled import Compiled
 from jitad.errors import JitadTypeError
 from jitad.operators.api import Argnums, Derivative, grad, jvp, vjp
 from jitad.operators.blocks import Point
+from jitad.operators.outermost import given
 from jitad.primitives.schedules import Snapshots
 from jitad.runtime.operators import positions_of
 from jitad.structures import ZERO, unflatten
@@ -40,7 +41,7 @@ class Jacobian(Derivative):
             blocks = iter(row)
             by = [unflatten(s, [next(blocks) for _ in range(s.size)]) for s in at.arguments]
             rows.append(tuple(by) if isinstance(self.argnums, tuple) else by[0])
-        return unflatten(at.result, rows)
+        return given(unflatten(at.result, rows))
 
 
 class Product(Derivative):

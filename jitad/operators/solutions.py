@@ -15,6 +15,7 @@ import numpy as np
 
 from jitad.errors import JitadConvergenceError, JitadError, JitadTypeError
 from jitad.operators.api import grad
+from jitad.operators.outermost import given
 from jitad.plain import iterations
 from jitad.runtime import implicit as eager
 from jitad.runtime.leaves import is_real
@@ -71,8 +72,9 @@ def fixed_point(
     def once(x: Leaves) -> Leaves:
         return state.leaves(hooks.call(f, state.whole(x), *args))
 
-    return state.whole(state.solution(state.start, iterations.repeat, (once,), lambda held: once,
-                                      tol, max_iterations))  # fmt: skip
+    found = state.solution(state.start, iterations.repeat, (once,), lambda held: once, tol,
+                           max_iterations)  # fmt: skip
+    return given(state.whole(found))
 
 
 def root(
@@ -108,7 +110,7 @@ def root(
     >>> round(cube_root(8.0), 12), round(jit_grad(cube_root)(8.0), 12)
     (2.0, 0.083333333333)
     """
-    return root_of("root", g, x0, *args, tol=tol, max_iterations=max_iterations)
+    return given(root_of("root", g, x0, *args, tol=tol, max_iterations=max_iterations))
 
 
 def root_of(
@@ -160,7 +162,7 @@ def argmin(
     >>> round(validation(1.0, a, b), 9), round(jit_grad(validation)(1.0, a, b), 9)
     (1.25, -1.25)
     """
-    return argmin_of("argmin", f, x0, *args, tol=tol, max_iterations=max_iterations)
+    return given(argmin_of("argmin", f, x0, *args, tol=tol, max_iterations=max_iterations))
 
 
 def argmin_of(

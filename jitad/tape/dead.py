@@ -89,6 +89,8 @@ def _control(e: Equation) -> tuple[Atom, ...]:
             return tuple(e.blocks[0].results)
         case "if":
             return e.ins[:1]
+        case "jvp" | "vjp":
+            return (*e.ins, *e.blocks[0].results)
         case _:
             return ()
 
@@ -143,7 +145,7 @@ def _sweep(block: Block, live: set[Var]) -> None:
 def _stays(e: Equation, live: set[Var]) -> bool:
     if any(v in live for v in e.outs):
         return True
-    if e.blocks and e.op in ("for", "while", "if"):
+    if e.blocks and e.op != "implicit":  # what is differentiated runs once, for its effects too
         return any(_stays(x, live) for b in e.blocks for x in b.equations if _effectful(x))
     return e.op not in STRUCTURED and _acts(e)
 

@@ -172,7 +172,8 @@ def _is_users(f: Any) -> bool:
         case functools.partial():
             return _is_users(f.func)
         case type():
-            return isinstance(vars(f).get("__init__"), FunctionType)
+            init = vars(f).get("__init__")
+            return isinstance(init, FunctionType) and not is_library(init)
         case BuiltinMethodType():
             stored = ("append", "insert", "setdefault", "add")
             return isinstance(f.__self__, (list, dict, set)) and f.__name__ in stored

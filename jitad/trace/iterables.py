@@ -246,8 +246,13 @@ _COUNTING = (deque, itertools.permutations)
 
 
 def with_ints(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What such a function is called with."""
-    if not any(f is g for g in _COUNTING):
+    """What such a function is called with; NumPy's and SciPy's own look at the ints they get."""
+    home = (getattr(f, "__module__", None) or "").partition(".")[0]
+    if home not in ("numpy", "scipy") and not any(f is g for g in _COUNTING):
         return args, kwargs
-    named = {k: int(a) if isinstance(a, Leaf) else a for k, a in kwargs.items()}
-    return tuple(int(a) if isinstance(a, Leaf) else a for a in args), named
+    return tuple(map(_known, args)), {k: _known(a) for k, a in kwargs.items()}
+
+
+def _known(value: Any) -> Any:
+    of_ints = isinstance(value, Leaf) and getattr(value.type, "dtype", "")[:1] == "i"
+    return int(value) if of_ints else value

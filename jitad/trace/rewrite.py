@@ -22,6 +22,7 @@ from jitad.tape.ir import Pos
 from jitad.trace.comprehensions import COMPREHENSIONS, Hoist
 from jitad.trace.exits import _at
 from jitad.trace.hooking import Hooking, Site, Unit
+from jitad.trace.libraries import LIKE_USERS
 from jitad.trace.nodes import below, children, copied, settle
 from jitad.trace.refused import check_refused
 from jitad.trace.source import definition, nested_codes
@@ -98,6 +99,8 @@ def is_library(f: FunctionType) -> bool:
         return False
     if file == functools.__file__ and "_from_" in f.__code__.co_name:
         return False  # of `functools.total_ordering`
+    if (f.__module__, f.__qualname__.partition(".")[0]) in LIKE_USERS:
+        return False
     return is_library_file(file) or (
         file.startswith("<string>") and f.__module__ == "collections"
     )

@@ -121,6 +121,12 @@ def _tee(values: Any, n: Any = 2) -> Any:
     return tuple(made_of(out, values) for out in itertools.tee(values, n))
 
 
+def _not(value: Any) -> Any:
+    from jitad.trace import hooks  # where this stands in for functions
+
+    return hooks.Not(value)
+
+
 def _insort(original: Any, how: Any) -> Callable[..., Any]:
     def replacement(target: Any, x: Any, *bounds: Any, **more: Any) -> Any:
         plain = stretched(target) is None and not any_traced((x, *target))
@@ -180,6 +186,7 @@ WHILE_TRACING[bisect.insort] = _insort(bisect.insort, as_written.insert_right)
 WHILE_TRACING[bisect.insort_left] = _insort(bisect.insort_left, as_written.insert_left)
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
+WHILE_TRACING[operator.not_], WHILE_TRACING[operator.truth] = _not, lambda x: call(bool, x)
 WHILE_TRACING[str], WHILE_TRACING[repr] = converted(str, 115), converted(repr, 114)
 WHILE_TRACING[format] = lambda value, form="": text((value, -1, form))
 WHILE_TRACING.update(listcalls.STAND_INS | heaps.STAND_INS)

@@ -288,6 +288,7 @@ def _scalar_type(kind: Any) -> None:
 of_complex(isinstance)(isinstance_)
 of_complex(type)(type_)
 of_complex(np.isscalar)(isscalar)
+of_complex(bool)(lambda z: z != 0)
 of_complex(builtins.sum)(sum_)
 of_complex(len)(len_)
 

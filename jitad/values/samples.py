@@ -37,6 +37,14 @@ def _numbers(data: Any, least: int, original: Any) -> Any:
     return a
 
 
+@replaces(of._normal_dist_inv_cdf)  # type: ignore[attr-defined]
+def normal_dist_inv_cdf(p: Any, mu: Any, sigma: Any) -> Any:
+    """What `NormalDist.inv_cdf` calls; the class itself is traced as it is written."""
+    from scipy.special import ndtri
+
+    return call(np.add, mu, call(np.multiply, sigma, call(ndtri, p)))
+
+
 def _demand(fulfilled: Any, text: str) -> None:
     """Where Python raises, NumPy goes on with nan, or with a number that means nothing."""
     require(fulfilled, _StatisticsError, text)

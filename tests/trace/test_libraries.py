@@ -7,7 +7,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
+import scipy.linalg
+from scipy import interpolate, signal
 
 import jitad
 from jitad.errors import JitadTypeError
@@ -57,3 +60,37 @@ def test_dates_are_data_and_the_clock_is_not():
     assert jitad.jit_grad(dates)(1.5) == pytest.approx(want)
     with pytest.raises(jitad.JitadError, match="something else at every call"):
         jitad.jit_grad(lambda x: x * datetime.now().year)(1.5)
+
+
+LENGTHS = {
+    "get_window": lambda x: signal.get_window("hann", len(x)) @ x,
+    "by keyword": lambda x: signal.get_window("hann", Nx=len(x)) @ x,
+    "hilbert": lambda x: np.sum(scipy.linalg.hilbert(len(x)) @ x),
+    "firwin": lambda x: signal.firwin(len(x), 0.3) @ x,
+    "loop": lambda x: sum(signal.get_window("hann", k + 2).sum() * x[k] for k in range(len(x))),
+}
+
+
+@pytest.mark.parametrize("f", LENGTHS.values(), ids=LENGTHS)
+def test_lengths_are_ints_to_what_looks_at_them(f):
+    value, gradient = jitad.jit(f), jitad.jit_grad(f)
+    for x in (np.array([1.3, -0.4, 0.7]), np.array([1.3, -0.4, 0.7, 2.0])):
+        assert value(x) == pytest.approx(f(x), rel=1e-12)
+        np.testing.assert_allclose(gradient(x), [f(e) for e in np.eye(len(x))], atol=1e-12)
+    with pytest.raises(JitadTypeError, match="not known while tracing"):
+        jitad.jit(lambda x: signal.get_window("hann", int(x)).sum() * x)(3.0)
+
+
+@pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
+def test_options_that_a_condition_chose():
+    def f(x):
+        places = np.arange(len(x)) * 1.0
+        table = interpolate.interp1d(places, x, kind="cubic" if x[0] > 1.0 else "linear")
+        return table(0.5) ** 2
+
+    g = jitad.jit_grad(f, fallback=True)
+    for first in (1.3, 0.3, 1.5):
+        x = np.array([first, -0.4, 0.7, 2.0])
+        np.testing.assert_allclose(g(x), jitad.grad(f)(x), rtol=1e-12)
+    with pytest.raises(jitad.JitadError, match="is a Table after this branch"):
+        jitad.jit_grad(f, fallback=False)(x)
