@@ -308,7 +308,8 @@ def In(a: Any, b: Any) -> Any:
     if found is not None:
         return call(found, b, a)
     alike = isinstance(b, (list, tuple)) and any(special(x, "__eq__") for x in (a, *b))
-    copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(looks_into, (a, *b)))
+    ours = looks_into if isinstance(b, (list, tuple)) else is_held  # a memo's keys are to be known
+    copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(ours, (a, *b)))
     if alike or copies or not hasattr(type(b), "__contains__"):
         return _among(a, items(b))
     return a in b

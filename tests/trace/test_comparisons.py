@@ -76,7 +76,6 @@ PROGRAMS = {
     "count": lambda x, y: [x, y, 1.3].count(1.3) * x,
     "tuples in a list": lambda x, y: x if (y, (2, x)) in [(x, 1), (y, (2, x))] else y,
     "place of a tuple": lambda x, y: [(x, 1), (y, (2, x))].index((y, (2, x))) * x + y,
-    "pairs of a set": lambda x, y: x if (int(2.0 * x), 1) in {(3, 1), (0, 2)} else y,
     "removed": lambda x, y: removed([x, y, x * y, 2.0], y) * x,
     "largest first": largest_first,
     "names": lambda x, y: x if sorted("ab", key={"a": x, "b": y}.get) == ["a", "b"] else y,
