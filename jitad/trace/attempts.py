@@ -74,8 +74,14 @@ def without(raised: Any, gone: Callable[[Any], bool]) -> Any:
         return None
     is_other = spread(lambda e: not gone(e), inner)
     flag = bind("logical_and", raised.flag, is_other) if is_optional(raised) else is_other
-    flags = [f for f, e in zip((*inner.flags, True), among, strict=True) if e in others]
-    return Perhaps(flag, one_of(flags[:-1], others), "", True)
+    return Perhaps(flag, _those(inner, lambda e: not gone(e)), "", True)
+
+
+def _those(value: Among, may_be: Callable[[Any], bool]) -> Any:
+    """The one of several things, given that it is one of these."""
+    pairs = zip((*value.flags, True), value.among, strict=True)
+    there = [(flag, x) for flag, x in pairs if may_be(x)]
+    return one_of([flag for flag, _ in there[:-1]], [x for _, x in there])
 
 
 def _is_of_program(error: JitadError) -> bool:
@@ -359,9 +365,7 @@ def with_raised(site: Site, *more: str) -> Site:
 def surely(value: Any) -> Any:
     """A variable that has a value, since nothing was raised."""
     if type(value) is Among and any(x is UNSET for x in value.among):
-        pairs = zip((*value.flags, True), value.among, strict=True)
-        there = [(flag, x) for flag, x in pairs if x is not UNSET]
-        return one_of([flag for flag, _ in there[:-1]], [x for _, x in there])
+        return _those(value, lambda x: x is not UNSET)
     return value.value if isinstance(value, Perhaps) and not value.none else value
 
 
