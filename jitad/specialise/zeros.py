@@ -13,11 +13,11 @@ of `sweeps.settled`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from jitad.sweeps.settled import Accesses
 from jitad.sweeps.versions import READ
-from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, walk
+from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, free_vars, walk
 
 _PAIRS = 200  # of accesses looked at, for one array
 _STORED = {"accum": "store", "accum_slice": "store_slice"}
@@ -29,13 +29,11 @@ def stores(tape: Tape) -> Tape:
     What is stored is 0.0 + v, which is v but for the sign of a zero.
     """
     made = {v: e for e in walk(tape.body) for v in e.outs}
-    before = _before(tape.body)
-    roots = {_root(e.ins[0], before) for e in walk(tape.body) if e.op in _STORED}
-    for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
-        for k, e in enumerate(block.equations):
-            if e.op == "full" and e.outs[0] in roots and _is_zero(e.ins[0]):
-                for x in _first(e.outs[0], Block([], block.equations[k + 1 :], []), made):
-                    x.op = _STORED[x.op]
+    added = {e for e in walk(tape.body) if e.op in _STORED}
+    for maker, v, users in _changed(tape.body, added):
+        if maker.op == "full" and _is_zero(maker.ins[0]):
+            for x in _first(v, users, made):
+                x.op = _STORED[x.op]
     return tape
 
 
@@ -43,20 +41,31 @@ def unread(tape: Tape) -> Tape:
     """The tape without such zeros (changed in place)."""
     made = {v: e for e in walk(tape.body) for v in e.outs}
     zeroing = {e for e in walk(tape.body) if _is_zeroing(e, made)}
-    if zeroing:
-        before = _before(tape.body)
-        roots = {_root(e.ins[0], before) for e in zeroing}
-        gone: dict[Atom, Atom] = {}
-        for block in [tape.body, *(b for e in walk(tape.body) for b in e.blocks)]:
-            for k, e in enumerate(block.equations):
-                for v in e.outs:
-                    if v in roots:
-                        rest = Block([], block.equations[k + 1 :], block.results)
-                        for x in _unread(v, rest, zeroing, made):
-                            gone[x.outs[0]] = x.ins[0]
-        if gone:
-            _without(tape.body, gone)
+    gone: dict[Atom, Atom] = {}
+    for _, v, users in _changed(tape.body, zeroing):
+        for x in _unread(v, users, zeroing, made):
+            gone[x.outs[0]] = x.ins[0]
+    if gone:
+        _without(tape.body, gone)
     return tape
+
+
+def _changed(body: Block, some: set[Equation]) -> Iterator[tuple[Equation, Var, Block]]:
+    """What makes an array that one of these equations changes, the array, and all that uses it.
+
+    Only what uses it is looked at then, so that the work grows as the tape does.
+    """
+    before = _before(body) if some else {}
+    roots = {_root(e.ins[0], before) for e in some}
+    for block in [body, *(b for e in walk(body) for b in e.blocks)] if some else ():
+        makers = {v: e for e in block.equations for v in e.outs if v in roots}
+        users: dict[Atom, dict[Equation, None]] = {v: {} for v in makers}
+        for e in block.equations if makers else ():
+            for a in {_root(a, before) for a in (*e.ins, *free_vars(*e.blocks))}:
+                if a in users:
+                    users[a][e] = None
+        for v, maker in makers.items():
+            yield maker, v, Block([], list(users[v]), block.results)
 
 
 def _is_zeroing(e: Equation, made: Mapping[Var, Equation]) -> bool:
@@ -90,18 +99,22 @@ def _before(body: Block) -> dict[Atom, Atom]:
     return out
 
 
-def _root(a: Atom, before: Mapping[Atom, Atom]) -> Atom:
+def _root(a: Atom, before: dict[Atom, Atom]) -> Atom:
+    """The first version of an array; the way to it is short from then on."""
+    last = a
+    while last in before:
+        last = before[last]
     while a in before:
-        a = before[a]
-    return a
+        before[a], a = last, before[a]
+    return last
 
 
 def _unread(
-    v: Var, rest: Block, zeroing: set[Equation], made: Mapping[Var, Equation]
+    v: Var, users: Block, zeroing: set[Equation], made: Mapping[Var, Equation]
 ) -> list[Equation]:
-    """The stores of zeros to array v that nothing in the rest of its block reads."""
-    found = _accesses(v, rest, made)
-    if found.whole or not found.plain or not found.versions.isdisjoint(rest.results):
+    """The stores of zeros to array v that nothing reads."""
+    found = _accesses(v, users, made)
+    if found.whole or not found.plain or not found.versions.isdisjoint(users.results):
         return []
     mine = [a for a in found.all if a.equation in zeroing]
     reads = [a for a in found.all if a.equation.op not in ("store", "store_slice")]
@@ -110,9 +123,9 @@ def _unread(
     return [a.equation for a in mine if all(found.apart(a, r) for r in reads)]
 
 
-def _first(v: Var, rest: Block, made: Mapping[Var, Equation]) -> list[Equation]:
+def _first(v: Var, users: Block, made: Mapping[Var, Equation]) -> list[Equation]:
     """The additions to array v, which is zero, at places that nothing has written to before."""
-    found = _accesses(v, rest, made)
+    found = _accesses(v, users, made)
     mine = [a for a in found.all if a.equation.op in _STORED and _fits(a.equation)]
     writes = [a for a in found.all if a.written]
     if not found.plain or len(mine) * len(writes) > _PAIRS:
@@ -126,9 +139,9 @@ def _fits(e: Equation) -> bool:
     return bool(to == v)
 
 
-def _accesses(v: Var, rest: Block, made: Mapping[Var, Equation]) -> Accesses:
-    found = Accesses([b for e in rest.equations for b in e.blocks], made)
-    found.block(rest, v)
+def _accesses(v: Var, users: Block, made: Mapping[Var, Equation]) -> Accesses:
+    found = Accesses([b for e in users.equations for b in e.blocks], made)
+    found.block(users, v)
     return found
 
 

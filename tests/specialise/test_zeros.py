@@ -227,3 +227,33 @@ def test_to_second_order(f):
     step = 1e-5
     expected = (gradient(x + step * d) - gradient(x - step * d)) / (2.0 * step)
     np.testing.assert_allclose(slope(x), expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("f", [rows, again, one_place, halves_that_meet], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("n", [0, 1])
+def test_arrays_of_few_elements(f, n):
+    """What plain NumPy refuses is refused."""
+    x = np.linspace(0.4, 0.9, n)
+    try:
+        expected = by_complex_steps(f, x) if n else f(x) * np.zeros(0)
+    except (IndexError, ValueError) as error:
+        with pytest.raises(type(error)):
+            jit_grad(f)(x)
+    else:
+        np.testing.assert_allclose(jit_grad(f)(x), expected, rtol=1e-12)
+
+
+def test_what_is_not_a_number_stays_where_it_is():
+    def f(x):
+        a, n = x[:, None] * np.ones(2), len(x) // 2
+        for i in range(n):
+            a[i] = x[:n] * x[i]
+        for i in range(n):
+            a[i] = a[i] * x[:n]
+        return np.sum(a[:n])
+
+    x = np.array([0.5, 2.0, np.inf, np.nan])
+    # the sum of x_i x_j**2 over the first two
+    expected = [3.0 * a * a + 2.0 * a * b + b * b for a, b in (x[:2], x[1::-1])]
+    np.testing.assert_allclose(jit_grad(f)(x), [*expected, 0.0, 0.0], rtol=1e-13)
+    np.testing.assert_allclose(grad(f)(x), [*expected, 0.0, 0.0], rtol=1e-13)
