@@ -5,6 +5,9 @@ inequality that bounds a variable of G from the side that hurts is added with th
 the variable vanish, innermost variables first, until a constant is left (Fourier 1827 and Motzkin
 1936, run backwards from the goal and within a budget).  A variable that is one of two values
 (a maximum, a minimum) is tried with both.  "False" means "not proved".
+
+Of inequalities between the same variables only the strongest is looked at, and no goal twice in
+one proof: where hundreds of slices ask about one extent, each proof stays within its budget.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from math import gcd
 from jitad.tape.ir import Var
 from jitad.tape.linear import Linear
 
+Terms = tuple[tuple[Var, int], ...]
+
 _DEPTH = 10
 _BUDGET = 80
 
@@ -23,8 +28,9 @@ class Known:
     """Inequalities that hold at the present place; scopes end with `forget(mark)`."""
 
     def __init__(self) -> None:
-        self._about: dict[Var, list[Linear]] = {}
-        self._trail: list[Var] = []
+        self._about: dict[Var, dict[Terms, None]] = {}
+        self._constants: dict[Terms, list[int]] = {}  # ever stronger: the last is looked at
+        self._trail: list[Terms] = []
         self.either: dict[Var, tuple[Linear, Linear]] = {}  # a variable is one of two sums
 
     def mark(self) -> int:
@@ -32,42 +38,56 @@ class Known:
 
     def forget(self, mark: int) -> None:
         while len(self._trail) > mark:
-            self._about[self._trail.pop()].pop()
+            terms = self._trail.pop()
+            constants = self._constants[terms]
+            constants.pop()
+            if not constants:
+                del self._constants[terms]
+                for v, _ in terms:
+                    del self._about[v][terms]
 
     def assume(self, facts: Iterable[Linear]) -> None:
         """Each of these sums is >= 0."""
-        for fact in facts:
-            fact = _tightened(fact)
-            for v, _ in fact.terms:
-                self._about.setdefault(v, []).append(fact)
-                self._trail.append(v)
+        for fact in map(_tightened, facts):
+            constants = self._constants.setdefault(fact.terms, [])
+            if constants and constants[-1] <= fact.constant:
+                continue  # follows from an older one
+            if not constants:
+                for v, _ in fact.terms:
+                    self._about.setdefault(v, {})[fact.terms] = None
+            constants.append(fact.constant)
+            self._trail.append(fact.terms)
 
     def proves(self, goal: Linear) -> bool:
         """True where goal >= 0 follows."""
-        return self._prove(goal, _DEPTH, [_BUDGET])
+        return self._prove(goal, _DEPTH, set())
 
     def proves_all(self, goals: Iterable[Linear]) -> bool:
         return all(map(self.proves, goals))
 
-    def _prove(self, goal: Linear, depth: int, budget: list[int]) -> bool:
+    def _prove(self, goal: Linear, depth: int, tried: set[Linear]) -> bool:
         goal = _tightened(goal)
         if not goal.terms:
             return goal.constant >= 0
-        budget[0] -= 1
-        if not depth or budget[0] < 0:
+        known = self._constants.get(goal.terms)
+        if known and known[-1] <= goal.constant:
+            return True
+        if not depth or goal in tried:
             return False
+        tried.add(goal)
         v, c = goal.terms[-1]
         # the newest facts first: they are the closest
-        for fact in reversed(self._about.get(v, ())):
-            f = fact.coefficient(v)
-            if (f > 0) == (c > 0) and self._prove(
-                goal * abs(f) - fact * abs(c), depth - 1, budget
-            ):
+        for terms in reversed(self._about.get(v, {})):
+            if len(tried) > _BUDGET:
+                return False
+            f = next(d for w, d in terms if w is v)
+            if (f > 0) != (c > 0):
+                continue
+            fact = Linear(terms, self._constants[terms][-1])
+            if self._prove(goal * abs(f) - fact * abs(c), depth - 1, tried):
                 return True
         if v in self.either:
-            return all(
-                self._prove(goal.replace(v, x), depth - 1, budget) for x in self.either[v]
-            )
+            return all(self._prove(goal.replace(v, x), depth - 1, tried) for x in self.either[v])
         return False
 
 

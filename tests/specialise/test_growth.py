@@ -67,3 +67,21 @@ def test_work_grows_no_faster_than_the_square_of_the_depth(shape: str, mode: str
         done.append(calls(lambda made=made, x=x: kernel_of(made, x, 3)))
         forget(name)
     assert done[1] <= 4 * done[0], done
+
+
+def sliced(count: int) -> str:
+    """Products of slices that all ask about one extent, each for another number of elements."""
+    lines = ["def program(x):", "    s = 0.0"]
+    for i in range(count):
+        lines.append(f"    s += (x[{i}:{i + 3 + i % 7}] * x[{i + 1}:{i + 4 + i % 7}]).sum()")
+    return "\n".join([*lines, "    return s", ""])
+
+
+def test_work_grows_as_the_slices_of_one_array() -> None:
+    done = []
+    for count in (50, 200):
+        name = f"growth_slices_{count}"
+        f = load(sliced(count), name)
+        done.append(calls(lambda f=f: kernel_of(jitad.grad(f), np.ones(300))))
+        forget(name)
+    assert done[1] <= 5 * done[0], done
