@@ -19,7 +19,7 @@ from numba import types as numba_types
 from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
-from jitad.calls.fallback import Unknown, is_allowed, warn
+from jitad.calls.fallback import Unknown, is_allowed, raise_as_python, warn
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import (
@@ -228,7 +228,7 @@ class Compiled:
             again = name is not None and self._recall(name, tried, args, kwargs, why)
             if unknown is not None:
                 path, why = unknown.next_path(), "the path of an earlier call"
-            s = None
+            s = failed = None
             try:
                 if not again and (unknown is None or path is not None):
                     s = self._specialise(args_, kwargs_, why, path=path)
@@ -245,6 +245,11 @@ class Compiled:
                     warn(self.__name__, reason)
                 unknown = self._unknown.setdefault(key, Unknown(reason, reason.places))
                 unknown.found(reason, path)
+            except Exception as error:
+                failed = error
+            if failed is not None:
+                raise_as_python(failed, self.f, args, kwargs)
+                raise failed
             if s is not None:
                 tried.append(s)
                 if name is not None:
