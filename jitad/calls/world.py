@@ -15,8 +15,6 @@ import builtins
 import functools
 import hashlib
 import linecache
-import math
-import operator
 import sys
 from collections.abc import Iterator
 from dis import opmap
@@ -253,16 +251,21 @@ class World:
         if f"{type(f).__module__}.{type(f).__qualname__}" in (_OPERATOR, _COMPILED):
             return True
         owner = getattr(f, "__self__", None)
-        if type(owner) in (*_PLAIN, tuple, list, dict, range):
-            return True
-        if owner is math or owner is operator or any(f is p for p in _PURE):
+        if owner is not None and type(owner) in (*_PLAIN, tuple, list, dict, range):
             return True
         if module == "builtins" and isinstance(f, (type, BuiltinFunctionType)):
             return f.__name__ not in _SEEING
-        return implementation(f) is not None
+        computes = module.partition(".")[0].lstrip("_") in _COMPUTING
+        functions = (type, FunctionType, BuiltinFunctionType)
+        return (computes and isinstance(f, functions)) or implementation(f) is not None
 
 
-_PURE = (np.finfo, np.iinfo, np.dtype, functools.partial)
+# Libraries of which all that a trace may run gives the same for the same arguments.
+_COMPUTING = frozenset((
+    "math", "cmath", "operator", "itertools", "functools", "collections", "statistics", "bisect",
+    "heapq", "copy", "dataclasses", "fractions", "numbers", "string", "re", "typing", "enum",
+    "numpy", "scipy",
+))  # fmt: skip
 
 
 def source(f: FunctionType) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import sys
 import time
 import warnings
@@ -22,6 +23,7 @@ from jitad.tape.ir import Pos
 from jitad.trace.context import Trace
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
+from jitad.values.stand_ins import adopt
 from jitad.where import caller
 
 _LOGS = frozenset({"debug", "info", "warning", "warn", "error", "critical", "fatal", "log"})
@@ -41,8 +43,10 @@ def instead(trace: Trace | None, f: Any) -> Callable[..., Any] | None:
         return None
     if f is print or _acts(f):
         return lambda *args, **kwargs: _act(trace, f, args, kwargs)
-    if trace is None or getattr(f, "__module__", None) not in ("logging", "time", "warnings"):
+    if trace is None or getattr(f, "__module__", None) not in ("logging", "os", "time", "warnings"):
         return None
+    if f is os.getenv:
+        return adopt(os.environ).get
     if f in _ASKED:
         from jitad.trace import opaque  # which dresses what comes back
 

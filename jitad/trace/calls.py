@@ -18,6 +18,7 @@ import math
 import operator
 import sys
 import typing
+import weakref
 from dataclasses import replace
 from types import (
     BuiltinMethodType,
@@ -42,6 +43,7 @@ from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import among_parts, asked, holds_among, spread, spread_within
+from jitad.trace.telling import is_shown_by_repr
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.writtenback import writing
 from jitad.values.array import ArrayHandle
@@ -89,6 +91,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     args = protocols.iterated(f, args)
     name = _NATIVE_SPECIAL.get(f) if args and _hashable(f) else None
     method = name and special(args[0], name)
+    if name == "__str__" and method is None and is_shown_by_repr(args[0]):
+        method = special(args[0], "__repr__")
     if method:
         return call(method, *args, **kwargs)
     replacement = _replacement(trace, f, args)
@@ -139,6 +143,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 if f.__name__ in ("pop", "insert") and keyed.by_rows(container, *args):
                     return call(getattr(container, f.__name__), *args)
                 return made_if_new(f(*args, **kwargs))
+        case weakref.ref() if trace is not None and (path := trace.captures.path_of(f)):
+            return trace.captures.read(path.then("call", "__call__"), f())
     if type(f) in COMPILED:
         compiled: Any = f
         with contextlib.nullcontext() if trace is None else trace.remembering(compiled.memory):

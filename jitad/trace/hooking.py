@@ -287,7 +287,13 @@ class Hooking(Expressions):
     def visit_Import(self, s: ast.Import | ast.ImportFrom) -> list[ast.stmt]:
         return [*self.noted(*of.assigned([s])), s]
 
-    visit_ImportFrom = visit_Import  # type: ignore[assignment]
+    def visit_ImportFrom(self, s: ast.ImportFrom) -> list[ast.stmt]:
+        out = self.visit_Import(s)
+        for a in s.names:
+            name, given = a.asname or a.name, (a.name, s.module or "", s.level)
+            found = _hook("imported", _load(name), *(ast.Constant(v) for v in given))
+            out.append(_at(ast.Assign([_store(name)], found), s))
+        return out
 
     def visit_Match(self, s: ast.Match) -> list[ast.stmt]:
         subject = self.visit(s.subject)

@@ -20,6 +20,7 @@ from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
+from jitad.tape.types import BOOL
 from jitad.trace import branches, keyed, lists, loops, outside, partial
 from jitad.trace.attempts import (
     Attempt,
@@ -39,6 +40,7 @@ from jitad.trace.context import Again, Trace, current
 from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.managers import rethrow_known, rethrow_through, swallowed
+from jitad.trace.modules import imported
 from jitad.trace.optional import present, refuse_among
 from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
@@ -61,6 +63,7 @@ from jitad.trace.places import (
 from jitad.trace.protocols import entering, items
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
+from jitad.trace.telling import speaks
 from jitad.trace.texts import Text, filled, is_late, known, text
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
@@ -83,17 +86,19 @@ HERE.update(STAND_INS)  # which call, too
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
     "compared", "del_attr", "del_item", "displayed", "entering", "for_", "free",
-    "get_attr", "get_item", "glob", "if_", "items", "listed_with", "local", "made", "mapping",
-    "matched", "note_cell", "note_global", "own", "part", "pattern_class", "pick_locals", "raise_",
-    "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item", "starred", "surely",
-    "swallowed", "text", "thrown", "tuple_with", "unpack", "while_",
+    "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local", "made",
+    "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
+    "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
+    "starred", "surely", "swallowed", "text", "thrown", "tuple_with", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    return filled(a, b) if isinstance(a, str) and is_late(b) else operators.mod(a, b)
+    if isinstance(a, str) and (is_late(b) or any(map(speaks, b if type(b) is tuple else (b,)))):
+        return filled(a, b)
+    return operators.mod(a, b)
 
 
 def _in_place_remainder(a: Any, b: Any) -> Any:
@@ -300,13 +305,15 @@ def In(a: Any, b: Any) -> Any:
         raise partial.refused("asked for what is in its values")
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
         return b.holds(a)
+    found = None if type(b) in _PLAIN else special(b, "__contains__")
+    if found is not None:
+        inside = call(found, b, a)
+        plain = isinstance(inside, bool) or (isinstance(inside, Leaf) and type_of(inside) == BOOL)
+        return inside if plain else Not(Not(inside))
     if isinstance(a, Leaf) or isinstance(b, Range) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
         return _among(a, b)
-    found = None if type(b) in _PLAIN else special(b, "__contains__")
-    if found is not None:
-        return call(found, b, a)
     alike = isinstance(b, (list, tuple)) and any(special(x, "__eq__") for x in (a, *b))
     ours = looks_into if isinstance(b, (list, tuple)) else is_held  # a memo's keys are to be known
     copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(ours, (a, *b)))

@@ -30,6 +30,7 @@ from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 
 DICTS = (dict, OrderedDict, defaultdict, Counter)
+ORDERED = (list, tuple, range, str, bytes)
 _NEW = "a key that depends on traced values can't be new in a dict"
 _REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
            "or count in an array (`np.zeros(n)`).")  # fmt: skip

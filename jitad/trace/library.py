@@ -12,8 +12,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable
-from enum import Enum
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,9 @@ from jitad.trace.libraries import is_library_thing
 from jitad.trace.optional import all_present, present
 from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_library, is_rewritten_code
+from jitad.trace.telling import TELLING, is_outside, told
 from jitad.trace.texts import known, of_method
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
@@ -71,9 +70,11 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         if (shown := of_method(form, f.__name__, args, kwargs)) is not None:
             return shown
         known(args, kwargs)
+    if key in TELLING and len(args) == 1 and is_outside(trace, args[0]):
+        return told(f, args[0])
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
     for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
-        if _is_outside(trace, a):
+        if is_outside(trace, a):
             name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
                 f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
@@ -125,16 +126,6 @@ def _advanced(f: Any, args: tuple[Any, ...]) -> Any:
 
 # builtins that look at no attribute which the trace should hear of
 _BLIND = frozenset({isinstance, issubclass, id, type, callable, hash, repr, str, len, iter, next})
-
-
-def _is_outside(trace: Trace, value: Any) -> bool:
-    """True of an object from outside whose attributes are read one by one."""
-    if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
-        return False
-    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
-        return False
-    return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
-            and trace.captures.path_of(value) is not None)  # fmt: skip
 
 
 def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -193,4 +184,4 @@ def _holds_traced(value: Any, depth: int = 4) -> bool:
 
 
 from jitad.trace import partial, protocols  # noqa: E402  which calls
-from jitad.trace.calls import COMPILED, call, callback  # noqa: E402
+from jitad.trace.calls import call, callback  # noqa: E402

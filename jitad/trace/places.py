@@ -22,12 +22,11 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace import keyed, lists, outside, partial, protocols
+from jitad.trace import keyed, lists, modules, outside, partial, protocols
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
-from jitad.trace.libraries import is_library_module
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
 from jitad.trace.selected import asked, spread
@@ -223,8 +222,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if name == "__dict__" and trace.journal.is_fresh(owner):
         note_made(value)
     captures = trace.captures
-    if isinstance(owner, ModuleType) and is_library_module(owner):
-        return value
+    if isinstance(owner, (ModuleType, type)) and modules.is_constant(trace, owner):
+        return adopt(value)
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
         return local(value)
@@ -395,7 +394,7 @@ def get_item(owner: Any, index: Any) -> Any:
         trace.step(sys._getframe(1))
     if stretched(owner) is not None:
         return lists.get(owner, index)
-    if isinstance(owner, (list, tuple)) and (found := special(index, "__index__")) is not None:
+    if isinstance(owner, keyed.ORDERED) and (found := special(index, "__index__")) is not None:
         index = call(found, index)
     if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
         if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`

@@ -34,8 +34,21 @@ REFUSED_CALLS: dict[str, str] = {
 UNREPEATABLE = frozenset({"random", "time", "secrets", "uuid", "numpy.random"})
 _CLOCK = frozenset({"now", "utcnow", "today"})  # of datetime, whose other methods compute
 
-# modules whose functions act on the world: a trace would act once, and a kernel never
-ACTING = frozenset({"logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket"})
+# modules whose functions act on the world, or read of it: a trace would once, and a kernel never
+ACTING = frozenset({
+    "logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket", "genericpath",
+    "glob", "shutil", "tempfile", "mmap", "gzip", "bz2", "lzma", "zipfile", "tarfile", "urllib",
+    "http", "sqlite3", "linecache", "fileinput", "_contextvars", "numpy.lib.npyio",
+    "numpy.lib.format", "scipy.io", "pandas.io",
+})  # fmt: skip
+# others of the kind, by module
+_OF_MODULES = {
+    "posixpath": {"lexists", "realpath", "abspath", "expanduser", "expandvars", "ismount"},
+    "ntpath": {"lexists", "realpath", "abspath", "expanduser", "expandvars", "ismount"},
+    "numpy": {"load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "save", "savez",
+              "savez_compressed", "savetxt", "geterr", "seterr", "getbufsize"},
+    "sys": {"getrecursionlimit", "setrecursionlimit", "getrefcount", "getswitchinterval"},
+}  # fmt: skip
 
 
 def check_refused(nodes: Iterable[ast.AST], file: str, shadowed: frozenset[str]) -> None:
@@ -58,15 +71,25 @@ def _pos(node: ast.AST, file: str) -> Pos:
 def check_called(f: Any, module: str, pos: Pos | None) -> None:
     """Raise for a library function that would not be the same at every call of a kernel."""
     name = getattr(f, "__qualname__", repr(f))
-    if is_from(ACTING, f, module):
-        raise JitadError(f"{name} acts on the world, which a trace can't", pos,
-                         "Use print(), or do it outside.")  # fmt: skip
+    if is_from(ACTING, f, module) or _is_acting(f, module):
+        raise JitadError(
+            f"{name} acts on the world, or reads of it, which a trace would do once", pos,
+            "Do it outside, and pass what it gives as an argument.",
+        )  # fmt: skip
     clock = getattr(f, "__name__", "") in _CLOCK and is_of_datetime(f)
     if clock or is_from(UNREPEATABLE, f, module):
         raise JitadError(
             f"{name} gives something else at every call, which a trace can't", pos,
             "Call it outside, and pass the value as an argument.",
         )  # fmt: skip
+
+
+def _is_acting(f: Any, module: str) -> bool:
+    name = getattr(f, "__name__", "")
+    if module == "pathlib" and not isinstance(f, type):  # methods of pure paths only compute
+        owner = getattr(f, "__qualname__", "").partition(".")[0]
+        return owner in ("Path", "PosixPath", "WindowsPath") and not name.startswith("__")
+    return name in _OF_MODULES.get(module, ())
 
 
 def is_of_datetime(f: Any) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 from jitad.errors import JitadTypeError
 from jitad.structures import flatten
 from jitad.tape.build import Leaf
+from jitad.trace.telling import speaks, spoken, told
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail
 from jitad.values.number import Number
@@ -124,7 +125,9 @@ def converted(original: Callable[..., Any], conversion: int) -> Callable[..., An
             if conversion == 114 or not _shows_arguments(value):
                 known(value.args)
             value = value.args[0] if len(value.args) == 1 else value.args
-        return text((value, conversion, "")) if is_late(value) else original(*args, **kwargs)
+        if is_late(value):
+            return text((value, conversion, ""))
+        return told(original, *args) if len(args) == 1 else original(*args, **kwargs)
 
     return replacement
 
@@ -143,8 +146,7 @@ def text(*parts: Any) -> Any:
     out: list[str | Shown] = []
     for p in parts:
         if isinstance(p, tuple):
-            value, conversion, form = p
-            form = str(form)
+            value, conversion, form = spoken(p[0], p[1], str(p[2]), PERCENT)
             if isinstance(value, Text) and not form and conversion in (-1, 115):
                 p = value
             elif is_late(value):
@@ -193,7 +195,7 @@ def of_method(form: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `format` and `join` of a text give where values are known later; else None."""
     if name == "join" and any(isinstance(x, Text) for x in args[0]):
         return text(*[p for x in args[0] for p in (form, x)][1:])
-    if name != "format" or not is_late((args, kwargs)):
+    if name != "format" or not (is_late((args, kwargs)) or any(map(speaks, args))):
         return None
     parts: list[Any] = []
     places = itertools.count()

@@ -234,6 +234,10 @@ UNTOLD: dict[str, str] = {
     "an import": "def f(x):\n    import helpers\n    return x * x * helpers.TWO\n",
     "a cached function": "import functools\n@functools.cache\ndef two(): return 2.0\n"
                          "def f(x):\n    return x * x * two()\n",
+    "the environment": "import os\nos.environ['JITAD_TEST_TWO'] = '2'\n"
+                       "def f(x):\n    return x * x * float(os.environ['JITAD_TEST_TWO'])\n",
+    "a library that may do anything": "import locale\ndef f(x):\n"
+                       "    return 2.0 * x * x * bool(locale.localeconv())\n",
 }  # fmt: skip
 
 
@@ -249,9 +253,11 @@ def test_operators_over_functions_of_libraries(process: Process) -> None:
 
 @pytest.mark.parametrize("what", UNTOLD)
 def test_what_content_does_not_tell_is_traced(
-    process: Process, what: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+    process: Process, what: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
     process.module("TWO = 2.0", "helpers")
+    monkeypatch.delenv("JITAD_TEST_TWO", raising=False)  # and so after it
     for _ in range(2):
         process.traces = 0
         assert jit_grad(process.module(UNTOLD[what]).f)(3.0) == 12.0

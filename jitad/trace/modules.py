@@ -1,0 +1,81 @@
+"""What does a trace rely on of modules, and of the process's environment?
+
+A user's module or class is found again as itself, wherever a function came by it (an import inside
+of the function, `type(x)`): what is read of it is guarded like any other global.  So is each
+variable of the environment that is asked for.  Libraries' modules stay as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+from jitad.errors import JitadError
+from jitad.trace.context import Trace, current
+from jitad.trace.libraries import is_library_thing
+from jitad.trace.paths import Guard, Path, Root
+from jitad.values.kind import fail
+from jitad.values.stand_ins import StandIn, stands_for
+
+
+def is_constant(trace: Trace, owner: ModuleType | type) -> bool:
+    """True of a library's module or class; a user's is made known to the trace."""
+    if is_library_thing(owner):
+        return isinstance(owner, ModuleType)
+    if not trace.journal.is_made(owner):
+        trace.captures.register(owner, Path(Root(owner)))
+    return False
+
+
+def imported(value: Any, name: str, module: str, level: int) -> Any:
+    """What `from module import name` has given inside of a function."""
+    trace = current()
+    if trace is None:
+        return value
+    if level:
+        package = sys._getframe(1).f_globals.get("__package__")
+        module = importlib.import_module("." * level + module, package).__name__
+    owner = sys.modules.get(module)
+    if not isinstance(owner, ModuleType) or name not in vars(owner):
+        return value  # a submodule, or what the module computes
+    from jitad.trace.places import get_attr  # which asks here what a module is
+
+    return get_attr(owner, name)
+
+
+class Environment(StandIn):
+    """Stands for `os.environ`: what is read is relied on, one variable at a time."""
+
+    _what = "environment"
+
+    def get(self, name: str, default: Any = None) -> Any:
+        trace, value = current(), os.environ.get(name)
+        if trace is not None:
+            path = Path(Root(os.environ)).then("item", name)
+            kind = "missing" if value is None else "value"
+            trace.captures.guards.append(Guard(path, kind, value))
+        return default if value is None else value
+
+    def __getitem__(self, name: str) -> str:
+        found: str | None = self.get(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
+    def _refused(self, *_: Any, **__: Any) -> Any:
+        raise fail(JitadError, "the environment can't be written, nor looked through, in a trace",
+                   "Do it outside, and pass the result as an argument.")  # fmt: skip
+
+    __setitem__ = __delitem__ = __iter__ = __len__ = lent = _refused
+    keys = values = items = copy = pop = update = setdefault = clear = _refused
+
+
+@stands_for(type(os.environ))
+def _environment(value: Any, read: Any) -> Any:
+    return Environment() if value is os.environ else value
