@@ -182,7 +182,10 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
         raise fail(JitadTypeError, "pivoting= and mode='raw' of scipy.linalg.qr are not supported")
     named = {"full": "complete", "economic": "reduced", "r": "r"}[mode]
     found = call(np.linalg.qr, a, named)
-    return (found,) if mode == "r" else tuple(found)
+    if mode != "r":
+        return tuple(found)
+    below = extents.sub(handle(a).shape[0], found.shape[0])  # zeros, which NumPy leaves out
+    return (call(np.concatenate, [found, call(np.zeros, (below, found.shape[1]), found.dtype)]),)
 
 
 @replaces(sl.eigh)

@@ -169,3 +169,20 @@ def test_a_mask_does_not_stretch_what_is_reduced(name, engine):
                     ENGINES[engine](lambda a: jitad.jvp(lambda x: reduced(x, mask), (a,), (a,)), a)
             else:
                 assert ENGINES[engine](reduced, a, mask) == want
+
+
+@pytest.mark.parametrize("how", [True, False, 1, 0])
+def test_whether_axes_are_kept_may_be_an_argument(how):
+    def f(x, keep):
+        z = x + 1j * x
+        return (np.sum(x, 0, None, None, keep), x.max(axis=1, keepdims=keep),
+                np.var(x, keepdims=keep), np.nanmin(x, 1, keepdims=keep), np.argmin(x, 0, None,
+                keepdims=keep), np.linalg.norm(x, axis=0, keepdims=keep), np.mean(z, 1,
+                keepdims=keep), np.prod(z, 0, keepdims=keep), np.median(x, 1, keepdims=keep))
+
+    x = np.array([[1.0, 3.0, 2.0], [4.0, 0.5, 7.0]])
+    compiled = jitad.jit(f)
+    for keep in (how, not how):
+        for found, wanted in zip(compiled(x, keep), f(x, keep), strict=True):
+            assert np.shape(found) == np.shape(wanted)
+            np.testing.assert_allclose(found, wanted)
