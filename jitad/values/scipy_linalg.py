@@ -78,6 +78,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
                      unit_diagonal: bool = False, **others: Any) -> Any:  # fmt: skip
     _refuse("solve_triangular", others)
     a, b, vector = _columns(a, b)
+    lower, unit_diagonal = bool(lower), bool(unit_diagonal)
     turned = {0: False, 1: True, 2: True, "N": False, "T": True, "C": True}[trans]
     if not unit_diagonal:
         zero = elementwise("eq", call(np.diag, a), 0.0)
