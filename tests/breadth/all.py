@@ -14,6 +14,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     numbers,
     orders,
     sampled,
+    samples,
     solving,
     special,
     waves,
