@@ -34,7 +34,7 @@ waiting = {
     "scipy.spatial.distance": "jitad.values.distances",
     "scipy.sparse": "jitad.values.sparse_matrices",
     "scipy.interpolate": "jitad.values.tables",
-    "scipy.ndimage": "jitad.values.images",
+    "scipy.ndimage": "jitad.values.morphology",
     "statistics": "jitad.values.samples",
     "scipy.optimize": "jitad.solvers",
 }

@@ -18,6 +18,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     solving,
     special,
     waves,
+    windows,
 )
 from tests.breadth.case import CASES
 
