@@ -28,7 +28,7 @@ waiting = {
     "scipy.special": "jitad.values.special",
     "scipy.linalg": "jitad.values.scipy_linalg",
     "scipy.stats": "jitad.values.laws",
-    "scipy.signal": "jitad.values.smoothing",
+    "scipy.signal": "jitad.values.spectrograms",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
     "scipy.spatial.distance": "jitad.values.distances",

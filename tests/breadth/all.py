@@ -17,6 +17,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     samples,
     solving,
     special,
+    spectra,
     waves,
     windows,
 )
