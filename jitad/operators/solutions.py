@@ -16,7 +16,7 @@ import numpy as np
 from jitad.errors import JitadConvergenceError, JitadError, JitadTypeError
 from jitad.operators.api import grad
 from jitad.operators.outermost import given
-from jitad.plain import iterations
+from jitad.plain import bounded, iterations
 from jitad.runtime import implicit as eager
 from jitad.runtime.leaves import is_real
 from jitad.runtime.tagged import dtype_of
@@ -122,7 +122,8 @@ def root_of(
     def residual(v: Any) -> Any:
         return _vector(flatten(hooks.call(g, state.from_vector(v), *args))[0])
 
-    return state.by_newton(iterations.newton, (residual,), residual, tol, max_iterations)
+    return state.by_newton(iterations.newton, (residual,), lambda _: residual, tol,
+                           max_iterations)  # fmt: skip
 
 
 def argmin(
@@ -175,7 +176,27 @@ def argmin_of(
         return hooks.call(f, state.from_vector(v), *args)
 
     slope = grad(value)
-    return state.by_newton(iterations.descend, (value, slope), slope, tol, max_iterations)
+    return state.by_newton(iterations.descend, (value, slope), lambda _: slope, tol,
+                           max_iterations)  # fmt: skip
+
+
+def argmin_within(
+    name: str, f: Function, x0: Any, low: Any, high: Any, tol: float = 1e-10,
+    max_iterations: int = 200,
+) -> Any:  # fmt: skip
+    """Where f is smallest between bounds; what is at a bound goes with it."""
+    state = _State(name, x0)
+
+    def value(v: Any) -> Any:
+        return hooks.call(f, state.from_vector(v))
+
+    slope = grad(value)
+
+    def pushed(held: Leaves) -> Function:
+        return lambda v: hooks.call(bounded.residual, v, slope(v), low, high, *held)
+
+    given = value, slope, untagged(low), untagged(high)
+    return state.by_newton(bounded.descend, given, pushed, tol, max_iterations)
 
 
 class _State:
@@ -212,12 +233,17 @@ class _State:
         return self.whole(hooks.call(iterations.split, v, self.start))
 
     def by_newton(
-        self, how: Function, given: tuple[Function, ...], residual: Function, tol: Any, most: int
-    ) -> Any:
-        """The root of `residual`, a function from vectors to vectors, that `how` finds."""
+        self, how: Function, given: tuple[Any, ...], residual: Callable[[Leaves], Function],
+        tol: Any, most: int,
+    ) -> Any:  # fmt: skip
+        """The root that `how` finds of `residual(held)`, a function from vectors to vectors.
+
+        `how` holds the inverse of its Jacobian, and what else the function needs.
+        """
 
         def equation(held: Leaves) -> Function:
-            return lambda x: [hooks.call(iterations.corrected, x[0], held[0], residual)]
+            inverse, *others = held
+            return lambda x: [hooks.call(iterations.corrected, x[0], inverse, residual(others))]
 
         start = [_vector(self.start)]
         (v,) = self.solution(start, how, given, equation, tol, most)

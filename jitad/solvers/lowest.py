@@ -1,7 +1,7 @@
 """What are scipy.optimize's minima of functions of one number, where something is traced?
 
 Brent's search finds them by values, as SciPy's does (`plain/scalar_minima.py`), and Newton's method
-the last digits; the derivative is that of the place where the slope is zero.
+the last digits; the derivative is that of the place where the slope is zero, or that of a bound.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import numpy as np
 import scipy.optimize as so
 
 from jitad.errors import JitadConvergenceError, JitadValueError
-from jitad.operators.solutions import untagged
+from jitad.operators.solutions import argmin_within, constants, demanded, untagged
 from jitad.plain import scalar_minima, scalar_roots
-from jitad.solvers.entered import of_arguments, refuse, stands_in
-from jitad.solvers.roots import found
+from jitad.solvers.entered import here, of_arguments, refuse, stands_in
+from jitad.solvers.roots import failed, found
 from jitad.trace import hooks
 from jitad.values.kind import fail
 from jitad.values.registry import call
@@ -28,8 +28,9 @@ _HIGHER = (JitadValueError, "no place of the bracket is lower than those around 
            "Give places a, b, c of which the middle one is the lowest.")  # fmt: skip
 _ORDER = (JitadValueError, "the lower bound exceeds the upper bound", "")
 _NOT_SMOOTH = (JitadConvergenceError,
-               "what was found has no derivative: it is at a bound, or the function isn't smooth",
-               "Give wider bounds; clip the result, if it may lie outside.")  # fmt: skip
+               "what was found has no derivative: the function isn't smooth there",
+               "Find places where it isn't by a loop of your own.")  # fmt: skip
+_DONE = "Optimization terminated successfully."
 
 
 class Lowest(NamedTuple):
@@ -43,8 +44,7 @@ class Lowest(NamedTuple):
     message: str
 
 
-def _lowest(name: str, f: Function, search: Function, failure: Any,
-            inside: Function) -> Lowest:  # fmt: skip
+def _lowest(name: str, f: Function, search: Function, failure: Any) -> Lowest:
     """`search()` gives the place, convergence, rounds, and the flag of the failure."""
 
     def slope(x: Any) -> Any:
@@ -56,14 +56,13 @@ def _lowest(name: str, f: Function, search: Function, failure: Any,
     def whole() -> Any:
         x, ok, rounds, given = search()
         x = hooks.call(scalar_minima.polished, x, slope, bend)
-        return given, x, call(np.logical_and, ok, inside(x)), rounds, call(np.add, rounds, 1)
+        return given, x, ok, rounds, call(np.add, rounds, 1)
 
     def near(x: Any) -> Any:
         return call(np.add, 1e-9, call(np.multiply, 1e-9, call(np.abs, x)))
 
     best = found(name, whole, slope, near, (failure,), _NOT_SMOOTH)
-    done = "Optimization terminated successfully."
-    return Lowest(best.root, f(best.root), True, best.iterations, best.function_calls, done)
+    return Lowest(best.root, f(best.root), True, best.iterations, best.function_calls, _DONE)
 
 
 def _in_bracket(name: str, fun: Any, args: Any, bracket: Any, tol: Any, most: Any) -> Lowest:
@@ -74,20 +73,19 @@ def _in_bracket(name: str, fun: Any, args: Any, bracket: Any, tol: Any, most: An
     def search() -> Any:
         return hooks.call(scalar_minima.in_bracket, f, a, x, b, tol, most)
 
-    return _lowest(name, f, search, _HIGHER, lambda x: True)
+    return _lowest(name, f, search, _HIGHER)
 
 
 def _in_bounds(name: str, fun: Any, args: Any, bounds: Any, tol: Any, most: Any) -> Lowest:
+    """What lies at a bound goes with it."""
     f = of_arguments(fun, args)
-    low, high = map(untagged, bounds)
-
-    def search() -> Any:
-        return hooks.call(scalar_minima.in_bounds, f, low, high, tol, most)
-
-    def inside(x: Any) -> Any:
-        return call(np.logical_and, call(np.less, low, x), call(np.less, x, high))
-
-    return _lowest(name, f, search, _ORDER, inside)
+    low, high = bounds
+    x, ok, rounds, ordered = constants(lambda: list(hooks.call(
+        scalar_minima.in_bounds, f, untagged(low), untagged(high), tol, most)))  # fmt: skip
+    demanded((ordered, ok), (_ORDER, failed(name)), here())
+    ends = (call(np.reshape, end, 1) for end in bounds)
+    best = argmin_within(name, lambda v: f(v[0]), call(np.reshape, x, 1), *ends)[0]
+    return Lowest(best, f(best), True, rounds, call(np.add, rounds, 1), _DONE)
 
 
 @stands_in(so.minimize_scalar)

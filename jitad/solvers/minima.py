@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.optimize as so
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.operators.api import grad
 from jitad.operators.jacobians import jacfwd
-from jitad.operators.solutions import argmin_of
+from jitad.operators.solutions import argmin_of, argmin_within
 from jitad.solvers.entered import of_arguments, refuse, stands_in, vector
 from jitad.trace import hooks
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.registry import call
 
 Function = Callable[..., Any]
@@ -60,8 +60,7 @@ def _number(value: Any) -> Any:
 def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = None,
              hess: Any = None, hessp: Any = None, bounds: Any = None, constraints: Any = (),
              tol: Any = None, callback: Any = None, options: Any = None) -> Any:  # fmt: skip
-    refuse("minimize", bounds=(bounds, None), callback=(callback, None),
-           constraints=(tuple(constraints), ()))  # fmt: skip
+    refuse("minimize", callback=(callback, None), constraints=(tuple(constraints), ()))
     for name in options or {}:
         if name not in _TOLERANCES:
             raise fail(JitadTypeError, f"the option {name!r} of minimize is not supported on "
@@ -71,18 +70,67 @@ def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = N
     def value(x: Any) -> Any:
         return _number(f(x)[0] if jac is True else f(x))
 
-    x = argmin_of("minimize", value, vector(x0))
+    x = _least("minimize", value, vector(x0), _pairs(bounds))
     return Minimum(x, value(x), grad(value)(x), True, 0, _FOUND)
 
 
-def _squares(name: str, residuals: Function, x0: Any) -> tuple[Any, Any]:
+def _pairs(bounds: Any) -> Any:
+    """The bounds of all elements, below and above, given in pairs, as a table or as `Bounds`."""
+    if bounds is None or hasattr(bounds, "lb"):
+        return bounds if bounds is None else (bounds.lb, bounds.ub)
+    pairs = list(bounds)
+    ends = [[end if b is None else b for b in side] for end, side in
+            zip((-np.inf, np.inf), zip(*pairs, strict=True), strict=True)]  # fmt: skip
+    return ends[0], ends[1]
+
+
+def _sides(bounds: Any) -> Any:
+    """The same, given side by side; None where there are none."""
+    low, high = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
+    return None if low is _NONE[0] and high is _NONE[1] else (low, high)
+
+
+_NONE = (-np.inf, np.inf)
+
+
+def _within(x0: Any, bounds: Any) -> Any:
+    """The start, where sums of squares must have it."""
+    x0 = vector(x0)
+    if bounds is not None:
+        inside = call(np.logical_and, call(np.less_equal, bounds[0], x0),
+                      call(np.less_equal, x0, bounds[1]))  # fmt: skip
+        require(call(np.all, inside), JitadValueError, "Initial guess is outside of provided "
+                "bounds")  # fmt: skip
+    return x0
+
+
+def _between(one: Any, low: Any, high: Any) -> Any:
+    """Where a fit starts that was given no start: in the middle, or one from the only bound."""
+    bounded, capped = call(np.isfinite, low), call(np.isfinite, high)
+    low, high = call(np.where, bounded, low, 0.0), call(np.where, capped, high, 0.0)
+    middle = call(np.where, capped, call(np.multiply, 0.5, call(np.add, low, high)),
+                  call(np.add, low, 1.0))  # fmt: skip
+    outside = call(np.where, capped, call(np.subtract, high, 1.0), one)
+    return call(np.where, bounded, middle, outside)
+
+
+def _least(name: str, value: Function, x0: Any, bounds: Any) -> Any:
+    if bounds is None:
+        return argmin_of(name, value, x0)
+    low, high = (call(np.broadcast_to, call(np.asarray, b, float), x0.shape) for b in bounds)
+    require(call(np.all, call(np.less_equal, low, high)), JitadValueError,
+            "An upper bound is less than the corresponding lower bound.")
+    return argmin_within(name, value, x0, low, high)
+
+
+def _squares(name: str, residuals: Function, x0: Any, bounds: Any = None) -> tuple[Any, Any]:
     """Where half the sum of squares is least, and the residuals there."""
 
     def value(x: Any) -> Any:
         r = residuals(x)
         return call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
 
-    x = argmin_of(name, value, vector(x0))
+    x = _least(name, value, vector(x0), bounds)
     return x, residuals(x)
 
 
@@ -98,19 +146,27 @@ def fmin_bfgs(f: Any, x0: Any, fprime: Any = None, args: Any = (), gtol: Any = 1
     return minimize(f, x0, args).x
 
 
+@stands_in(so.fmin_l_bfgs_b)
+def fmin_l_bfgs_b(func: Any, x0: Any, fprime: Any = None, args: Any = (), approx_grad: Any = 0,
+                  bounds: Any = None, m: Any = 10, factr: Any = 1e7, pgtol: Any = 1e-5,
+                  epsilon: Any = 1e-8, maxfun: Any = 15000, maxiter: Any = 15000, *,
+                  maxls: Any = 20) -> Any:  # fmt: skip
+    found = minimize(func, x0, args, jac=fprime is None and not approx_grad, bounds=bounds)
+    return found.x, found.fun, {"grad": found.jac, "warnflag": 0, "task": found.message}
+
+
 @stands_in(so.least_squares)
-def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = (-np.inf, np.inf),
+def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = _NONE,
                   method: str = "trf", ftol: Any = 1e-8, xtol: Any = 1e-8, gtol: Any = 1e-8,
                   x_scale: Any = None, max_nfev: Any = None, args: Any = (),
                   kwargs: Any = None) -> Any:  # fmt: skip
-    refuse("least_squares", bounds=(tuple(bounds), (-np.inf, np.inf)))
     f = of_arguments(fun, args)
 
     def residuals(x: Any) -> Any:
         value = f(x) if not kwargs else hooks.call(fun, x, *args, **kwargs)
         return vector(value)
 
-    x, r = _squares("least_squares", residuals, x0)
+    x, r = _squares("least_squares", residuals, _within(x0, _sides(bounds)), _sides(bounds))
     cost = call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
     return LeastSquares(x, cost, r, True, 1, _FOUND)
 
@@ -124,15 +180,17 @@ def leastsq(func: Any, x0: Any, args: Any = (), Dfun: Any = None, *,
 @stands_in(so.curve_fit)
 def curve_fit(f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None,
               absolute_sigma: bool = False, check_finite: Any = None,
-              bounds: Any = (-np.inf, np.inf), method: Any = None,
-              jac: Any = None) -> Any:  # fmt: skip
-    refuse("curve_fit", bounds=(tuple(bounds), (-np.inf, np.inf)))
+              bounds: Any = _NONE, method: Any = None, jac: Any = None, *, ftol: Any = None,
+              xtol: Any = None, gtol: Any = None, maxfev: Any = None,
+              max_nfev: Any = None) -> Any:  # fmt: skip
     if sigma is not None and call(np.ndim, sigma) > 1:
         raise fail(JitadTypeError, "a covariance as sigma= of curve_fit is not supported on traced "
                    "or differentiated values", "Give standard deviations.")  # fmt: skip
+    sides = _sides(bounds)
     if p0 is None:
         p0 = np.ones(len(inspect.signature(f).parameters) - 1)
-    start = vector(p0)
+        p0 = p0 if sides is None else _between(p0, *sides)
+    start = _within(p0, sides)
     n = start.shape[0]
 
     def residuals(p: Any) -> Any:
@@ -140,7 +198,7 @@ def curve_fit(f: Any, xdata: Any, ydata: Any, p0: Any = None, sigma: Any = None,
         r = vector(call(np.subtract, model, ydata))
         return r if sigma is None else call(np.divide, r, sigma)
 
-    p, r = _squares("curve_fit", residuals, start)
+    p, r = _squares("curve_fit", residuals, start, sides)
     by = jacfwd(residuals)(p)
     spread = call(np.linalg.inv, call(np.matmul, call(np.transpose, by), by))
     if not absolute_sigma:

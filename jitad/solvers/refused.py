@@ -21,7 +21,7 @@ _INTEGRAL = "Use scipy.integrate.quad for each element, or fixed_quad."
 _STEPS = "Write the steps as a loop (Runge-Kutta, say): it is compiled, with its derivative."
 
 REMEDIES: dict[Any, str] = {
-    **dict.fromkeys((so.fmin_l_bfgs_b, so.fmin_tnc, so.fmin_slsqp, so.fmin_cobyla, so.fmin_ncg,
+    **dict.fromkeys((so.fmin_tnc, so.fmin_slsqp, so.fmin_cobyla, so.fmin_ncg,
                      so.differential_evolution, so.basinhopping, so.dual_annealing, so.shgo,
                      so.direct, so.brute), _LEAST),
     si.quad_vec: _INTEGRAL,

@@ -38,7 +38,7 @@ from jitad.trace import acts, iterables
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called, writes
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.optional import all_present, answers_for_none, present, refuse_among
+from jitad.trace.optional import all_present, answers_for_none, options, present, refuse_among
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
@@ -81,6 +81,10 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
             return asked(lambda *a: call(f, *a, **kwargs), *args)
+        if any(map(is_optional, (*args, *kwargs.values()))) and not _is_users(f):
+            given = options(f, args, kwargs)
+            if given is not None:
+                return spread(lambda *a, **k: call(f, *a, **k), *given[0], **given[1])
         from jitad.trace import generators, listcalls, partial  # which call through this hook
 
         if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:

@@ -6,14 +6,21 @@ there, which is checked when the kernel runs: Python would raise a TypeError at 
 
 from __future__ import annotations
 
-from types import BuiltinMethodType
+import inspect
+import itertools
+from types import BuiltinFunctionType, BuiltinMethodType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from jitad.errors import JitadTypeError
 from jitad.trace import lists
 from jitad.trace.containers import MUTABLE
 from jitad.trace.stretch import Stretch
-from jitad.trace.unset import is_optional
+from jitad.trace.unset import among_none, is_among, is_optional
+from jitad.values.array import ArrayHandle
+from jitad.values.complexes import Complex
+from jitad.values.functions import implementation
 from jitad.values.journal import check_object
 from jitad.values.kind import fail, require
 
@@ -46,6 +53,31 @@ def answers_for_none(f: Any) -> bool:
 
 _FOR_ALL = (isinstance, type, callable, hasattr, getattr, repr, str, format, bool)
 _LOOKING_UP = frozenset({"get", "pop", "index", "count", "remove", "format", "__contains__"})
+
+
+def options(f: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]] | None:
+    """The arguments of a library function, with None as one thing like others where it is an
+    option's default; None if there is no such one."""
+    found = implementation(f) if _is_plain_function(f) else None
+    own = getattr(f, "__self__", None)
+    if isinstance(own, (ArrayHandle, Complex)):  # a method, which is the function of its name
+        found = implementation(getattr(np, f.__name__, None))
+        args = (own, *args)
+    if found is None:
+        return None
+    parameters = inspect.signature(found).parameters
+    names = [p.name for p in parameters.values() if p.kind is not p.KEYWORD_ONLY]
+    free = {name for name, p in parameters.items() if p.default is None or name == "axis"}
+    args = tuple(among_none(a) if name in free else a
+                 for name, a in itertools.zip_longest(names[: len(args)], args))  # fmt: skip
+    named = {k: among_none(a) if k in free else a for k, a in kwargs.items()}
+    if not is_among((*args, *named.values())):
+        return None
+    return args if own is None or found is None else args[1:], named
+
+
+def _is_plain_function(f: Any) -> bool:
+    return isinstance(f, (np.ufunc, BuiltinFunctionType, FunctionType, type(np.sum)))
 
 
 def refuse_among(values: Any) -> None:

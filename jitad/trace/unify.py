@@ -106,7 +106,8 @@ class Unifier:
             return out
 
     def one_of(self, a: Snapshot, b: Snapshot) -> Form:
-        return selected.unified(a, b, self.of_one_path, _wider)
+        return selected.unified(
+            a, b, lambda t, side: Keep(t) if _is_known(t) else self.of_one_path(t, side), _wider)
 
     def one_of_these(self, s: Snapshot, side: int | None = None) -> Form:
         """The form of several things of one path, if the other does not have them."""
@@ -223,7 +224,8 @@ class Unifier:
             case (Obj(None), (Num() | Arr() | Rec()) as other) | (
                 (Num() | Arr() | Rec()) as other, Obj(None)
             ):
-                out = Maybe(self.alone(other, name), name, True)
+                known = self.paths is not None and _is_known(other)
+                out = Maybe(Keep(other) if known else self.alone(other, name), name, True)
             case (Per(_, p, none=True), (Num() | Arr() | Rec()) as other) | (
                 (Num() | Arr() | Rec()) as other, Per(_, p, none=True)
             ):
@@ -309,7 +311,16 @@ class Unifier:
         return Keep(s)
 
 
+def _is_known(s: Snapshot) -> bool:
+    """Is it an option, maybe, that is an int on some paths, and must be known to be one?"""
+    return isinstance(s, Num) and type(s.value) is int
+
+
 def _wider(f: Form, s: Snapshot) -> Form:
+    if isinstance(f, Keep) and isinstance(f.of, Num) and isinstance(s, Num):
+        if same(f.of, s):
+            return f
+        f = Number(scalar(f.of.value))
     if not (isinstance(f, Number) and isinstance(s, Num)):
         raise Mismatch("one of several things of other kinds")
     return Number(join_types(f.type, scalar(s.value)))

@@ -137,6 +137,22 @@ def rely_on(n: Int, k: int) -> bool:
     return True
 
 
+def signed(n: Int) -> Int:
+    """An extent that was given: a negative one as the number that it is, others of any size.
+
+    A guard sees to it that another call has the same sign, or is traced for.
+    """
+    if not isinstance(n, Leaf) or at_least(n, 0):
+        return n
+    example = n.builder.example(n.atom)
+    if example is None:
+        return n
+    if example < 0:
+        return int(n)
+    require(bind("ge", n, 0), GuardMiss, "an extent is not negative")
+    return n
+
+
 def product(extents: Any) -> Int:
     out: Int = 1
     for n in extents:

@@ -19,7 +19,6 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import Number
-from jitad.values.rearranging import along
 from jitad.values.reductions import axes_of, part
 from jitad.values.registry import call, is_traced, replaces, write_out
 from jitad.values.shaping import handle, ravel
@@ -259,31 +258,6 @@ def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0
     return _given(total, input, output)
 
 
-def _extreme(original: Any, choose: Any) -> None:
-    @replaces(original)
-    def replacement(input: Any, size: Any = None, footprint: Any = None, output: Any = None,
-                    mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-                    axes: Any = None) -> Any:  # fmt: skip
-        if size is None or footprint is not None:
-            raise fail(JitadTypeError, f"{original.__name__} is supported with size=, not with "
-                       "footprint=")  # fmt: skip
-        which = _of_axes(input, axes)
-        n = len(which)
-        found, a = None, _image(input)
-        for axis, s, m, o in zip(which, _for_all(size, n), _for_all(mode, n),
-                                 _for_all(origin, n), strict=True):  # fmt: skip
-            wide = _padded(a, [axis], [s], [o], [m], cval)
-            windows = [wide[along(axis, slice(k, extents.add(k, a.shape[axis])))] for k in range(s)]
-            found = windows[0]
-            for w in windows[1:]:
-                found = call(choose, found, w)
-            a = found
-        return _given(a, input, output)
-
-
-_extreme(nd.maximum_filter, np.maximum)
-_extreme(nd.minimum_filter, np.minimum)
-
 # -- interpolation --------------------------------------------------------------------------------
 
 
@@ -372,5 +346,3 @@ def zoom(input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = 
     steps = [(n - 1) / (m - 1) if m > 1 else 1.0 for n, m in zip(sizes, shape, strict=True)]
     found = _on_grid(a, shape, lambda d, i: i * steps[d], order, mode, cval)
     return _given(found, input, output)
-
-

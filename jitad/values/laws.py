@@ -6,7 +6,7 @@ from typing import Any
 
 import scipy.stats as st
 
-from jitad.values import summaries  # noqa: F401  of samples
+from jitad.values import densities, hypotheses  # noqa: F401  of samples
 from jitad.values.discrete import _DISCRETE
 from jitad.values.distributions import _CONTINUOUS
 from jitad.values.registry import call, implementation, replaces, unsupported

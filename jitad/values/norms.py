@@ -12,7 +12,7 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
-from jitad.values.kind import fail
+from jitad.values.kind import fail, type_of
 from jitad.values.linalg import svdvals
 from jitad.values.number import Number
 from jitad.values.reductions import axes_of
@@ -54,6 +54,8 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def _known(ord: Any) -> Any:
+    if isinstance(ord, Number) and np.dtype(type_of(ord).dtype).kind in "ib":
+        return int(ord)  # type: ignore[call-overload]
     if isinstance(ord, Number):
         raise fail(JitadTypeError, "the order of a norm must be known while tracing",
                    "Write it as a literal (np.inf, 3), not as a float from outside.")  # fmt: skip

@@ -103,7 +103,8 @@ def outer(a: Any, b: Any, out: Any = None) -> Any:
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     """The summed axes last in a and first in b, as one; then a product of matrices."""
     a, b = handle(a), handle(b)
-    if isinstance(axes, int):
+    if isinstance(axes, (int, np.integer, Number)):
+        axes = int(axes)  # type: ignore[arg-type]
         first, second = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         given = [x if isinstance(x, (tuple, list)) else (x,) for x in axes]

@@ -28,13 +28,13 @@ waiting = {
     "scipy.special": "jitad.values.special",
     "scipy.linalg": "jitad.values.scipy_linalg",
     "scipy.stats": "jitad.values.laws",
-    "scipy.signal": "jitad.values.smoothing",
+    "scipy.signal": "jitad.values.spectrograms",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
     "scipy.spatial.distance": "jitad.values.distances",
     "scipy.sparse": "jitad.values.sparse_matrices",
     "scipy.interpolate": "jitad.values.tables",
-    "scipy.ndimage": "jitad.values.images",
+    "scipy.ndimage": "jitad.values.morphology",
     "statistics": "jitad.values.samples",
     "scipy.optimize": "jitad.solvers",
 }
@@ -124,12 +124,14 @@ def _binds(takes: inspect.Signature, args: Any, kwargs: Any, partial: bool = Fal
 
 
 def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
-    out_at, names = _place_of_out(original, function)
+    out_at, names = _place_of(original, function, "out")
+    keepdims_at, _ = _place_of(original, function, "keepdims")
     function = naming(original, function)
 
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
         if any_traced(args) or any_traced(kwargs.values()):
+            args, kwargs = _decided(args, kwargs, keepdims_at)
             if any_complex(args) or (kwargs and any_complex(kwargs.values())):
                 return _complex_case(original)(*args, **kwargs)
             return _placed(original, function(*args, **kwargs), args, kwargs)
@@ -168,14 +170,26 @@ def _placed(original: Any, found: Any, operands: Any, kwargs: dict[str, Any]) ->
 _FOREIGN = frozenset({np.linalg.svd, np.linspace, np.apply_along_axis, np.vectorize, np.delete})
 
 
-def _place_of_out(original: Any, function: Callable[..., Any]) -> tuple[int, list[str]]:
-    """Which argument by position is what the function writes to, and the names from there on."""
-    if isinstance(original, np.ufunc) and original.nout == 1:
+def _place_of(original: Any, function: Callable[..., Any], name: str) -> tuple[int, list[str]]:
+    """Which argument by position has this name, and the names from there on."""
+    if name == "out" and isinstance(original, np.ufunc) and original.nout == 1:
         return original.nin, ["out"]
     taken = inspect.signature(function).parameters.values()
     names = [p.name for p in taken if p.kind is not p.KEYWORD_ONLY]  # after *operands, say
-    at = names.index("out") if "out" in names else len(names) + _MANY
+    at = names.index(name) if name in names else len(names) + _MANY
     return at, names[at:]
+
+
+def _decided(args: Any, kwargs: dict[str, Any], at: int) -> tuple[Any, dict[str, Any]]:
+    """The arguments with `keepdims`, at this place or by name, as the bool that it amounts to.
+
+    How many axes a result has is known while tracing, so a traced one is relied on.
+    """
+    if len(args) > at and args[at] is not np._NoValue:
+        args = (*args[:at], bool(args[at]), *args[at + 1 :])
+    if "keepdims" in kwargs and kwargs["keepdims"] is not np._NoValue:
+        kwargs = kwargs | {"keepdims": bool(kwargs["keepdims"])}
+    return args, kwargs
 
 
 _MANY = 1000  # more than a call has arguments
@@ -191,10 +205,12 @@ def _shows(found: Any, args: Any) -> bool:
 
 
 def _with_complex_case(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    keepdims_at, _ = _place_of(original, function, "keepdims")
     function = naming(original, function)
 
     @functools.wraps(function)
     def replacement(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = _decided(args, kwargs, keepdims_at)
         if any_complex(args) or (kwargs and any_complex(kwargs.values())):
             own = original in _complex and not isinstance(original, np.ufunc)
             if own or any_traced(args) or any_traced(kwargs.values()):

@@ -78,6 +78,7 @@ def solve_triangular(a: Any, b: Any, trans: Any = 0, lower: bool = False,
                      unit_diagonal: bool = False, **others: Any) -> Any:  # fmt: skip
     _refuse("solve_triangular", others)
     a, b, vector = _columns(a, b)
+    lower, unit_diagonal = bool(lower), bool(unit_diagonal)
     turned = {0: False, 1: True, 2: True, "N": False, "T": True, "C": True}[trans]
     if not unit_diagonal:
         zero = elementwise("eq", call(np.diag, a), 0.0)
@@ -182,7 +183,10 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
         raise fail(JitadTypeError, "pivoting= and mode='raw' of scipy.linalg.qr are not supported")
     named = {"full": "complete", "economic": "reduced", "r": "r"}[mode]
     found = call(np.linalg.qr, a, named)
-    return (found,) if mode == "r" else tuple(found)
+    if mode != "r":
+        return tuple(found)
+    below = extents.sub(handle(a).shape[0], found.shape[0])  # zeros, which NumPy leaves out
+    return (call(np.concatenate, [found, call(np.zeros, (below, found.shape[1]), found.dtype)]),)
 
 
 @replaces(sl.eigh)

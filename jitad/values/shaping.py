@@ -64,7 +64,7 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, newshape: Any = None
     if order == "F":
         return transpose(reshape(transpose(a), tuple(reversed(items))))
     _refuse_layout(order, a)
-    dims = [as_int(n, "an extent") for n in items]
+    dims = [extents.signed(as_int(n, "an extent")) for n in items]
     total = size(a)
     holes = [k for k, n in enumerate(dims) if not isinstance(n, Number) and n == -1]
     if len(holes) > 1:

@@ -12,21 +12,27 @@ import scipy.special
 import scipy.stats as st
 
 from jitad.errors import JitadTypeError
+from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.extents import product
-from jitad.values.kind import fail
+from jitad.values.kind import fail, type_of
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle
 from jitad.values.ufuncs import add, div, mul, sub
 
 
-def _sample(a: Any, axis: Any, nan_policy: str) -> tuple[Any, Any, Any]:
+def sample(a: Any, axis: Any, nan_policy: str) -> tuple[Any, Any, Any]:
     """The array, the axis and how many elements are summed up along it."""
     if nan_policy != "propagate":
         raise fail(JitadTypeError, f"nan_policy={nan_policy!r} is not supported here",
                    "Leave missing values out by a mask.")  # fmt: skip
     a = handle(a)
     return a, axis, product(a.shape[k] for k in axes_of(axis, a.ndim))
+
+
+def of_kind(x: Any, a: Any) -> Any:
+    """A number of counts, strong ones among them, in the type of what was counted."""
+    return elementwise("cast", x, dtype=type_of(as_operand(a)).dtype)
 
 
 def _power(x: Any, k: int) -> Any:
@@ -48,34 +54,34 @@ def _moments(a: Any, axis: Any, keepdims: bool, *orders: int) -> list[Any]:
 def skew(a: Any, axis: Any = 0, bias: bool = True, nan_policy: str = "propagate", *,
          keepdims: bool = False) -> Any:  # fmt: skip
     """Unbiased for three elements or more."""
-    a, axis, n = _sample(a, axis, nan_policy)
+    a, axis, n = sample(a, axis, nan_policy)
     m2, m3 = _moments(a, axis, keepdims, 3)
     found = div(m3, call(np.power, m2, 1.5))
     if bias:
         return found
     n, enough = call(np.maximum, n, 3), call(np.greater, n, 2)
     better = mul(found, div(call(np.sqrt, mul(n, sub(n, 1.0))), sub(n, 2.0)))
-    return call(np.where, enough, better, found)
+    return call(np.where, enough, of_kind(better, found), found)
 
 
 @replaces(st.kurtosis)
 def kurtosis(a: Any, axis: Any = 0, fisher: bool = True, bias: bool = True,
              nan_policy: str = "propagate", *, keepdims: bool = False) -> Any:  # fmt: skip
     """Unbiased for four elements or more."""
-    a, axis, n = _sample(a, axis, nan_policy)
+    a, axis, n = sample(a, axis, nan_policy)
     m2, m4 = _moments(a, axis, keepdims, 4)
     found = div(m4, mul(m2, m2))
     if not bias:
         n, enough = call(np.maximum, n, 4), call(np.greater, n, 3)
         spread = sub(mul(sub(mul(n, n), 1.0), found), mul(3.0, _power(sub(n, 1.0), 2)))
         better = add(div(spread, mul(sub(n, 2.0), sub(n, 3.0))), 3.0)
-        found = call(np.where, enough, better, found)
+        found = call(np.where, enough, of_kind(better, found), found)
     return sub(found, 3.0) if fisher else found
 
 
 @replaces(st.zscore)
 def zscore(a: Any, axis: Any = 0, ddof: Any = 0, nan_policy: str = "propagate") -> Any:
-    a, axis, _ = _sample(a, axis, nan_policy)
+    a, axis, _ = sample(a, axis, nan_policy)
     spread = call(np.std, a, axis=axis, ddof=ddof, keepdims=True)
     alike = call(np.equal, call(np.ptp, a, axis=axis, keepdims=True), 0.0)
     spread = call(np.where, alike, np.nan, spread)
@@ -85,14 +91,15 @@ def zscore(a: Any, axis: Any = 0, ddof: Any = 0, nan_policy: str = "propagate") 
 @replaces(st.sem)
 def sem(a: Any, axis: Any = 0, ddof: Any = 1, nan_policy: str = "propagate", *,
         keepdims: bool = False) -> Any:  # fmt: skip
-    a, axis, n = _sample(a, axis, nan_policy)
-    return div(call(np.std, a, axis=axis, ddof=ddof, keepdims=keepdims), call(np.sqrt, n))
+    a, axis, n = sample(a, axis, nan_policy)
+    spread = call(np.std, a, axis=axis, ddof=ddof, keepdims=keepdims)
+    return div(spread, of_kind(call(np.sqrt, n), spread))
 
 
 @replaces(st.gmean)
 def gmean(a: Any, axis: Any = 0, dtype: Any = None, weights: Any = None,
           nan_policy: str = "propagate", *, keepdims: bool = False) -> Any:  # fmt: skip
-    a, axis, _ = _sample(a, axis, nan_policy)
+    a, axis, _ = sample(a, axis, nan_policy)
     logs = call(np.log, a if dtype is None else a.astype(dtype))
     return call(np.exp, call(np.average, logs, axis=axis, weights=weights, keepdims=keepdims))
 
@@ -100,7 +107,7 @@ def gmean(a: Any, axis: Any = 0, dtype: Any = None, weights: Any = None,
 @replaces(st.hmean)
 def hmean(a: Any, axis: Any = 0, dtype: Any = None, *, weights: Any = None,
           nan_policy: str = "propagate", keepdims: bool = False) -> Any:  # fmt: skip
-    a, axis, _ = _sample(a, axis, nan_policy)
+    a, axis, _ = sample(a, axis, nan_policy)
     a = call(np.where, call(np.less, a, 0.0), np.nan, a if dtype is None else a.astype(dtype))
     turned = div(1.0, a)
     return div(1.0, call(np.average, turned, axis=axis, weights=weights, keepdims=keepdims))
@@ -109,7 +116,7 @@ def hmean(a: Any, axis: Any = 0, dtype: Any = None, *, weights: Any = None,
 @replaces(st.entropy)
 def entropy(pk: Any, qk: Any = None, base: Any = None, axis: Any = 0, *,
             nan_policy: str = "propagate", keepdims: bool = False) -> Any:  # fmt: skip
-    pk, axis, _ = _sample(pk, axis, nan_policy)
+    pk, axis, _ = sample(pk, axis, nan_policy)
     pk = div(pk, call(np.sum, pk, axis=axis, keepdims=True))
     if qk is None:
         parts = call(scipy.special.entr, pk)

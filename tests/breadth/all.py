@@ -14,9 +14,12 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     numbers,
     orders,
     sampled,
+    samples,
     solving,
     special,
+    spectra,
     waves,
+    windows,
 )
 from tests.breadth.case import CASES
 

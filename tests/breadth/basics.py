@@ -62,6 +62,7 @@ add("numpy.where", lambda a, b: np.where(a > b, a * b, -b), V, W, native=True)
 for name in "sum prod mean var std max min amax amin".split():
     f = getattr(np, name)
     add(f"numpy.{name}", lambda a, f=f: (f(a), f(a, 0), f(a, -1, keepdims=True), f(a, (0, 2))), T)
+    add(f"numpy.{name}", lambda a, f=f: (f(a, 1, keepdims=1), f(a, keepdims=0)), T)
 for name in "argmax argmin count_nonzero any all".split():
     f = getattr(np, name)
     add(f"numpy.{name}", lambda a, f=f: (f(a > 1.0, axis=0) * 1.0, f(a) * 1.0), M, zero=True)

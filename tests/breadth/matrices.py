@@ -103,6 +103,8 @@ add("scipy.linalg.svd", lambda a: [x**2 for x in sl.svd(a, full_matrices=False)]
     narrow=False)  # fmt: skip
 add("scipy.linalg.svdvals", lambda a: sl.svdvals(a), WIDE)
 add("scipy.linalg.qr", lambda a: sl.qr(a, mode="economic"), HIGH)
+for a in (HIGH, WIDE):
+    add("scipy.linalg.qr", lambda a: sl.qr(a, mode="r")[0], a)
 add("scipy.linalg.eigh", lambda a: [x**2 for x in sl.eigh(a)], S, narrow=False)
 add("scipy.linalg.eigh", lambda a, b: [x**2 for x in sl.eigh(a, b @ b.T)], S, A[::-1] + 1.0,
     narrow=False)  # fmt: skip

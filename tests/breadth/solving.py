@@ -62,6 +62,10 @@ add("scipy.optimize.root", lambda p: so.root(_bent, np.ones(2), (p,), tol=1e-13)
 for f in (so.broyden1, so.broyden2, so.anderson, so.newton_krylov):
     add(f"scipy.optimize.{f.__name__}", lambda p, f=f: f(
         lambda x: _bent(x, p), np.array([0.3, 0.3]), f_tol=1e-12), r(2), narrow=False)  # fmt: skip
+add("scipy.optimize.fmin_l_bfgs_b", lambda p: so.fmin_l_bfgs_b(
+    lambda x: (np.sum(x**2) + p[0] * x[0] - p[1] * x[1], 2.0 * x + np.stack([p[0], -p[1]])),
+    np.zeros(2), bounds=[(0.0, 1.0), (-1.0, p[0])], pgtol=1e-14)[0], np.array([0.3, 0.4]),
+    narrow=False, order=1, rtol=1e-5)  # fmt: skip
 add("scipy.optimize.minimize", lambda p: so.minimize(
     _bowl, np.zeros(2), (p,), jac=lambda x, p: 2.0 * (x - p * p), tol=1e-13,
     method="BFGS").x, r(2), narrow=False)  # fmt: skip

@@ -69,8 +69,7 @@ def test_the_best_rate_of_each_row(engine: Engine) -> None:
 @pytest.mark.parametrize("derive", [grad, jit_grad])
 @pytest.mark.parametrize("f, text", [
     (lambda a: so.minimize_scalar(lambda t: np.abs(t - a)).x, "isn't smooth"),
-    (lambda a: so.minimize_scalar(lambda t: a * t, bounds=(0.0, 2.0)).x, "at a bound"),
-    (lambda a: so.minimize_scalar(lambda t: (t - a) ** 2, bounds=(3.0, 8.0)).x, "at a bound"),
+    (lambda a: so.minimize_scalar(lambda t: abs(t - a), bounds=(0, 3)).x, "did not converge"),
     (lambda a: so.minimize_scalar(lambda t: a * t).x, "did not converge"),
     (lambda a: so.minimize_scalar(lambda t: (t - a) ** 2, bounds=(2.0 * a, a)).x, "upper bound"),
     (lambda a: so.brent(lambda t: np.sin(a * t), brack=(1.0, a, 2.0)), "lower than those"),
@@ -79,3 +78,17 @@ def test_what_has_no_derivative_is_told(derive: Any, f: Any, text: str) -> None:
     with pytest.raises(JitadError, match=text) as raised, np.errstate(all="ignore"):
         derive(f)(2.0)
     assert "test_lowest.py" in str(raised.value)
+
+
+@pytest.mark.parametrize("f, value, slope", [
+    (lambda a: so.minimize_scalar(lambda t: a * t, bounds=(0.3 * a, 9.0)).x, 0.6, 0.3),
+    (lambda a: so.minimize_scalar(lambda t: a * t, bounds=(0.3 * a, 9.0)).fun, 1.2, 1.2),
+    (lambda a: so.fminbound(lambda t: (t - 5.0) ** 2, -1.0, 2.0 * a), 4.0, 2.0),
+    (lambda a: so.minimize_scalar(lambda t: a * t, bounds=(0.0, 2.0)).x, 0.0, 0.0),
+])  # fmt: skip
+@engines
+def test_what_lies_at_a_bound_goes_with_it(
+    engine: Engine, f: Any, value: float, slope: float
+) -> None:
+    assert engine(grad(f))(2.0) == pytest.approx(slope, abs=1e-9)
+    assert engine(f)(2.0) == pytest.approx(value, abs=1e-4)

@@ -51,6 +51,87 @@ FUNCTIONS: dict[str, Any] = {
         lambda p: decay(TIME, *p) - a * DATA, [1.0, 1.0], **SAME).cost,
 }  # fmt: skip
 
+W = np.array([1.0, 2.0, 3.0])
+H = np.array([[2.0, 1.0, 0.2], [1.0, 3.0, 0.1], [0.2, 0.1, 1.0]])
+
+
+def bowl(x, a):
+    return x @ H @ x + np.sum(x**4) + a * (2.0 * x[1] - 3.0 * x[0])
+
+
+def slope_of_bowl(x, a):
+    return 2.0 * H @ x + 4.0 * x**3 + a * np.array([-3.0, 2.0, 0.0])
+
+
+def bounded(a, bounds, **how):
+    found = so.minimize(bowl, np.zeros(3), args=(a,), jac=slope_of_bowl, bounds=bounds,
+                        options={"ftol": 1e-15, "gtol": 1e-10}, **how)  # fmt: skip
+    return found.x @ W
+
+
+BOUNDED: dict[str, Any] = {
+    "pairs": lambda a: bounded(a, [(0, None), (-0.1, 0.1), (None, None)], method="L-BFGS-B"),
+    "a table": lambda a: bounded(a, np.array([[0.0, 1.0], [-0.1, 0.1], [-1.0, 1.0]])),
+    "bounds that move": lambda a: bounded(a, [(-1, 0.1 * a), (-0.1 * a**2, 0.1), (-a, a)]),
+    "no room": lambda a: bounded(a, [(0.2 * a, 0.2 * a), (None, 0.1), (None, 1.0)]),
+    "Bounds": lambda a: bounded(a, so.Bounds(0.05, 2.0)),
+    "fmin_l_bfgs_b": lambda a: so.fmin_l_bfgs_b(
+        lambda x: (bowl(x, a), slope_of_bowl(x, a)), np.zeros(3), pgtol=1e-12, factr=10.0,
+        bounds=[(0.0, 1.0), (-0.1, 0.1), (-1.0, 1.0)])[0] @ W,
+    "least_squares": lambda a: so.least_squares(
+        lambda p: decay(TIME, p[0], p[1]) + p[2] - a * DATA, [1.0, 1.0, 0.5],
+        bounds=([0.0, 0.0, 0.1], [np.inf, 5.0, 1.0]), **SAME).x @ W,
+    "its cost": lambda a: so.least_squares(
+        lambda p: decay(TIME, *p) - a * DATA, [1.0, 0.5], bounds=(0, [3.5 * a, 0.6]), **SAME).cost,
+    "curve_fit": lambda a: np.sum(so.curve_fit(
+        decay, TIME, a * DATA + 0.1 * a * a * TIME, bounds=(0, [10, 0.4]), **SAME)[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("f", BOUNDED.values(), ids=BOUNDED)
+@engines
+def test_bounds_against_scipy(engine: Engine, f: Any) -> None:
+    near, far = (f(1.3 + h) - f(1.3 - h) for h in (1e-2, 2e-2))
+    want = (8.0 * near - far) / 12e-2
+    assert engine(f)(1.3) == pytest.approx(f(1.3), rel=1e-5)
+    assert engine(grad(f))(1.3) == pytest.approx(want, rel=1e-3)
+
+
+def test_bounds_in_second_order() -> None:
+    f = BOUNDED["bounds that move"]
+    step = (derivative(f)(1.3 + 1e-4) - derivative(f)(1.3 - 1e-4)) / 2e-4
+    assert derivative(grad(f))(1.3) == pytest.approx(step, rel=1e-5, abs=1e-6)
+    assert jit(derivative(grad(f)))(1.3) == pytest.approx(step, rel=1e-5, abs=1e-6)
+
+
+def test_bounds_of_random_functions() -> None:
+    random = np.random.default_rng(3)
+    for k in range(6):
+        n = int(random.integers(1, 6))
+        root, c = random.normal(size=(n, n)), 3.0 * random.normal(size=n)
+        m, low = root @ root.T, random.normal(size=n) - 0.5
+        high = low + random.uniform(0.0, 2.0, n)
+        low[k % n] = low[k % n] if k % 3 else -np.inf
+
+        def f(x, c):
+            return 0.5 * x @ m @ x - c @ x + 0.1 * np.sum(np.cosh(x))
+
+        pairs, start = list(zip(low, high)), np.clip(0.0, low, high)
+        want = so.minimize(f, start, (c,), bounds=pairs, tol=1e-13).x
+        found = derivative(lambda t: so.minimize(f, start, (t * c,), bounds=pairs).x)(1.0)
+        free = (want > low) & (want < high)
+        h = m + np.diag(0.1 * np.cosh(want))
+        moved = np.zeros(n)
+        moved[free] = np.linalg.solve(h[np.ix_(free, free)], c[free])
+        np.testing.assert_allclose(found, moved, atol=1e-4)
+
+
+def test_bounds_that_can_not_be_met() -> None:
+    for f in (lambda a: so.minimize(bowl, np.zeros(3), (a,), bounds=[(a, 1.0)] * 3).fun,
+              lambda a: so.least_squares(lambda x: x - a, [1.0], bounds=(1.5, 3.0)).cost):
+        with pytest.raises(ValueError, match=r"upper bound is less|outside of provided bounds"):
+            jit_grad(f, fallback=False)(2.0)
+
 
 @pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
 @engines
@@ -104,7 +185,8 @@ def test_no_convergence(f: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("f, option", [
-    (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0], bounds=[(0, 1)]).fun, "bounds"),
+    (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0],
+                           constraints={"type": "eq", "fun": np.sum}).fun, "constraints"),
     (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0], callback=print).fun, "callback"),
     (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0], method="BFGS",
                            options={"return_all": True}).fun, "'return_all'"),

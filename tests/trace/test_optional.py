@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.special
 
 import jitad
 from jitad.errors import JitadError, JitadTypeError
@@ -189,3 +190,47 @@ def test_messages():
     assert "what is None on some paths can't be matched" in refusal(f, 2.0)
     with pytest.raises(JitadTypeError, match="can't be compared here"):
         jitad.jit(lambda x: x * (None in [x if x > 1.0 else None]))(2.0)
+
+
+# -- options of library functions ----------------------------------------------------------------
+
+A = np.array([[0.5, 1.2, -0.3], [0.7, 0.1, 2.0]])
+
+
+def chosen_axis(x):
+    axis = None
+    if x[0, 0] > 0.0:
+        axis = 1
+    return np.sum(np.max(x, axis=axis) ** 2) + np.sum(x.sum(axis=0 if x[0, 0] > 0 else None) ** 2)
+
+
+def chosen_weights(x):
+    w = None if x[0, 0] > 0.0 else x[0] ** 2
+    return np.sum(scipy.special.logsumexp(x, axis=1, b=w)) + np.sum(np.average(x, 1, w))
+
+
+def chosen_target(x):
+    out = None
+    if x[0, 0] > 0.0:
+        out = np.zeros((2, 3))
+    product = np.multiply(x, 2.0, out=out)
+    return np.sum(product**2) if out is None else np.sum(out**3)
+
+
+OPTIONS = {
+    "axis": chosen_axis, "weights": chosen_weights, "out": chosen_target,
+    "a bound": lambda x: np.sum(np.clip(x, None if x[0, 0] > 0.0 else 0.2, 2.0) ** 2),
+    "an order": lambda x: np.linalg.norm(x, ord=1 if x[0, 0] > 0.0 else None),
+    "a name or a number": lambda x: np.linalg.norm(x, ord=1 if x[0, 0] > 0.0 else "fro"),
+    "axis of a sort": lambda x: np.sum(np.sort(x, axis=None if x[0, 0] > 0.0 else 0)[0] ** 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("f", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("x", [A, -A])
+def test_an_option_that_is_none_on_some_paths(f, x):
+    value, slope = jitad.jit_value_and_grad(f, fallback=False)(x)
+    d = np.cos(np.arange(6.0)).reshape(2, 3)
+    assert value == pytest.approx(f(x), rel=1e-13)
+    want = (f(x + 1e-6 * d) - f(x - 1e-6 * d)) / 2e-6
+    assert np.sum(slope * d) == pytest.approx(want, rel=1e-7)

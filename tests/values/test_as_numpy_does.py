@@ -5,6 +5,7 @@ NumPy itself is the truth, found by random programs; what it refuses is refused.
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import jitad
 from tests.engines import ENGINES
@@ -169,3 +170,36 @@ def test_a_mask_does_not_stretch_what_is_reduced(name, engine):
                     ENGINES[engine](lambda a: jitad.jvp(lambda x: reduced(x, mask), (a,), (a,)), a)
             else:
                 assert ENGINES[engine](reduced, a, mask) == want
+
+
+@pytest.mark.parametrize("how", [True, False, 1, 0])
+def test_whether_axes_are_kept_may_be_an_argument(how):
+    def f(x, keep):
+        z = x + 1j * x
+        return (np.sum(x, 0, None, None, keep), x.max(axis=1, keepdims=keep),
+                np.var(x, keepdims=keep), np.nanmin(x, 1, keepdims=keep), np.argmin(x, 0, None,
+                keepdims=keep), np.linalg.norm(x, axis=0, keepdims=keep), np.mean(z, 1,
+                keepdims=keep), np.prod(z, 0, keepdims=keep), np.median(x, 1, keepdims=keep))
+
+    x = np.array([[1.0, 3.0, 2.0], [4.0, 0.5, 7.0]])
+    compiled = jitad.jit(f)
+    for keep in (how, not how):
+        for found, wanted in zip(compiled(x, keep), f(x, keep), strict=True):
+            assert np.shape(found) == np.shape(wanted)
+            np.testing.assert_allclose(found, wanted)
+
+
+@pytest.mark.parametrize(("f", "options"), [
+    (lambda x, n: np.reshape(x, n), (-1, 6)),
+    (lambda x, shape: x.reshape(shape), ((3, 2), (-1, 2), (1, -1), (2, 3))),
+    (lambda x, n: np.tensordot(x, x, n), (2, np.int64(2))),
+    (lambda x, low: scipy.linalg.solve_triangular(x[:, :2], x[:, 2], lower=low), (True, False)),
+    (lambda x, unit: scipy.linalg.solve_triangular(x[:, :2], x[:, 2], unit_diagonal=unit), (0, 1)),
+])  # fmt: skip
+def test_options_may_be_arguments(f, options):
+    x = np.array([[1.0, 3.0, 2.0], [4.0, 0.5, 7.0]])
+    compiled = jitad.jit(f)
+    for option in (*options, *options):
+        found, wanted = compiled(x, option), f(x, option)
+        assert np.shape(found) == np.shape(wanted)
+        np.testing.assert_allclose(found, wanted)
