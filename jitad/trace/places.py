@@ -492,8 +492,3 @@ def del_item(owner: Any, index: Any) -> None:
         note(owner)
     del owner[index]
 
-
-def made(thing: Any) -> Any:
-    """A list, dict or set that was written down just now."""
-    note_made(thing)
-    return thing
