@@ -59,4 +59,6 @@ def looks_into(value: Any) -> bool:
         return any(map(looks_into, value))
     if is_among((value,)) or is_optional(value):
         return True
+    if isinstance(type(value).__eq__, FunctionType) and not isinstance(value, Number):
+        return True  # the user's, or a dataclass's
     return isinstance(value, Number) or is_held(value) or may_be_another(value)

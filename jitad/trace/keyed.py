@@ -25,6 +25,7 @@ from jitad.trace.context import Again, Trace, current
 from jitad.trace.identity import COPIES
 from jitad.trace.iterables import pick
 from jitad.trace.selected import fork
+from jitad.trace.stretch import stretched
 from jitad.trace.which import told_apart
 from jitad.values import extents
 from jitad.values.journal import is_held
@@ -119,15 +120,33 @@ def get_or(owner: dict[Any, Any], key: Leaf, default: Any = None) -> Any:
 
 def by_rows(owner: Any, index: Any = None, *_: Any) -> bool:
     """Is this an index that only the kernel knows?  Then the list is one of rows, from here on."""
-    trace = current()
-    if type(owner) is not list or not isinstance(index, Leaf) or trace is None:
-        return False
-    if trace.counts_out(index):
-        return False
-    if trace.builder.example(index.atom) is not None:
+    if type(owner) is not list or not _unknown(index):
         return False
     lists.become_rows(owner)
     return True
+
+
+def _unknown(index: Any) -> bool:
+    """Is it an index, or a slice with a bound, that nothing but the kernel can tell?"""
+    trace = current()
+    bounds = (index.start, index.stop) if isinstance(index, slice) else (index,)
+    traced = [k for k in bounds if isinstance(k, Leaf)]
+    if trace is None or not traced or isinstance(getattr(index, "step", None), Leaf):
+        return False
+    return not any(trace.counts_out(k) or trace.builder.example(k.atom) is not None for k in traced)
+
+
+def part(owner: Any, index: slice) -> Any:
+    """owner[a:b] between numbers that only the kernel knows: the rows of a copy; else None."""
+    if type(owner) not in (list, tuple) or not owner or stretched(owner) is not None:
+        return None
+    if not _unknown(index):
+        return None
+    rows = list(owner)
+    note_made(rows)
+    lists.become_rows(rows)
+    out = lists.sliced(rows, index)
+    return out if type(owner) is list else tuple(out)
 
 
 def put(owner: Any, key: Leaf, value: Any) -> bool:
