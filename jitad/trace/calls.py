@@ -45,6 +45,7 @@ from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import among_parts, asked, holds_among, spread, spread_within
 from jitad.trace.telling import is_shown_by_repr
 from jitad.trace.unset import is_among, is_optional
+from jitad.trace.which import told_apart_within
 from jitad.trace.writtenback import writing
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
@@ -103,7 +104,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     if replacement is not None:
         if type(f) in _LIBRARY and f in calling:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
-        if trace is not None and any(map(holds_among, args)):
+        if trace is not None and replacement is implementation(f) and any(map(holds_among, args)):
             return spread_within(lambda *a: call(f, *a, **kwargs), args)
         return replacement(*all_present(args), **kwargs)
     match f:
@@ -137,6 +138,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 return keyed.dict_item(container, *args)
             if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
                 return keyed.get_or(container, *args)
+            if isinstance(container, (dict, set)):
+                keyed.hashable(*args[:1])
             if f.__name__ in _COMPARING:
                 refuse_among((*args, *container))
             with writing(container) if writes(container, f.__name__) else contextlib.nullcontext():
@@ -185,8 +188,7 @@ def _is_users(f: Any) -> bool:
             init = vars(f).get("__init__")
             return isinstance(init, FunctionType) and not is_library(init)
         case BuiltinMethodType():
-            stored = ("append", "insert", "setdefault", "add")
-            return isinstance(f.__self__, (list, dict, set)) and f.__name__ in stored
+            return isinstance(f.__self__, list) and f.__name__ in ("append", "insert")
     return type(f) in COMPILED or special(f, "__call__") is not None
 
 
@@ -209,6 +211,8 @@ def _copied(name: str, trace: Trace | None, f: Any, args: Any, kwargs: Any) -> A
     """copy.copy and copy.deepcopy, of an object that knows how."""
     method = special(args[0], name)
     if method is None:
+        if trace is not None and name == "__deepcopy__":
+            told_apart_within(args[0])
         return _function(trace, f, args, kwargs)
     return call(method, args[0], *([{}] if name == "__deepcopy__" else []))
 

@@ -12,6 +12,8 @@ from types import FunctionType
 from typing import Any
 
 from jitad.plain import as_written
+from jitad.trace.unset import is_among, is_optional
+from jitad.trace.which import may_be_another
 from jitad.values.journal import is_held
 from jitad.values.number import Number
 
@@ -49,7 +51,14 @@ def compares(container: Any, name: str, args: tuple[Any, ...]) -> bool:
 
 
 def looks_into(value: Any) -> bool:
-    """Must code of the tracer's compare it, as it is a traced number or holds one?"""
-    if isinstance(value, tuple):
+    """Must code of the tracer's compare it, as it is a traced number or holds one?
+
+    So it must where a condition has chosen what it is.
+    """
+    if isinstance(value, (tuple, list)):
         return any(map(looks_into, value))
-    return isinstance(value, Number) or is_held(value)
+    if is_among((value,)) or is_optional(value):
+        return True
+    if isinstance(type(value).__eq__, FunctionType) and not isinstance(value, Number):
+        return True  # the user's, or a dataclass's
+    return isinstance(value, Number) or is_held(value) or may_be_another(value)

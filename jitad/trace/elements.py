@@ -20,10 +20,11 @@ from jitad.trace import selected
 from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
 from jitad.trace.grown import enough, fill, variables
 from jitad.trace.join import _container, _rebuilt
-from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, stretch_of
+from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
 from jitad.trace.stretch import Stretch
 from jitad.trace.writtenback import became_element
 from jitad.values.array import ArrayHandle
+from jitad.values.chosen import each
 from jitad.values.journal import active, check_object
 from jitad.values.kind import fail
 from jitad.values.number import Number as Traced
@@ -41,6 +42,9 @@ def write_row(b: Builder, f: Form, s: Snapshot, stores: Any, k: Any, owner: Any)
 
 def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle], k: Any) -> None:
     """The variables of a value in this form, into row k of a store each; None: nothing there."""
+    if isinstance(s, Sel) and not isinstance(f, OneOf):
+        _write_one_of(b, f, s, [next(stores) for _ in variables(f)], k)
+        return
     match f:
         case Number(t):
             value = s.value if isinstance(s, Num) else 0
@@ -69,6 +73,12 @@ def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle
         case Grown():
             counts = next(stores)
             _put(counts, k, _write_list(b, f, s, [next(stores) for _ in variables(f.element)], k))
+
+
+def _write_one_of(b: Builder, f: Form, s: Sel, stores: list[ArrayHandle], k: Any) -> None:
+    """Of several things, the one that it is."""
+    flags, things = zip(*selected.flagged(s), strict=True)
+    each(selected.fork, flags[:-1], things, lambda thing: _write(b, f, thing, iter(stores), k))
 
 
 def _there(s: Snapshot | None) -> tuple[Any, Snapshot | None]:
@@ -130,6 +140,9 @@ def hold(s: Snapshot | None, owner: Any, k: Any) -> None:
                 hold(p, owner, k)
         case Per(_, part):
             hold(part, owner, k)
+        case Sel(parts=parts):
+            for p in parts:
+                hold(p, owner, k)
 
 
 def _hold(thing: Any) -> None:

@@ -201,7 +201,7 @@ class Expressions(ast.NodeTransformer):
         return _at(_hook(name, *parts), node)
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
-        if None not in node.keys:
+        if all(isinstance(k, ast.Constant) for k in node.keys):
             return self.visit_Set(node)
         parts = zip(node.keys, node.values, strict=True)
         given = [

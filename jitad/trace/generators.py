@@ -46,8 +46,9 @@ def is_generator(thing: Any) -> bool:
 def awaited(trace: Trace, frame: FrameType | None) -> bool:
     """Does a loop wait for what the generator of this frame yields, maybe through others?"""
     while frame is not None:
-        if any(c.generator.gi_frame is frame for c in trace.consumers):
-            return True
+        waiting = [c for c in trace.consumers if c.generator.gi_frame is frame]
+        if waiting:  # a loop that yields itself is gone on with by whoever advances its generator
+            return not any(c.site.waits for c in waiting)
         frame = frame.f_back
         if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _YIELD_FROM:
             return False
@@ -89,6 +90,8 @@ def _zip(*values: Any, **strict: Any) -> Any:
 def _next(values: Any, *default: Any) -> Any:
     """The next that a generator yields; where the kernel knows which, it yields no more."""
     trace = current()
+    if trace is not None:
+        refuse_left(trace, values)
     if trace is None or values.gi_code not in trace.insight.yielding:
         return native(next, values, *default)
     return run(as_written.first_yielded_or if default else as_written.first_yielded,
@@ -115,6 +118,11 @@ def _mapped(f: Any, *values: Any) -> Any:
 
 
 def _islice(values: Any, *bounds: Any) -> Any:
+    trace = current()
+    if trace is not None:
+        refuse_left(trace, values)
+    if trace is None or values.gi_code not in trace.insight.yielding:
+        return native(itertools.islice, values, *bounds)
     if len(bounds) == 1 and bounds[0] is not None:
         return written(as_written.first_few, values, *bounds)
     return native(itertools.islice, values, *bounds)
@@ -205,10 +213,11 @@ class Inlined(Session):
                 trace, self.depth, self, self.site.names, tuple(self.values), left
             )
             self.state, self.raised = values, without(raised, self._is_left)
-            if self.raised is not raised:
+            if raised is not None:  # this loop, or one around that goes on through it
                 trace.left[id(generator)] = generator
         finally:
             if self.generator is not None:  # an error leaves no block of it open
+                trace.left[id(self.generator)] = self.generator
                 self.generator.close()
             trace.consumers = [c for c in trace.consumers if c is not self]
             trace.attempts = [a for a in trace.attempts if a is not self]

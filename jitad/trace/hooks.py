@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, ItemsView, ValuesView
 from dataclasses import replace
 from typing import Any
 
@@ -39,9 +40,10 @@ from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
+from jitad.trace.keyed import made
 from jitad.trace.managers import rethrow_known, rethrow_through, swallowed
 from jitad.trace.modules import imported
-from jitad.trace.optional import present, refuse_among
+from jitad.trace.optional import present
 from jitad.trace.ordering import STAND_INS
 from jitad.trace.places import (
     append,
@@ -52,7 +54,6 @@ from jitad.trace.places import (
     get_item,
     glob,
     local,
-    made,
     note_cell,
     note_global,
     own,
@@ -67,6 +68,7 @@ from jitad.trace.telling import speaks
 from jitad.trace.texts import Text, filled, is_late, known, text
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
+from jitad.trace.which import may_be_another
 from jitad.trace.wide import checked
 from jitad.trace.writtenback import writing
 from jitad.values import operators
@@ -189,7 +191,9 @@ def holds_ordered(value: Any) -> bool:
 
 def is_ordered(value: Any) -> bool:
     """Is its order traced, or one of the user's?"""
-    if isinstance(value, Number) or is_among((value,)) or holds_ordered(value) or is_held(value):
+    if isinstance(value, Number) or is_among((value,)) or holds_ordered(value):
+        return True
+    if is_optional(value) or is_held(value) or may_be_another(value):
         return True
     return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
 
@@ -293,8 +297,6 @@ def In(a: Any, b: Any) -> Any:
     b = present(b)
     if stretched(b) is not None:
         return lists.contains(b, a)
-    if isinstance(b, (list, tuple, dict)):
-        refuse_among(b)
     if type(b) in keyed.DICTS:
         a = keyed.plain(a)
     if partial.slot(b, a):
@@ -314,12 +316,18 @@ def In(a: Any, b: Any) -> Any:
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
         return _among(a, b)
-    alike = isinstance(b, (list, tuple)) and any(special(x, "__eq__") for x in (a, *b))
-    ours = looks_into if isinstance(b, (list, tuple)) else is_held  # a memo's keys are to be known
-    copies = isinstance(b, (list, tuple, dict, set, frozenset)) and any(map(ours, (a, *b)))
+    if isinstance(b, (set, frozenset)):
+        keyed.hashable(a)
+    alike = isinstance(b, _ONE_BY_ONE) and any(special(x, "__eq__") for x in (a, *b))
+    ours = looks_into if isinstance(b, _ONE_BY_ONE) else is_held  # a memo's keys are to be known
+    copies = isinstance(b, (*_ONE_BY_ONE, *_BY_HASH)) and any(map(ours, (a, *b)))
     if alike or copies or not hasattr(type(b), "__contains__"):
         return _among(a, items(b))
     return a in b
+
+
+_ONE_BY_ONE = (list, tuple, deque, ValuesView, ItemsView)  # compare what they hold
+_BY_HASH = (dict, set, frozenset)
 
 
 def _among(a: Any, values: Any) -> Any:

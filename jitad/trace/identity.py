@@ -18,6 +18,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace.selected import spread
 from jitad.trace.unset import Among, is_among, is_optional
+from jitad.trace.which import told_apart
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_held
 from jitad.values.kind import fail
@@ -49,8 +50,10 @@ def Is(a: Any, b: Any) -> Any:
             return bind("logical_not", (b if a is None else a).flag)
         raise fail(JitadTypeError, "`is` can't be asked of what is None on some paths",
                    "Test it with `is None` first.")  # fmt: skip
-    if a is not b and type(a) is type(b) and (is_held(a) or is_held(b)):
-        raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")
+    if a is not b and type(a) is type(b):
+        if is_held(a) or is_held(b):
+            raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")
+        told_apart(a, b)
     if (isinstance(a, Leaf) or isinstance(b, Leaf)) and _is_bool(a) and _is_bool(b):
         return bind("eq", a, b)
     return a is b

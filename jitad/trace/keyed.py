@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadTypeError
+from jitad.errors import JitadError, JitadIndexError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import INT
 from jitad.trace import lists, partial
@@ -25,10 +25,15 @@ from jitad.trace.context import Again, Trace, current
 from jitad.trace.identity import COPIES
 from jitad.trace.iterables import pick
 from jitad.trace.selected import fork
+from jitad.trace.stretch import stretched
+from jitad.trace.which import told_apart
+from jitad.values import extents
 from jitad.values.journal import is_held
+from jitad.values.journal import made as note_made
 from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 
+MOST_PLACES = 8  # of which each is asked whether a traced number means it
 DICTS = (dict, OrderedDict, defaultdict, Counter)
 ORDERED = (list, tuple, range, str, bytes)
 _NEW = "a key that depends on traced values can't be new in a dict"
@@ -39,13 +44,31 @@ _REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
 def plain(key: Any) -> Any:
     """The int that a key is, where dicts of this function get keys by ints of its arguments."""
     trace = current()
-    hashed: Any = type(key).__hash__
-    if hashed is object.__hash__ and is_held(key):
-        raise fail(JitadTypeError, COPIES.format("hash"), "Use something that is in it for a key.")
+    hashable(key)
     if not isinstance(key, Leaf) or trace is None or not trace.insight.keys:
         return key
     value = trace.builder.rely(key.atom)
     return key if value is None else value
+
+
+def hashable(*keys: Any) -> None:
+    """What becomes a key, or is looked for among keys, must be known to be what it is."""
+    for key in keys:
+        hashed: Any = type(key).__hash__
+        if hashed is not object.__hash__:
+            continue
+        if is_held(key):
+            raise fail(JitadTypeError, COPIES.format("hash"),
+                       "Use something that is in it for a key.")  # fmt: skip
+        told_apart(key)
+
+
+def made(thing: Any) -> Any:
+    """A list, dict or set that was written down just now."""
+    note_made(thing)
+    if type(thing) is not list:
+        hashable(*thing)
+    return thing
 
 
 def _refuse_new(trace: Trace | None, key: Leaf) -> None:
@@ -98,21 +121,42 @@ def get_or(owner: dict[Any, Any], key: Leaf, default: Any = None) -> Any:
 
 def by_rows(owner: Any, index: Any = None, *_: Any) -> bool:
     """Is this an index that only the kernel knows?  Then the list is one of rows, from here on."""
-    trace = current()
-    if type(owner) is not list or not isinstance(index, Leaf) or trace is None:
-        return False
-    if trace.counts_out(index):
-        return False
-    if trace.builder.example(index.atom) is not None:
+    if type(owner) is not list or not _unknown(index):
         return False
     lists.become_rows(owner)
     return True
+
+
+def _unknown(index: Any) -> bool:
+    """Is it an index, or a slice with a bound, that nothing but the kernel can tell?"""
+    trace = current()
+    bounds = (index.start, index.stop) if isinstance(index, slice) else (index,)
+    traced = [k for k in bounds if isinstance(k, Leaf)]
+    if trace is None or not traced or isinstance(getattr(index, "step", None), Leaf):
+        return False
+    return not any(trace.counts_out(k) or trace.builder.example(k.atom) is not None for k in traced)
+
+
+def part(owner: Any, index: slice) -> Any:
+    """owner[a:b] between numbers that only the kernel knows: the rows of a copy; else None."""
+    if type(owner) not in (list, tuple) or not owner or stretched(owner) is not None:
+        return None
+    if not _unknown(index):
+        return None
+    rows = list(owner)
+    note_made(rows)
+    lists.become_rows(rows)
+    out = lists.sliced(rows, index)
+    return out if type(owner) is list else tuple(out)
 
 
 def put(owner: Any, key: Leaf, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()
     if type(owner) is list and trace is not None and not trace.counts_out(key):
+        if _holds_things(owner) and len(owner) <= MOST_PLACES and not trace.rolling:
+            _put_in_one(owner, key, value)
+            return True
         lists.become_rows(owner)
         lists.put(owner, key, value)
         return True
@@ -128,6 +172,26 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
     for k, there in enumerate(keys):
         owner[there] = fork(bind("eq", at, k), lambda: value, _always(owner[there]))
     return True
+
+
+def _holds_things(owner: list[Any]) -> bool:
+    """Is one of the elements a thing that other names may reach, and write to?"""
+    return any(not isinstance(v, (Number, int, float, str, tuple, type(None))) for v in owner)
+
+
+def _put_in_one(owner: list[Any], key: Leaf, value: Any) -> None:
+    """owner[key] = value, where each place goes on to hold either; no element is copied.
+
+    What a loop of the tape makes anew can't be told from what it made before: rows do that.
+    """
+    n = len(owner)
+    at = extents.as_int(key, "the index of a list")
+    at = bind("where", bind("lt", at, 0), bind("add", at, n), at)
+    inside = bind("logical_and", bind("ge", at, 0), bind("lt", at, n))
+    require(inside, JitadIndexError, "list assignment index out of range")
+    note(owner)
+    for k, there in enumerate(owner):
+        owner[k] = fork(bind("eq", at, k), _always(value), _always(there))
 
 
 def _always(value: Any) -> Callable[[], Any]:

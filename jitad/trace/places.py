@@ -396,7 +396,9 @@ def get_item(owner: Any, index: Any) -> Any:
         return lists.get(owner, index)
     if isinstance(owner, keyed.ORDERED) and (found := special(index, "__index__")) is not None:
         index = call(found, index)
-    if isinstance(index, Leaf) and isinstance(owner, (list, tuple)):
+    if isinstance(index, slice) and (found := keyed.part(owner, index)) is not None:
+        return found
+    if isinstance(index, Leaf) and isinstance(owner, (list, tuple, str)):
         if type_of(index) == BOOL and is_python(index):  # `(a, b)[x > 0.0]`
             index = bind("cast", index, dtype="i8", py=True)
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
@@ -423,7 +425,7 @@ def _traced_item(owner: Any, index: Leaf) -> Any:
     positive = bind("where", bind("lt", index, 0), bind("add", index, n), index)
     inside = bind("logical_and", bind("ge", positive, 0), bind("lt", positive, n))
     require(inside, JitadIndexError, f"{type(owner).__name__} index out of range")
-    return pick(owner, positive)
+    return pick([*owner], positive)
 
 
 def set_item(value: Any, owner: Any, index: Any) -> None:
@@ -449,6 +451,10 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             with writing(owner):
                 if keyed.put(owner, index, value):
                     return
+        if isinstance(index, slice) and keyed.by_rows(owner, index):
+            with writing(owner):
+                lists.put(owner, index, value)
+            return
     if not isinstance(owner, (ArrayHandle, Complex)):
         found = special(owner, "__setitem__")
         if found is not None:
@@ -491,8 +497,3 @@ def del_item(owner: Any, index: Any) -> None:
         note(owner)
     del owner[index]
 
-
-def made(thing: Any) -> Any:
-    """A list, dict or set that was written down just now."""
-    note_made(thing)
-    return thing

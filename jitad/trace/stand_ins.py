@@ -36,6 +36,7 @@ from jitad.trace.lists import become_rows, run
 from jitad.trace.places import METHODS, del_item, set_item
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import converted, text
+from jitad.trace.which import told_apart
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -71,6 +72,7 @@ def _folded(original: Any, operation: Callable[[Any, Any], Any], start: Any) -> 
 def _id(thing: Any) -> int:
     if is_held(thing):
         raise fail(JitadTypeError, COPIES.format("id"), "Compare what is in them.")
+    told_apart(thing)
     return id(thing)
 
 

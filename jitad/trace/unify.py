@@ -75,7 +75,8 @@ class Unifier:
         self, room: Callable[[], Atom] | None = None, paths: Paths | None = None,
         free: bool = False,
     ) -> None:  # fmt: skip
-        self.pairs: dict[tuple[int, int], Form] = {}
+        self.pairs: dict[tuple[int, int], Form] = {}  # by their ids, which `alive` keeps theirs
+        self.alive: list[tuple[Snapshot, Snapshot]] = []
         self.room = room  # for lists that grow in a loop
         self.free = free  # may each list bring as many rows as it has?
         self.paths = paths  # None where one thing can't be another on each path
@@ -87,6 +88,7 @@ class Unifier:
         pair = (id(a), id(b))
         if pair in self.pairs:
             return self.pairs[pair]
+        self.alive.append((a, b))
         if isinstance(a, Sel) or isinstance(b, Sel):
             if self.paths is None or not self.paths.selects(a, b):
                 raise mismatch(a, b, either(a, b))

@@ -82,12 +82,16 @@ def tuple_with(*parts: Any) -> Any:
 
 
 def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
-    """A dict that is written down with others in it: `{**a, "k": v}`."""
+    """A dict that is written down, maybe with others in it: `{**a, key: v}`."""
+    from jitad.trace.places import set_item  # which takes apart what it is given
+
     out: dict[Any, Any] = {}
     made(out)
     for given in parts:
-        if len(given) == 2:
+        if len(given) == 2 and isinstance(given[0], str):
             partial.put(out, *given)
+        elif len(given) == 2:
+            set_item(given[1], out, given[0])
         else:
             other = present(given[0])
             partial.update(out, other if type(other) is dict else {**other})

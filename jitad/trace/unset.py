@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from jitad.errors import JitadTypeError
+from jitad.values.kind import fail
 from jitad.values.number import bind
 
 
@@ -33,10 +35,10 @@ class Perhaps:
     def _refuse(self, *_: Any) -> Any:
         """What the interpreter asks of it, without asking a hook, it would answer wrongly."""
         what = f"{self.name or 'a value'} is {'None' if self.none else 'unbound'} on some paths"
-        raise TypeError(f"{what}, and can't be used here: test it with `is None` first")
+        raise fail(JitadTypeError, f"{what}, and can't be used here",
+                   "Test it with `is None` first.")  # fmt: skip
 
-    __bool__ = __eq__ = __str__ = __format__ = __index__ = __float__ = _refuse
-    __hash__ = object.__hash__
+    __bool__ = __eq__ = __str__ = __format__ = __index__ = __float__ = __hash__ = _refuse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,15 +56,14 @@ class Among:
     def _refuse(self, *_: Any) -> Any:
         """As of `Perhaps`."""
         kinds = " or ".join(sorted({type(x).__name__ for x in self.among}))
-        raise TypeError(
-            f"a value ({kinds}) that a condition on traced values chose can't be used here: "
-            "use it under the condition"
-        )
+        raise fail(
+            JitadTypeError, f"a value ({kinds}) that a condition on traced values chose can't be "
+            "used here", "Use it under the condition.",
+        )  # fmt: skip
 
     __bool__ = __eq__ = __str__ = __format__ = __index__ = __float__ = __iter__ = _refuse
     __len__ = __contains__ = __getitem__ = __call__ = __add__ = __radd__ = __mod__ = _refuse
-    __lt__ = __gt__ = __le__ = __ge__ = _refuse
-    __hash__ = object.__hash__
+    __lt__ = __gt__ = __le__ = __ge__ = __hash__ = _refuse
 
 
 def among_none(value: Any) -> Any:

@@ -41,9 +41,10 @@ def widen(was: Form, now: Form) -> Form:
         case Record(Rec(dict())), Record(Rec(dict())) if was.of.keys != now.of.keys:
             known = dict(zip(was.of.keys, was.parts, strict=True))
             pairs = zip(now.of.keys, now.parts, strict=True)
-            return Record(now.of, tuple(widen(known[k], p) if k in known else p for k, p in pairs))
+            parts = tuple(widen(known[k], p) if k in known else p for k, p in pairs)
+            return Record(now.of, parts, now.sides)
         case Record(), Record() if len(was.parts) == len(now.parts):
-            return Record(now.of, tuple(map(widen, was.parts, now.parts)))
+            return Record(now.of, tuple(map(widen, was.parts, now.parts)), now.sides)
         case Maybe(p, name, none), Maybe(q, _, other) if none == other:
             return Maybe(widen(p, q), name, none)
         case Maybe(p, name, none), _ if not isinstance(now, Maybe):
@@ -94,7 +95,7 @@ def wider(was: Form, now: Form) -> Form:
     if isinstance(was, Record) and isinstance(now, Record):
         if len(was.parts) != len(now.parts):
             raise Mismatch(f"{len(was.parts)} or {len(now.parts)} values")
-        return Record(now.of, tuple(map(wider, was.parts, now.parts)))
+        return Record(now.of, tuple(map(wider, was.parts, now.parts)), now.sides)
     return widen(was, now)
 
 

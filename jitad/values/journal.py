@@ -187,6 +187,12 @@ class Journal:
             seen[pair] = any(self.may_alias(x, b, seen) for xs in p.sides for x in xs)
         return seen[pair]
 
+    def may_be_another(self, thing: object) -> bool:
+        """Does it stand for something that has other names?"""
+        if id(thing) not in self.joins:
+            return False
+        return any(x is not thing and not self.is_gone(x) for x in self.relatives(thing))
+
     def retire_others(self, target: object) -> None:
         """One array or object is written: those that may be the same one get stale."""
         known = id(target) in self.joins or id(target) in self.above

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadTypeError, JitadValueError, JitadZeroDivisionError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, elementwise, require_same, shape_of
@@ -42,6 +42,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             w = reshape(w, tuple(w.shape[0] if k == axes[0] else 1 for k in range(a.ndim)))
             w = broadcast_to(w, a.shape)
         total = call(np.sum, w, axis=axis, keepdims=keepdims)
+        require(call(np.all, elementwise("ne", total, 0)), JitadZeroDivisionError,
+                "Weights sum to zero, can't be normalized")  # fmt: skip
         weighted = call(np.sum, elementwise("mul", a, w), axis=axis, keepdims=keepdims)
         found = elementwise("div", weighted, total)
     if not returned:

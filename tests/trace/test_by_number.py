@@ -205,6 +205,41 @@ def drawn_in_a_loop(x, y):
     return v * rng.permutation(3)[1]
 
 
+def parts_of_lists(x, y):
+    values, pair = [x, -y, x * y, 2.0], (x, y, 3.0)
+    k = 1 if x < y else 2
+    rest = values[:k] + values[k + 1 :]
+    return sum(values[k:]) * len(rest) + max(rest) + sum(pair[-k:]) + "abc".index("abc"[k]) * y
+
+
+def heaviest_run(x, y):
+    values, best, low, high, s, start = [x, -y, 3.0 * x, -1.0, y], -math.inf, 0, 0, 0.0, 0
+    for i, v in enumerate(values):
+        if s <= 0.0:
+            s, start = v, i
+        else:
+            s += v
+        if s > best:
+            best, low, high = s, start, i
+    return sum(values[low : high + 1]) * (high - low + 1)
+
+
+def parts_written(x, y):
+    values, k = [x, y, x * y], 1 if x < y else 2
+    others = values[::-1]
+    values[k:] = [2.0 * x]
+    del others[:k]
+    return sum((j + 1) * v for j, v in enumerate(values + others))
+
+
+def written_down_by_a_chosen_key(x, y):
+    prices = {"p": x, "q": y}
+    best = max(prices, key=prices.get)
+    without = {**prices, best: 0.0}
+    found = {best: x * y, "r": y}
+    return without["p"] + 2.0 * without["q"] + found.get("p", 3.0 * x) + len(found)
+
+
 # -- functions that Numba has vectorised ----------------------------------------------------------
 
 

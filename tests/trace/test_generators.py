@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -266,3 +267,51 @@ def test_chained_arrays():
     want = 2 * x + 4 * x**3 + 2
     np.testing.assert_allclose(jit_grad(f)(x), want)
     np.testing.assert_allclose(grad(f)(x), want)
+
+
+def growing(x):
+    while True:
+        x = x * 1.01
+        yield x
+
+
+def some_and_the_next(x):
+    g = growing(x)
+    return sum(itertools.islice(g, 3)) + next(g) + list(itertools.islice(g, 1, 7, 2))[1]
+
+
+def some_through_others(x):
+    numbered = enumerate(growing(x), 1)
+    both = itertools.chain([x], (v * v for v in itertools.count(x)))
+    first = next(both) * next(map(math.sin, growing(x)))
+    some = sum(k * v for k, v in itertools.islice(numbered, 3))
+    return first + some + next(numbered)[1] + next(both)
+
+
+@pytest.mark.parametrize("f", [some_and_the_next, some_through_others])
+def test_endless_generators_go_on_after_some_were_taken(f: Callable[[Any], Any]) -> None:
+    assert jit(f)(1.7) == pytest.approx(f(1.7), rel=1e-14)
+    want = (f(1.7 + 1e-6) - f(1.7 - 1e-6)) / 2e-6
+    assert jit_grad(f)(1.7) == pytest.approx(want, rel=1e-6)
+
+
+def until_it_is_large(x):
+    g = growing(x)
+    for v in g:
+        if v > 2.0:
+            break
+    return v + next(g, 0.0)
+
+
+def numbered_until_it_is_large(x):
+    g = growing(x)
+    for _, v in enumerate(g):
+        if v > 2.0:
+            break
+    return v + next(g, 0.0)
+
+
+@pytest.mark.parametrize("f", [until_it_is_large, numbered_until_it_is_large])
+def test_one_that_a_traced_condition_left_is_not_at_its_end(f: Callable[[Any], Any]) -> None:
+    with pytest.raises(JitadError, match="can't go on after a loop that a traced condition left"):
+        jit(f)(1.7)

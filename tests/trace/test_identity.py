@@ -1,10 +1,15 @@
 """Do `is` and `match` never mistake a stand-in for the value that it stands for?"""
 
+import copy
+
 import numpy as np
 import pytest
 
 from jitad import grad, jit, jit_grad
 from jitad.errors import JitadTypeError
+from jitad.trace.snapshot import Num
+from jitad.trace.unify import Unifier
+from tests.trace.running import check
 
 
 def is_true(x):
@@ -56,3 +61,145 @@ def by_kind(x, kind):
 @pytest.mark.parametrize(("kind", "slope"), [("a", 4.0), (3, 3.0), (None, -1.0)])
 def test_matching_static_values(kind, slope):
     assert jit_grad(by_kind)(2.0, kind) == grad(by_kind)(2.0, kind) == slope
+
+
+class Point:
+    def __init__(self, x, size=1.0):
+        self.x, self.size = x, size
+
+
+def the_nearer(a, b):
+    p, q = Point(a), Point(b, 2.0)
+    return p, q, p if a < b else q
+
+
+def is_one_of_two(a, b):
+    p, q, s = the_nearer(a, b)
+    return s is p, s is not q, s == p, s != q
+
+
+def the_others(a, b):
+    p, q, s = the_nearer(a, b)
+    return [r.x for r in (p, q) if r is not s][0]
+
+
+def found_in_a_list(a, b):
+    p, q, s = the_nearer(a, b)
+    all_of_them = [p, q]
+    return all_of_them.index(s), all_of_them.count(s), s in [p], [s] == [p], (s, 1) in [(q, 1)]
+
+
+def chosen_in_the_list(a, b):
+    p, q, s = the_nearer(a, b)
+    held = [s, q, p]
+    return held.index(q), held.count(p), p in held[:1], {"k": s} == {"k": q}, s in {"k": q}.values()
+
+
+def removed(a, b):
+    p, q, s = the_nearer(a, b)
+    left = [p, q]
+    left.remove(s)
+    return left[0].x, len(left)
+
+
+def first_of_all(a, b):
+    points = [Point(a), Point(b), Point(1.5)]
+    best = None
+    for p in points:
+        if best is None or p.x < best.x:
+            best = p
+    return [p is best for p in points], points.index(best)
+
+
+def by_key(a, b):
+    p, q, s = the_nearer(a, b)
+    return {p: a, q: 2.0 * b}[s], id(s) == id(p)
+
+
+def lists_and_arrays(a, b):
+    p, q = [a], [b]
+    s = p if a < b else q
+    u, v = np.array([a]), np.array([b])
+    w = u if a < b else v
+    return s is p, s is q, w is u, w is v
+
+
+def copied_deeply(a, b):
+    p, q, s = the_nearer(a, b)
+    first, second, _ = copy.deepcopy([s, p, q])
+    second.x = 7.0
+    return first.x
+
+
+def rows_that_change_places(a, b):
+    rows = [[a, 1.0], [b, 2.0], [1.5, 3.0]]
+    least = min(range(3), key=lambda k: rows[k][0])
+    rows[0], rows[least] = rows[least], rows[0]
+    return [v for row in rows for v in row]
+
+
+def written_where_they_went(a, b):
+    points = [Point(a), Point(b, 2.0), Point(1.5, 3.0)]
+    first = points[0]
+    least = min(range(3), key=lambda k: points[k].x)
+    points[0], points[least] = points[least], points[0]
+    points[0].size *= 5.0
+    first.x += 1.0
+    return [(p.x, p.size) for p in points]
+
+
+def names_and_none(a, b):
+    name, there = "a" if a < b else "b", a if a < b else None
+    names = [name, "b"]
+    return (names.index("b"), names.count("b"), "a" in names, [name] in [["a"]],
+            None in [there], [there, None].count(None), (there, 1) == (None, 1))  # fmt: skip
+
+
+@pytest.mark.parametrize("f", [
+    is_one_of_two, the_others, found_in_a_list, chosen_in_the_list, removed, first_of_all, by_key,
+    lists_and_arrays, copied_deeply, rows_that_change_places, written_where_they_went,
+    names_and_none,
+], ids=lambda f: f.__name__)  # fmt: skip
+def test_things_that_a_condition_chose_are_those_things(f):
+    check(f, 1.0, 2.0, others=[(2.0, 1.0), (1.7, 1.6)])
+
+
+def test_a_set_of_chosen_things_is_refused():
+    def how_many(a, b):
+        p, q, s = the_nearer(a, b)
+        return a * len({p, q, s})
+
+    with pytest.raises(JitadTypeError, match="a condition on traced values chose can't be used"):
+        jit(how_many)(1.0, 2.0)
+
+
+def found_by_a_loop(x):
+    last, found = Point(0.5), Point(0.7)
+    for v in x:
+        if v > 1.0:
+            found = last
+    return found is last
+
+
+def written_when_found_by_a_loop(x):
+    last, found, lists = Point(0.5), Point(0.7), ([0.5], [0.7])
+    chosen = lists[0]
+    for v in x:
+        if v > 1.0:
+            found, chosen = last, lists[1]
+    found.x = 5.0
+    chosen.append(3.0)
+    return last.x, len(lists[1])
+
+
+@pytest.mark.parametrize("f", [found_by_a_loop, written_when_found_by_a_loop])
+def test_things_that_a_loop_chose_are_those_things(f):
+    check(f, np.array([0.5, 2.0]), others=[(np.array([0.2, 0.5, 0.1]),)])
+
+
+def test_forms_are_those_of_the_values_at_hand():
+    """Values that are looked at for a moment may lie where others lay."""
+    unifier = Unifier()
+    for k in range(100):
+        a, b = (k, k + 1) if k % 2 else (0.5 * k, 1.5 * k + 1.0)
+        assert unifier.unify(Num(a), Num(b)).type.dtype == ("i8" if k % 2 else "f8")
