@@ -13,6 +13,7 @@ import numpy
 import pytest
 import scipy.special
 
+import jitad
 from jitad.runtime import jvp
 from jitad.values.array import ArrayHandle
 from tests.values import ways
@@ -274,3 +275,13 @@ def test_float32_is_kept(way):
     for x, y in zip(found, want, strict=True):
         assert numpy.asarray(x).dtype == y.dtype
         numpy.testing.assert_allclose(x, y, rtol=3e-6)
+
+
+def test_an_average_without_weight():
+    def f(a, w):
+        return numpy.sum(numpy.average(a, axis=1, weights=w))
+
+    for made in (f, jitad.jit(f), jitad.grad(f), jitad.jit_grad(f)):
+        made(M, M)
+        with pytest.raises(ZeroDivisionError, match="Weights sum to zero, can't be normalized"):
+            made(M, M * numpy.array([[1.0], [0.0], [2.0]]))
