@@ -35,20 +35,21 @@ def _argsort(a):  # type: ignore[no-untyped-def]
     else:
         by_digits = _by_merging
 
-    def implementation(a):  # type: ignore[no-untyped-def]
-        flat = a.reshape(-1)
-        size, n = len(flat), a.shape[-1]
-        out = np.empty(size, np.int64)
+    @register_jitable(**_OPTIONS)
+    def ordered(flat, n):  # type: ignore[no-untyped-def]
+        out = np.empty(len(flat), np.int64)
         start = 0
-        while start < size:
+        while start < len(flat):
             if n < _FEW:
-                _by_merging(flat[start : start + n], out[start : start + n])
+                _by_merging(flat, out, start, n)
             else:
-                by_digits(flat[start : start + n], out[start : start + n])
+                by_digits(flat, out, start, n)
             start += n
-        return out.reshape(a.shape)
+        return out
 
-    return implementation
+    if a.ndim == 1:
+        return lambda a: ordered(a, len(a))
+    return lambda a: ordered(a.reshape(-1), a.shape[-1]).reshape(a.shape)
 
 
 _FEW = 256  # below, counting digits takes longer than comparing
@@ -59,10 +60,13 @@ _BITS = np.uint64(8)
 _LAST = np.uint64(255)
 
 
+# What is written here is typed and compiled before the first call of whatever sorts: it has loops
+# instead of functions of NumPy's, and looks at parts of arrays by where they start.
+
+
 @register_jitable(**_OPTIONS)
-def _by_merging(row, order):  # type: ignore[no-untyped-def]
-    n = len(row)
-    spare = np.empty(n, np.int64)
+def _by_merging(flat, out, start, n):  # type: ignore[no-untyped-def]
+    order, spare = np.empty(n, np.int64), np.empty(n, np.int64)
     for k in range(n):
         order[k] = k
     width = 1
@@ -73,11 +77,10 @@ def _by_merging(row, order):  # type: ignore[no-untyped-def]
             high = min(low + 2 * width, n)
             i, j = low, middle
             for k in range(low, high):
+                second = i >= middle
                 if i < middle and j < high:
-                    x, y = row[order[i]], row[order[j]]
+                    x, y = flat[start + order[i]], flat[start + order[j]]
                     second = y < x or (x != x and y == y)
-                else:
-                    second = i >= middle
                 if second:
                     spare[k] = order[j]
                     j += 1
@@ -85,70 +88,71 @@ def _by_merging(row, order):  # type: ignore[no-untyped-def]
                     spare[k] = order[i]
                     i += 1
             low += 2 * width
-        for k in range(n):
-            order[k] = spare[k]
+        order, spare = spare, order
         width *= 2
+    for k in range(n):
+        out[start + k] = order[k]
 
 
 @register_jitable(**_OPTIONS)
-def _floats_by_digits(row, order):  # type: ignore[no-untyped-def]
+def _floats_by_digits(flat, out, start, n):  # type: ignore[no-untyped-def]
     """The bits of floats count upwards, those of negative ones downwards; nan is the largest."""
-    keys = np.empty(len(row), np.uint64)
-    bits = row.view(np.uint64)
-    for k in range(len(row)):
-        b = bits[k]
+    keys = np.empty(n, np.uint64)
+    for k in range(n):
+        b = np.float64(flat[start + k]).view(np.uint64)
         if b & ~_SIGN > _INFINITE:
-            keys[k] = _ALL
+            b = _ALL
         elif b == _SIGN:  # -0.0 is no less than 0.0
-            keys[k] = _SIGN
+            b = _SIGN
         elif b & _SIGN:
-            keys[k] = ~b
+            b = ~b
         else:
-            keys[k] = b | _SIGN
-    _in_order_of(keys, order)
+            b = b | _SIGN
+        keys[k] = b
+    _in_order_of(keys, out, start, n)
 
 
 @register_jitable(**_OPTIONS)
-def _ints_by_digits(row, order):  # type: ignore[no-untyped-def]
-    keys = np.empty(len(row), np.uint64)
-    bits = row.view(np.uint64)
-    for k in range(len(row)):
-        keys[k] = bits[k] ^ _SIGN
-    _in_order_of(keys, order)
+def _ints_by_digits(flat, out, start, n):  # type: ignore[no-untyped-def]
+    keys = np.empty(n, np.uint64)
+    for k in range(n):
+        keys[k] = np.uint64(flat[start + k]) ^ _SIGN
+    _in_order_of(keys, out, start, n)
 
 
 @register_jitable(**_OPTIONS)
-def _in_order_of(keys, order):  # type: ignore[no-untyped-def]
+def _in_order_of(keys, out, start, n):  # type: ignore[no-untyped-def]
     """Digit by digit, from the last; digits that all keys have in common are passed over."""
-    n = len(keys)
-    counts = np.zeros((8, 256), np.int64)
+    counts = np.empty(8 * 256, np.int64)
+    for k in range(8 * 256):
+        counts[k] = 0
+    places, others, spare = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.uint64)
     for k in range(n):
+        places[k] = k
         key = keys[k]
-        for d in range(8):
-            counts[d, np.int64(key & _LAST)] += 1
+        for d in range(0, 8 * 256, 256):
+            counts[d + np.int64(key & _LAST)] += 1
             key >>= _BITS
-    places, others, spare = np.arange(n), np.empty(n, np.int64), np.empty(n, np.uint64)
-    for d in range(8):
-        shift = np.uint64(8 * d)
-        at = counts[d]
-        if at[np.int64((keys[0] >> shift) & _LAST)] == n:
-            continue
-        total = 0
-        for b in range(256):
-            count = at[b]
-            at[b] = total
-            total += count
-        for k in range(n):
-            key = keys[k]
-            digit = np.int64((key >> shift) & _LAST)
-            to = at[digit]
-            at[digit] = to + 1
-            spare[to] = key
-            others[to] = places[k]
-        keys, spare = spare, keys
-        places, others = others, places
+    shift = np.uint64(0)
+    for d in range(0, 8 * 256, 256):
+        if counts[d + np.int64((keys[0] >> shift) & _LAST)] < n:
+            total = 0
+            for b in range(d, d + 256):
+                count = counts[b]
+                counts[b] = total
+                total += count
+            for k in range(n):
+                key = keys[k]
+                digit = d + np.int64((key >> shift) & _LAST)
+                to = counts[digit]
+                counts[digit] = to + 1
+                spare[to] = key
+                others[to] = places[k]
+            keys, spare = spare, keys
+            places, others = others, places
+        shift += _BITS
     for k in range(n):
-        order[k] = places[k]
+        out[start + k] = places[k]
 
 
 @overload(searchsorted, jit_options=_OPTIONS)
