@@ -103,6 +103,9 @@ def spearmanr(a: Any, b: Any = None, axis: Any = 0, nan_policy: str = "propagate
             raise fail(JitadTypeError, "spearmanr of a table is not supported here",
                        "Give it two samples.")  # fmt: skip
         a, b = a[:, 0], a[:, 1]
+    elif axis is not None and (a.ndim != 1 or len(shape_of(b)) != 1):
+        raise fail(JitadTypeError, "spearmanr of a table is not supported here",
+                   "Give it two samples.")  # fmt: skip
     x, y, n = _two(a, b, axis, nan_policy)
     r = _correlation(rankdata(x, axis=-1), rankdata(y, axis=-1))
     free = n - 2

@@ -19,14 +19,14 @@ from jitad.values import (
     matrix_equations,  # noqa: F401  and compositions
 )
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import elementwise, require_same
+from jitad.values.broadcast import common_shape, elementwise, require_same
 from jitad.values.creation import filled
 from jitad.values.eigen import decomposed
 from jitad.values.kind import fail, require
 from jitad.values.linalg import cholesky_of, floats, matrix, stacked
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, replaces
-from jitad.values.shaping import handle, ravel, reshape
+from jitad.values.shaping import broadcast_to, handle, ravel, reshape
 
 _QUIET = {"overwrite_a", "overwrite_b", "check_finite", "overwrite_ab", "overwrite_x"}
 
@@ -284,13 +284,15 @@ def extents_sum(numbers: Any) -> Any:
 
 @replaces(sl.toeplitz)
 def toeplitz(c: Any, r: Any = None) -> Any:
-    c = ravel(c)
-    r = c if r is None else ravel(r)
-    values = call(np.concatenate, [c[::-1], r[1:]])
-    i, j = call(np.arange, c.shape[0]), call(np.arange, r.shape[0])
-    last = extents.sub(c.shape[0], 1)
-    places = elementwise("add", elementwise("sub", j, reshape(i, (c.shape[0], 1))), last)
-    return values[places]
+    c = call(np.atleast_1d, c)
+    r = c if r is None else call(np.atleast_1d, r)
+    many = common_shape([c.shape[:-1], r.shape[:-1]])
+    c, r = (broadcast_to(a, (*many, a.shape[-1])) for a in (c, r))
+    values = call(np.concatenate, [c[..., ::-1], r[..., 1:]], axis=-1)
+    i, j = call(np.arange, c.shape[-1]), call(np.arange, r.shape[-1])
+    last = extents.sub(c.shape[-1], 1)
+    places = elementwise("add", elementwise("sub", j, reshape(i, (c.shape[-1], 1))), last)
+    return values[..., places]
 
 
 @replaces(sl.circulant)

@@ -300,6 +300,8 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
 def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
     if exact or repetition:
         raise fail(JitadTypeError, "comb is supported without exact= and repetition=")
-    return _binom(mul(N, 1.0), mul(k, 1.0))
+    N, k = mul(N, 1.0), mul(k, 1.0)
+    possible = call(np.greater_equal, call(np.minimum, call(np.subtract, N, k), k), 0.0)
+    return call(np.where, possible, _binom(N, k), 0.0)  # N >= k >= 0
 
 

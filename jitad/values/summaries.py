@@ -116,6 +116,8 @@ def hmean(a: Any, axis: Any = 0, dtype: Any = None, *, weights: Any = None,
 @replaces(st.entropy)
 def entropy(pk: Any, qk: Any = None, base: Any = None, axis: Any = 0, *,
             nan_policy: str = "propagate", keepdims: bool = False) -> Any:  # fmt: skip
+    if qk is not None:
+        pk, qk = call(np.broadcast_arrays, pk, qk)
     pk, axis, _ = sample(pk, axis, nan_policy)
     pk = div(pk, call(np.sum, pk, axis=axis, keepdims=True))
     if qk is None:
