@@ -85,6 +85,9 @@ def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
     """A dict that is written down, maybe with others in it: `{**a, key: v}`."""
     from jitad.trace.places import set_item  # which takes apart what it is given
 
+    trace = current()
+    if trace is not None:
+        trace.step(sys._getframe(1))
     out: dict[Any, Any] = {}
     made(out)
     for given in parts:

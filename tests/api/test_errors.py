@@ -247,11 +247,10 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "key": (
         as_key, [1.0], TypeError,
-        "a traced number can't become a key of a dict or an element of a set here: "
-        "its value is not known while tracing",
+        "a key that depends on traced values can't be new in a dict",
         "return {x: 1.0}[x]", "{x",
-        "Index a list or an array by it, give a dict that has all keys, or compare "
-        "(`if k == 1:`).",
+        "Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), or count in an array "
+        "(`np.zeros(n)`).",
     ),
     "except": (
         caught, [1.0], JitadError,
