@@ -27,6 +27,7 @@ from jitad.values.number import Number
 waiting = {
     "scipy.special": "jitad.values.special",
     "scipy.linalg": "jitad.values.scipy_linalg",
+    "scipy.linalg._solvers": "jitad.operators.riccati",
     "scipy.stats": "jitad.values.laws",
     "scipy.signal": "jitad.values.spectrograms",
     "scipy.fft": "jitad.values.scipy_fft",

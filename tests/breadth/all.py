@@ -13,6 +13,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     matrices,
     numbers,
     orders,
+    patterned,
     sampled,
     samples,
     solving,
