@@ -33,6 +33,7 @@ waiting = {
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
     "scipy.spatial.distance": "jitad.values.distances",
+    "scipy.spatial.transform": "jitad.values.rotations",
     "scipy.sparse": "jitad.values.sparse_matrices",
     "scipy.interpolate": "jitad.values.tables",
     "scipy.ndimage": "jitad.values.morphology",

@@ -20,6 +20,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     solving,
     special,
     spectra,
+    turned,
     waves,
     windows,
 )
