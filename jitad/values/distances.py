@@ -116,11 +116,19 @@ def _points(a: Any, name: str) -> ArrayHandle:
     return a if a.dtype == np.float64 else a.astype(float)
 
 
+def _scales(metric: Any, how: dict[str, Any], points: list[ArrayHandle]) -> dict[str, Any]:
+    """The options; where no variances of the coordinates are given, they are those of all."""
+    if metric != "seuclidean" or how.get("V") is not None:
+        return how
+    return how | {"V": call(np.var, call(np.concatenate, points), axis=0, ddof=1)}
+
+
 @replaces(distance.cdist)
 def cdist(XA: Any, XB: Any, metric: Any = "euclidean", *, out: Any = None, **how: Any) -> Any:
     if out is not None:
         raise fail(JitadTypeError, "out= of cdist is not supported here")
     a, b = _points(XA, "XA"), _points(XB, "XB")
+    how = _scales(metric, how, [a, b])
     return _between(a.with_axes((1,)), b.with_axes((0,)), metric, how)
 
 
@@ -130,6 +138,7 @@ def pdist(X: Any, metric: Any = "euclidean", *, out: Any = None, **how: Any) -> 
     if out is not None:
         raise fail(JitadTypeError, "out= of pdist is not supported here")
     a = _points(X, "X")
+    how = _scales(metric, how, [a])
     first, second = _pairs(a.shape[0])
     return _between(a[first], a[second], metric, how)
 

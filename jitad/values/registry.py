@@ -25,13 +25,15 @@ from jitad.values.number import Number
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
 # function is looked for that is not there, and the user has imported these.
 waiting = {
-    "scipy.special": "jitad.values.special",
+    "scipy.special": "jitad.values.orthogonal",
     "scipy.linalg": "jitad.values.scipy_linalg",
+    "scipy.linalg._solvers": "jitad.operators.riccati",
     "scipy.stats": "jitad.values.laws",
     "scipy.signal": "jitad.values.spectrograms",
     "scipy.fft": "jitad.values.scipy_fft",
     "scipy.integrate": "jitad.values.quadrature",
     "scipy.spatial.distance": "jitad.values.distances",
+    "scipy.spatial.transform": "jitad.values.rotations",
     "scipy.sparse": "jitad.values.sparse_matrices",
     "scipy.interpolate": "jitad.values.tables",
     "scipy.ndimage": "jitad.values.morphology",

@@ -17,6 +17,7 @@ from jitad.values import (
     complex_scipy,  # noqa: F401  the same of complex matrices
     extents,
     matrix_equations,  # noqa: F401  and compositions
+    special_matrices,  # noqa: F401  and matrices of a pattern
 )
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import common_shape, elementwise, require_same
@@ -193,17 +194,21 @@ def qr(a: Any, overwrite_a: bool = False, lwork: Any = None, mode: str = "full",
 def eigh(a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False,
          **others: Any) -> Any:  # fmt: skip
     """The generalised problem by the Cholesky factor of b."""
-    _refuse("eigh", others, type=1, driver=None, subset_by_index=None, subset_by_value=None)
+    subset = others.pop("subset_by_index", None)
+    _refuse("eigh", others, type=1, driver=None, subset_by_value=None)
     f = None
     if b is not None:
         f = cholesky(b if lower else handle(b).T, True)
         left = solve_triangular(f, _mirrored(handle(a), lower), 0, True)
         a, lower = solve_triangular(f, left.T, 0, True), True
     found = call(np.linalg.eigh, a, "L" if lower else "U")
+    values, vectors = found
+    if subset is not None:
+        chosen = slice(subset[0], extents.add(subset[1], 1))
+        values, vectors = values[chosen], vectors[:, chosen]
     if eigvals_only:
-        return found[0]
-    vectors = found[1] if f is None else solve_triangular(f, found[1], 1, True)
-    return found[0], vectors
+        return values
+    return values, vectors if f is None else solve_triangular(f, vectors, 1, True)
 
 
 @replaces(sl.eigvalsh)

@@ -29,7 +29,7 @@ from jitad.values.kind import fail, is_python, require
 from jitad.values.layout import contiguous, is_spaced
 from jitad.values.number import Number, bind
 from jitad.values.reductions import axes_of
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, replaces, write_out
 from jitad.values.views import Shown
 
 
@@ -233,7 +233,8 @@ def broadcast_to(a: Any, shape: Any) -> ArrayHandle:
 
 
 @replaces(np.concatenate)
-def concatenate(arrays: Any, axis: Any = 0, out: Any = None, dtype: Any = None) -> Any:
+def concatenate(arrays: Any, axis: Any = 0, out: Any = None, dtype: Any = None,
+                casting: Any = "same_kind") -> Any:  # fmt: skip
     parts = [handle(a) for a in arrays]
     if not parts:
         raise fail(JitadValueError, "need at least one array to concatenate")
@@ -252,14 +253,16 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, dtype: Any = None) 
     kinds = [p.dtype.type(0).item() if w else p.dtype for p, w in zip(parts, weak, strict=True)]
     kind = np.dtype(dtype or (np.result_type(*kinds) if any(weak) and not all(weak) else
                               promote(*(p.type for p in parts))[0]))  # fmt: skip
+    kept = kind if out is None else out.dtype
+    for p in parts:
+        if not np.can_cast(p.dtype, kept, casting):
+            raise fail(JitadTypeError, f"Cannot cast array data from {p.dtype!r} to {kept!r} "
+                       f"according to the rule '{casting}'")  # fmt: skip
     extent: Int = 0
     for p in parts:
         extent = extents.add(extent, p.shape[axis]) if not _zero(extent) else p.shape[axis]
     content = bind("concatenate", *(cast(p.content, kind) for p in parts), extent, axis=axis)
-    if out is not None:
-        out.assign(content)
-        return out
-    return wrap(content)
+    return wrap(content) if out is None else write_out(out, wrap(cast(content, out.dtype)))
 
 
 def _zero(n: Int) -> bool:
@@ -273,6 +276,8 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, **other: Any) -> Any:
         raise fail(JitadValueError, "need at least one array to stack")
     if any(p.ndim != parts[0].ndim for p in parts):
         raise fail(JitadValueError, "all input arrays must have the same shape")
+    if not parts[0].ndim and (other or out is not None):
+        return concatenate([atleast_1d(p) for p in parts], 0, out, **other)
     if not parts[0].ndim:
         kind = np.dtype(promote(*(p.type for p in parts))[0])
         return ArrayHandle(bind("pack", *(cast(p.content, kind) for p in parts)))

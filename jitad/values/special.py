@@ -43,8 +43,6 @@ from jitad.values.ufuncs import (
 @replaces(sp.logsumexp)
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
               return_sign: bool = False) -> Any:  # fmt: skip
-    if return_sign:
-        raise fail(JitadTypeError, "return_sign= of logsumexp is not supported here")
     a = as_operand(a)
     top = _largest(a, axis, axis is not None or keepdims)
     top = elementwise("where", elementwise("isfinite", top), top, 0.0)
@@ -53,11 +51,14 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
         terms = elementwise("mul", b, terms)
     total = call(np.sum, terms, axis=axis, keepdims=keepdims)
     none = elementwise("eq", total, 0.0)  # where the logarithm has an infinite slope, times zero
+    sign = elementwise("sign", total)
+    total = elementwise("abs", total) if return_sign else total
     total = elementwise("log", elementwise("where", none, 1.0, total))
     total = elementwise("where", none, -np.inf, total)
     if not keepdims and axis is not None:
         top = call(np.sum, top, axis=axis)  # of one element each
-    return elementwise("add", total, top)
+    found = elementwise("add", total, top)
+    return (found, sign) if return_sign else found
 
 
 def _largest(a: Any, axis: Any, keepdims: bool) -> Any:

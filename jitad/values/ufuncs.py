@@ -33,15 +33,20 @@ def numpy_number(value: Any) -> Any:
     return value
 
 
-_USUAL = {"casting": "same_kind", "order": "K", "subok": True}
+_USUAL = {"order": "K", "subok": True}
 
 
 def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
     """compute(*operands) as a function with a ufunc's other arguments."""
 
     def replacement(
-        *args: Any, out: Any = None, where: Any = True, dtype: Any = None, **others: Any
-    ) -> Any:
+        *args: Any, out: Any = None, where: Any = True, dtype: Any = None,
+        casting: str = "same_kind", **others: Any
+    ) -> Any:  # fmt: skip
+        if casting != "same_kind":
+            # operands that "unsafe" would make ints of are another function's
+            whole = dtype is not None and np.dtype(dtype).kind != "f"
+            others |= {"casting": casting} if casting != "unsafe" or whole else {}
         for word, value in others.items():
             if _USUAL.get(word, replacement) != value:
                 raise fail(JitadTypeError, f"{word}= of np.{original.__name__} is not supported on "
@@ -67,6 +72,8 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
                            "elements that have no value", "Use np.where on the result, or pass "
                            "out=.")  # fmt: skip
             result = elementwise("where", where, result, out)
+        if out is not None and casting == "unsafe":
+            result = elementwise("cast", result, dtype=out.dtype.str[1:])
         return result if out is None else write_out(out, result)
 
     replacement.__name__ = original.__name__

@@ -118,6 +118,7 @@ add("numpy.broadcast_to", lambda a: np.broadcast_to(a, (3, 5)) * 1.0, V)
 for name in "concatenate concat".split():
     add(f"numpy.{name}", lambda a, f=getattr(np, name): f([a, 2.0 * a[:, 1:]], axis=1), M)
 add("numpy.stack", lambda a, b: (np.stack([a, b]), np.stack([a, b], axis=1)), V, W, native=True)
+add("numpy.stack", lambda a, b: np.stack([a, b], casting="no"), V, W)
 for name in "vstack hstack column_stack".split():
     add(f"numpy.{name}", lambda a, b, f=getattr(np, name): f([a, b]), V, W)
 add("numpy.append", lambda a: (np.append(a, 2.0), np.append(a, a[:1], axis=0)), M)

@@ -34,3 +34,5 @@ add("scipy.spatial.distance.jensenshannon",
 add("scipy.spatial.distance.squareform", lambda a, d: (
     distance.squareform(distance.pdist(a)), distance.squareform(d),
     distance.squareform(distance.squareform(d))), A, r(6), native=True)  # fmt: skip
+add("scipy.spatial.distance.cdist", lambda a, b: distance.cdist(a, b, "seuclidean"), A, B)
+add("scipy.spatial.distance.pdist", lambda a: distance.pdist(a, "seuclidean"), A, narrow=False)

@@ -50,6 +50,9 @@ add("scipy.special.multigammaln", lambda a: sp.multigammaln(2.0 + a, 3), V, narr
 add("scipy.special.logsumexp", lambda a: (sp.logsumexp(a), sp.logsumexp(a, axis=0)), M,
     native=True)  # fmt: skip
 add("scipy.special.logsumexp", lambda a, b: sp.logsumexp(a, axis=1, b=b, keepdims=True), M, r(3, 4))
+add("scipy.special.logsumexp", lambda a, b: (
+    sp.logsumexp(a, b=b - 1.0, return_sign=True),
+    sp.logsumexp(a, axis=1, b=a - 1.0, return_sign=True)), M, r(3, 4), narrow=False)  # fmt: skip
 add("scipy.special.softmax", lambda a: (sp.softmax(a), sp.softmax(a, axis=1)), M, native=True)
 add("scipy.special.log_softmax", lambda a: sp.log_softmax(a, axis=0), M)
 for name in ("binom", "beta", "poch"):  # where gamma functions are negative

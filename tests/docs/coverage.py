@@ -134,7 +134,9 @@ as those of an array: sparse matrices of `scipy.sparse` (products with vectors a
 `diags`; `spsolve` as a dense system), splines and tables of `scipy.interpolate` (`CubicSpline`,
 `PchipInterpolator`, `Akima1DInterpolator` from outside, `CubicHermiteSpline`, `PPoly`, `BSpline`,
 `interp1d`, `RegularGridInterpolator`, with derivatives by places and by values), frozen
-distributions.  `numpy.polynomial` and `statistics.NormalDist` are traced as they are written.
+distributions, `gaussian_kde`, `Rotation` of `scipy.spatial.transform` (`from_rotvec`, `from_quat`,
+`from_euler`; products, `inv`, `apply`, `as_matrix`, `as_quat`, `as_rotvec`).  `numpy.polynomial`
+and `statistics.NormalDist` are traced as they are written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign` and the 2-norm have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the

@@ -203,3 +203,46 @@ def test_options_may_be_arguments(f, options):
         found, wanted = compiled(x, option), f(x, option)
         assert np.shape(found) == np.shape(wanted)
         np.testing.assert_allclose(found, wanted)
+
+
+def stacked_into(a):
+    first, second = np.zeros(2), np.zeros((4, 3))
+    np.stack([a[0, 0], a[1, 1]], out=first)
+    np.concatenate([a, 2.0 * a], out=second)
+    return first, second
+
+
+def unsafely_written(a):
+    whole = np.zeros((2, 3), int)
+    np.multiply(a, 10.0, out=whole, casting="unsafe")
+    return whole, np.concatenate([a, a], dtype=np.float32, casting="unsafe")
+
+
+CASTS = [
+    stacked_into, unsafely_written,
+    lambda a: np.stack([a[0, 0], a[1, 1]], dtype=np.float32),
+    lambda a: np.concatenate([a[0], a[1]], out=np.zeros(6, int)),
+    lambda a: np.concatenate([a[0], a[1]], out=np.zeros(5)),
+    lambda a: np.stack([a, a], dtype=np.float32, casting="safe"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", CASTS, ids=range(len(CASTS)))
+@pytest.mark.parametrize("engine", ["eager", "tape"])
+def test_dtypes_and_targets_of_joined_arrays(f, engine):
+    def run():
+        if engine == "tape":
+            return ENGINES["tape"](f, A)
+        return jitad.jvp(f, (A,), (np.ones_like(A),))[0]
+
+    try:
+        wanted = f(A)
+    except (TypeError, ValueError) as error:
+        with pytest.raises(type(error)):
+            run()
+        return
+    found = run()
+    pairs = zip(found, wanted, strict=True) if isinstance(wanted, tuple) else [(found, wanted)]
+    for x, y in pairs:
+        assert np.shape(x) == np.shape(y) and np.asarray(x).dtype == y.dtype
+        np.testing.assert_array_equal(x, y)

@@ -1,0 +1,30 @@
+"""Uses of scipy.special's orthogonal polynomials, and of what is near other functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.special as sp
+
+from tests.breadth.case import add, draws
+
+r, n = draws(97)
+
+X, P = 0.7 * np.tanh(n(5)), r(5)
+
+for name in "legendre sh_legendre chebyt chebyu hermite hermitenorm laguerre".split():
+    f = getattr(sp, f"eval_{name}")
+    add(f"scipy.special.eval_{name}", lambda x, f=f: (
+        f(0, x), f(1, x), f(5, x), f(2, x[0]), f(np.arange(4)[:, None], x)), X, narrow=False,
+        native=name == "legendre")  # fmt: skip
+for name in ("genlaguerre", "gegenbauer"):
+    f = getattr(sp, f"eval_{name}")
+    add(f"scipy.special.eval_{name}", lambda a, x, f=f: (
+        f(0, a, x), f(1, a, x), f(4, a, x), f(np.arange(4)[:, None], 0.7, x)), P, X,
+        narrow=False)  # fmt: skip
+add("scipy.special.eval_jacobi", lambda a, b, x: [sp.eval_jacobi(k, a, b, x) for k in range(5)],
+    P, P[::-1] + 0.1, X, narrow=False)  # fmt: skip
+add("scipy.special.boxcox1p", lambda x, p: (sp.boxcox1p(x, p), sp.boxcox1p(x, 0.0)), P, n(5),
+    narrow=False)  # fmt: skip
+add("scipy.special.inv_boxcox1p", lambda x, p: (sp.inv_boxcox1p(x, p), sp.inv_boxcox1p(x, 0.0)), P,
+    r(5), narrow=False)  # fmt: skip
+add("scipy.special.diric", lambda x: (sp.diric(x, 4), sp.diric(x, 7)), 3.0 * X, narrow=False)
