@@ -323,7 +323,7 @@ def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
         out += map(b.atom, contents)
         return
     enough(b, room, count)
-    contents = elements.converted(b, stretch.element, f.element, contents)
+    contents = elements.converted(b, stretch.element, f.element, contents, count)
     for h, c in zip(stores, contents, strict=True):
         if c is not None:
             fill(h, c, count)
