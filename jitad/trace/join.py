@@ -241,7 +241,7 @@ def _container(f: Record, parts: list[Any]) -> Any:
         given = dict(zip(f.of.keys, parts, strict=True))
         args = given.pop("args")
         error = kind.__new__(kind, *args)
-        builtin = next(k for k in kind.__mro__ if k.__module__ == "builtins")
+        builtin: Any = next(k for k in kind.__mro__ if k.__module__ == "builtins")
         builtin.__init__(error, *args)  # which keeps some of them: the value of a StopIteration
         error.args = args
         error.__dict__.update(given)

@@ -319,16 +319,6 @@ def one_of_two_that_carry_values(x, y):
     return s
 
 
-def returned_by_a_generator(x, y):
-    try:
-        for v in (x, y):
-            if v > 1.0:
-                raise StopIteration(v * y)
-    except StopIteration as e:
-        return e.value * x + len(e.args)
-    return y
-
-
 class Counter:
     def __init__(self):
         self.left = 0.0
