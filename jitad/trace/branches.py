@@ -37,7 +37,7 @@ from jitad.trace.context import (
 from jitad.trace.forms import Form, Maybe
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds
-from jitad.trace.mismatch import Mismatch, explain
+from jitad.trace.mismatch import Mismatch, check_end, explain
 from jitad.trace.observe import observe
 from jitad.trace.selected import has_function, holds_inner, is_nested, spread
 from jitad.trace.snapshot import Rec, Snapshot, snapshot
@@ -261,8 +261,7 @@ class Branches:
         unifier = Unifier(paths=paths)
         forms: list[Form | None] = []
         pairs: list[tuple[Snapshot, Snapshot]] = []
-        names = self.site.names
-        for name, s, t in zip(names, *self.ends, strict=True):
+        for name, s, t in zip(names := self.site.names, *self.ends, strict=True):
             pairs.append((s, t))
             forms.append(self._unify(unifier, s, t, name) if name in self.site.live else None)
         places = self._places()
@@ -277,8 +276,8 @@ class Branches:
         return tuple(values[: len(names)])
 
     def _made(self, s: Snapshot, side: int) -> bool:
-        region = self.regions[side]
-        return id(getattr(s, "value", None)) in region.fresh or holds_inner(s, region)
+        at = self.regions[side]
+        return id(getattr(s, "value", None)) in at.fresh or holds_inner(s, at)
 
     def _held(self, s: Rec, side: int) -> bool:
         frames = [*self.regions[0].before, self.regions[side].held]
@@ -295,9 +294,9 @@ class Branches:
     ) -> Form:
         try:
             form = unifier.unify(s, t, name, content)
+            check_end(form)
         except Mismatch as e:
-            if e.functions:
-                self.trace.undecided(self.site.pos, self.test)
+            self.trace.mismatched(e, self.site.pos, self.test)
             around = self.trace.around()
             raise explain(name, e, self.site.pos, "after this branch", around) from None
         return form.part if name == "_jv" and isinstance(form, Maybe) and not form.none else form

@@ -33,6 +33,7 @@ from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
     from jitad.trace.captures import Captures
+    from jitad.trace.mismatch import Mismatch
     from jitad.trace.recursion import Recursion
 
 MAX_STEPS = 2_000_000  # hooked operations in one trace
@@ -172,6 +173,13 @@ class Trace:
     def around(self) -> frozenset[Pos]:
         """Where the conditions are under which the trace is at present."""
         return frozenset((*(p for p, *_ in self.conditions), *self.rolling))
+
+    def mismatched(self, error: Mismatch, pos: Pos, test: Any) -> None:
+        """Things have no common form: the trace may know more when it starts anew."""
+        if error.endless:
+            self.keep_apart(frozenset({pos}))
+        if error.functions:
+            self.undecided(pos, test)
 
     def undecided(self, pos: Pos, test: Any) -> None:
         """Functions would have to be joined here: their nesting depends on a condition.

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import as_type
 from jitad.tape.types import Scalar
@@ -26,7 +25,6 @@ from jitad.trace.writtenback import became_element
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
 from jitad.values.journal import active, check_object
-from jitad.values.kind import fail
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.views import At, Range, all_of
@@ -104,7 +102,8 @@ def _write_list(b: Builder, f: Grown, s: Snapshot | None, stores: list[Any], k: 
         return len(s.keys)
     count, contents = contents_of(s)
     enough(b, b.leaf(f.room), count)
-    for row, c in zip(inside, converted(b, stretch.element, f.element, contents), strict=True):
+    held = converted(b, stretch.element, f.element, contents, count)
+    for row, c in zip(inside, held, strict=True):
         if c is not None:
             fill(row, c, count)
     return count
@@ -201,15 +200,13 @@ _BOOL, _INT = Scalar("b1", py=True), Scalar("i8", py=True)
 # -- of another form ------------------------------------------------------------------------------
 
 
-def converted(b: Builder, was: Form, now: Form, contents: list[Any]) -> list[Any]:
+def converted(b: Builder, was: Form, now: Form, contents: list[Any], count: Any) -> list[Any]:
     """The rows of elements of one form as those of a wider one; None: zeros will do."""
     supply = iter(contents)
 
     def all_rows(value: bool) -> Any:
-        if not contents or contents[0] is None:  # how many rows there are, no column says
-            raise fail(JitadError, "a list whose length depends on traced values gets elements "
-                       "of other kinds", "Let all be of one form: numbers, strings, tuples.")
-        return bind("full", value, contents[0].shape[0], dtype="b1")
+        known = contents and contents[0] is not None
+        return bind("full", value, contents[0].shape[0] if known else count, dtype="b1")
 
     def part(p: Form | None, q: Form) -> list[Any]:
         match p, q:

@@ -40,8 +40,10 @@ SPARE = 4  # more elements than there are, where a branch makes a list longer
 # -- the form of an element -----------------------------------------------------------------------
 
 
-def element(s: Snapshot) -> Form:
+def element(s: Snapshot, around: tuple[int, ...] = ()) -> Form:
     """The form of a value that becomes an element."""
+    if id(s) in around:
+        raise Mismatch("a list of unknown length of things that may be parts of themselves")
     match s:
         case Num(x):
             return Number(scalar(x))
@@ -52,9 +54,9 @@ def element(s: Snapshot) -> Form:
         case Rec() if (stretch := stretch_of(s)) is not None:
             return Grown(s, stretch.element, _room_inside(), None)
         case Rec():
-            return Record(s, tuple(map(element, s.parts)))
+            return Record(s, tuple(element(p, (*around, id(s))) for p in s.parts))
         case Per(_, part, name, none) if none and part is not None:
-            return Maybe(element(part), name, True)
+            return Maybe(element(part, around), name, True)
         case Per():
             raise Mismatch("a list that holds a value which is bound on some paths only")
         case Sel():
@@ -323,7 +325,7 @@ def extract(b: Builder, f: Grown, s: Snapshot | None, out: list[Atom]) -> None:
         out += map(b.atom, contents)
         return
     enough(b, room, count)
-    contents = elements.converted(b, stretch.element, f.element, contents)
+    contents = elements.converted(b, stretch.element, f.element, contents, count)
     for h, c in zip(stores, contents, strict=True):
         if c is not None:
             fill(h, c, count)

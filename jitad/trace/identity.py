@@ -16,7 +16,7 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace.selected import spread
+from jitad.trace.selected import asked, spread
 from jitad.trace.unset import Among, is_among, is_optional
 from jitad.trace.which import told_apart
 from jitad.values.array import ArrayHandle
@@ -48,8 +48,7 @@ def Is(a: Any, b: Any) -> Any:
             return True
         if a is None or b is None:
             return bind("logical_not", (b if a is None else a).flag)
-        raise fail(JitadTypeError, "`is` can't be asked of what is None on some paths",
-                   "Test it with `is None` first.")  # fmt: skip
+        return asked(Is, a, b)
     if a is not b and type(a) is type(b):
         if is_held(a) or is_held(b):
             raise fail(JitadTypeError, COPIES.format("is"), "Compare what is in them.")

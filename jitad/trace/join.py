@@ -239,8 +239,11 @@ def _container(f: Record, parts: list[Any]) -> Any:
         return closures.again(value, dict(zip(f.of.keys, parts, strict=True)))
     if issubclass(kind, BaseException):
         given = dict(zip(f.of.keys, parts, strict=True))
-        error = kind.__new__(kind)
-        error.args = given.pop("args")
+        args = given.pop("args")
+        error = kind.__new__(kind, *args)
+        builtin: Any = next(k for k in kind.__mro__ if k.__module__ == "builtins")
+        builtin.__init__(error, *args)  # which keeps some of them: the value of a StopIteration
+        error.args = args
         error.__dict__.update(given)
         return error
     out: Any = SimpleNamespace() if kind is SimpleNamespace else object.__new__(kind)

@@ -229,7 +229,8 @@ def _remade(target: list[Any], form: Any, room: Any, spare: int | None) -> Stret
     stretch, b = _of(target), _trace().builder
     stores = empty(b, Grown(Rec(target, (), ()), form, room, spare))
     contents = [s.content for s in stretch.stores]
-    for h, c in zip(stores, converted(b, stretch.element, form, contents), strict=True):
+    held = converted(b, stretch.element, form, contents, stretch.count)
+    for h, c in zip(stores, held, strict=True):
         if c is not None:
             fill(h, c, stretch.count)
     note(target)

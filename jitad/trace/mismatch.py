@@ -12,6 +12,7 @@ from jitad.closures import is_function
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array, named, type_of_constant
+from jitad.trace.forms import Form, contains_itself
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
 from jitad.values.complexes import Complex
 
@@ -20,7 +21,16 @@ class Mismatch(Exception):
     """Two values have no common form; the text says what they are."""
 
     functions = False  # because they are functions, made in different ways
+    endless = False  # because what is made anew of such a thing has no end
     remedy = "Give it the same kind of value on every path, or decide on something static."
+
+
+def check_end(form: Form) -> None:
+    """A thing that points back at itself can't be made anew."""
+    if contains_itself(form):
+        out = Mismatch("a thing that may be a part of itself")
+        out.endless = True
+        raise out
 
 
 def mismatch(a: Snapshot, b: Snapshot, text: str) -> Mismatch:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import Any
 
@@ -274,7 +275,7 @@ def set_attr(value: Any, owner: Any, name: str) -> None:
     if is_among((owner,)):
         spread(lambda o: set_attr(value, o, name), owner)
         return
-    owner = present(owner)
+    owner = present(owner, JitadAttributeError)
     if isinstance(owner, Complex):
         setattr(owner, name, present(value))  # a write to the array that the part is
         return
@@ -356,10 +357,9 @@ def _note_attr(owner: Any, name: str) -> None:
         )
 
     def assign(value: Any) -> None:
-        if value is MISSING:
-            object.__delattr__(owner, name)
-        else:
-            object.__setattr__(owner, name, value)
+        given = () if value is MISSING else (value,)
+        with suppress(AttributeError):  # what Python refused to write, it need not take back
+            (object.__setattr__ if given else object.__delattr__)(owner, name, *given)
 
     if isinstance(owner, (type, ModuleType)):
         def assign(value: Any) -> None:

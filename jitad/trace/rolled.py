@@ -35,10 +35,10 @@ from jitad.trace.branches import (
 from jitad.trace.carried import entries, handles_of, with_extents
 from jitad.trace.context import Bottom, DeadPath, Region, Trace, Written, assign, reopened
 from jitad.trace.elements import hold
-from jitad.trace.forms import Form, Grown, Keep, Maybe, Number, contains_itself
+from jitad.trace.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds, signature
-from jitad.trace.mismatch import Mismatch, explain
+from jitad.trace.mismatch import Mismatch, check_end, explain
 from jitad.trace.selected import has_function, holds_inner, is_nested, things
 from jitad.trace.snapshot import Num, Rec, Snapshot, snapshot, stretch_of
 from jitad.trace.unify import Paths, Unifier
@@ -357,8 +357,7 @@ class Rolled:
     ) -> Form:  # fmt: skip
         try:
             now = unifier.unify(entry, end, name, content)
-            if contains_itself(now):
-                raise Mismatch("a thing that may be a part of itself")
+            check_end(now)
             if name == "_jv" and isinstance(now, Maybe) and not now.none:
                 now = now.part
             b = self.trace.builder

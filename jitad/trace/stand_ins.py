@@ -22,6 +22,7 @@ from numpy.polynomial._polybase import ABCPolyBase
 from jitad.errors import JitadTypeError
 from jitad.plain import as_written, polynomials
 from jitad.plain.exit_stack import ExitStack
+from jitad.plain.orders import Compared
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
 from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
@@ -159,6 +160,7 @@ WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
 WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
 WHILE_TRACING[id] = _id
 WHILE_TRACING[contextlib.ExitStack] = lambda: call(ExitStack)
+WHILE_TRACING[functools.cmp_to_key] = lambda mycmp: functools.partial(Compared, mycmp)
 
 
 def _of_polynomials(by: Callable[..., Any]) -> Callable[..., Any]:

@@ -60,7 +60,8 @@ def _enter(original: Any, least: int, samples: int = 1) -> Callable[..., Any]:
             if not any_traced((*args, *named.values())):
                 return original(*args, **named)
             data = [_numbers(a, least, original) for a in args[:samples]]
-            return to_python(function(*data, *args[samples:], **named))
+            found = function(*data, *args[samples:], **named)
+            return found if isinstance(found, (list, tuple)) else to_python(found)
 
         return replacement
 
@@ -132,6 +133,37 @@ def correlation(a: Any, b: Any, *, method: str = "linear") -> Any:
     spreads = _product(a, a) * _product(b, b)
     _demand(call(np.not_equal, spreads, 0.0), "at least one of the inputs is constant")
     return _product(a, b) / call(math.sqrt, spreads)
+
+
+@_enter(of.linear_regression, 2, samples=2)
+def linear_regression(a: Any, b: Any, *, proportional: bool = False) -> Any:
+    top, bottom = (call(np.sum, a * b), call(np.sum, a * a)) if proportional else (
+        _product(a, b), _product(a, a))  # fmt: skip
+    _demand(call(np.not_equal, bottom, 0.0), "x is constant")
+    slope = to_python(top / bottom)
+    away = 0.0 if proportional else call(np.mean, b) - slope * call(np.mean, a)
+    return of.LinearRegression(slope=slope, intercept=to_python(away))
+
+
+@_enter(of.quantiles, 2)
+def quantiles(a: Any, *, n: int = 4, method: str = "exclusive") -> Any:
+    if method not in ("exclusive", "inclusive"):
+        raise ValueError(f"Unknown method: {method!r}")
+    if n < 1:
+        raise fail(_StatisticsError, "n must be at least 1")
+    if method == "inclusive":
+        return [to_python(call(np.quantile, a, k / n)) for k in range(1, n)]
+    return [_exclusive(call(np.sort, a), k, n) for k in range(1, n)]
+
+
+def _exclusive(ordered: Any, k: int, n: int) -> Any:
+    """Between two neighbours, or beyond the last two."""
+    count = ordered.shape[0]
+    place = extents.mul(extents.add(count, 1), k)
+    j = extents.smallest(extents.largest(extents.floordiv(place, n), 1), extents.sub(count, 1))
+    beyond = extents.sub(place, extents.mul(j, n))
+    low, high = ordered[extents.sub(j, 1)], ordered[j]
+    return to_python((low * extents.sub(n, beyond) + high * beyond) / n)
 
 
 def _product(a: Any, b: Any) -> Any:

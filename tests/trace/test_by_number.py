@@ -3,6 +3,7 @@
 Plain Python says what is right, on each side of every condition.
 """
 
+import functools
 import heapq
 import math
 import random
@@ -238,6 +239,16 @@ def written_down_by_a_chosen_key(x, y):
     without = {**prices, best: 0.0}
     found = {best: x * y, "r": y}
     return without["p"] + 2.0 * without["q"] + found.get("p", 3.0 * x) + len(found)
+
+
+def ordered_by_a_comparison(x, y):
+    def compare(a, b):
+        return -1 if abs(a) < abs(b) else int(abs(a) > abs(b))
+
+    key = functools.cmp_to_key(compare)
+    values = sorted([x, -y, 1.0, x * y], key=key)
+    values.sort(key=functools.cmp_to_key(lambda a, b: b - a))
+    return sum((k + 1) * v for k, v in enumerate(values)) * max([x, y, 0.7], key=key)
 
 
 # -- functions that Numba has vectorised ----------------------------------------------------------

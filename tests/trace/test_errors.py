@@ -68,7 +68,7 @@ def test_kinds_differ_between_branches():
         return [v for v in y]
 
     text = refusal(f, 1.0)
-    assert "gets elements of other kinds" in text and "for v in y" in text and "^" in text
+    assert "holds 'def' or 'a' and a float" in text and "for v in y" in text and "^" in text
 
 
 def test_kind_changes_in_a_loop():

@@ -445,6 +445,19 @@ def rebound_by_a_function(x):
     return sum(e * k for k, e in enumerate(ys))
 
 
+def names_of_the_large(x):
+    named = {"a": x[0], "bc": x[1], "def": x[2]}
+    names = [name for name, v in named.items() if v > 0.5 * x[3]]
+    order, s = [], 0.0
+    while named:
+        least = min(named, key=named.get)
+        order.append(least)
+        s += named.pop(least) * len(order) * len(least)
+        if s > 4.0:
+            break
+    return s * len(order[0]) * (len(names[-1]) if names else 3.0)
+
+
 PROGRAMS = [f for f in list(globals().values()) if callable(f) and hasattr(f, "__code__")
             and f.__module__ == __name__]  # fmt: skip
 OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])

@@ -347,6 +347,16 @@ def one_of_two_lists(x, y):
     return total * a[0] + b[0]
 
 
+def returned_by_a_generator(x, y):
+    try:
+        for v in (x, y):
+            if v > 1.0:
+                raise StopIteration(v * y)
+    except StopIteration as e:
+        return e.value * x + len(e.args)
+    return y
+
+
 PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1), (3.7, 0.35)]
 

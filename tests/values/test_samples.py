@@ -21,6 +21,11 @@ PROGRAMS = {
     "stdev": lambda v: st.stdev(v) + st.pstdev(u * u for u in v),
     "covariance": lambda v: st.covariance(v, [u * u for u in v]),
     "correlation": lambda v: st.correlation(v, [u * u for u in v]),
+    "linear_regression": lambda v: st.linear_regression(v, [u * u for u in v]).slope * (
+        st.linear_regression([u**3 for u in v], v, proportional=True).slope
+        + st.linear_regression(v, [u**3 for u in v])[1]),
+    "quantiles": lambda v: sum((k + 1) * q for k, q in enumerate(
+        st.quantiles(v) + st.quantiles(v, n=10) + st.quantiles(v, n=3, method="inclusive"))),
 }
 
 
