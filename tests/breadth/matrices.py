@@ -114,6 +114,8 @@ add("scipy.linalg.expm", lambda a: (sl.expm(0.1 * a), sl.expm(2.0 * a)), A, nati
 add("scipy.linalg.expm", lambda a: sl.expm(a), STACK, narrow=False)
 add("scipy.linalg.block_diag", lambda a, b: sl.block_diag(a, b, b[0]), A, B, native=True)
 add("scipy.linalg.toeplitz", lambda a, b: (sl.toeplitz(a), sl.toeplitz(a, b)), C, n(3))
+add("scipy.linalg.toeplitz", lambda a, b: (sl.toeplitz(a), sl.toeplitz(a, b)), n(2, 3),
+    n(4))
 add("scipy.linalg.circulant", lambda a: sl.circulant(a), C)
 add("scipy.linalg.hankel", lambda a, b: (sl.hankel(a), sl.hankel(a, b)), C, n(3))
 add("scipy.linalg.solve_toeplitz",

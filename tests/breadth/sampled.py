@@ -92,3 +92,5 @@ add("scipy.stats.gmean", lambda x, w: (st.gmean(x), st.gmean(x, weights=w)), W, 
 add("scipy.stats.hmean", lambda x, w: (st.hmean(x), st.hmean(x, weights=w)), W, r(6), narrow=False)
 add("scipy.stats.entropy", lambda p, q: (st.entropy(p), st.entropy(p, q, base=2)), W, r(6),
     narrow=False)
+add("scipy.stats.entropy", lambda p, q: (st.entropy(p, q), st.entropy(q, p, axis=1)), r(6, 6), W,
+    narrow=False)

@@ -46,6 +46,7 @@ add("scipy.special.polygamma", lambda a: (sp.polygamma(1, a), sp.polygamma(0, a)
     narrow=False)  # fmt: skip
 add("scipy.special.radian", lambda a, b, c: sp.radian(a, b, c), V, r(5), r(5))
 add("scipy.special.comb", lambda a, b: sp.comb(4.0 + a, b), V, r(5), narrow=False)
+add("scipy.special.comb", lambda a, b: sp.comb(3.0 * a, 2.0 * b), V, r(5), narrow=False)
 add("scipy.special.multigammaln", lambda a: sp.multigammaln(2.0 + a, 3), V, narrow=False)
 add("scipy.special.logsumexp", lambda a: (sp.logsumexp(a), sp.logsumexp(a, axis=0)), M,
     native=True)  # fmt: skip
