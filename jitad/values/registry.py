@@ -35,7 +35,7 @@ waiting = {
     "scipy.spatial.distance": "jitad.values.distances",
     "scipy.spatial.transform": "jitad.values.rotations",
     "scipy.sparse": "jitad.values.sparse_matrices",
-    "scipy.interpolate": "jitad.values.tables",
+    "scipy.interpolate": "jitad.values.interpolations",
     "scipy.ndimage": "jitad.values.morphology",
     "statistics": "jitad.values.samples",
     "scipy.optimize": "jitad.solvers",
