@@ -25,6 +25,7 @@ from jitad.trace.unset import Among, Perhaps, among_none, is_among
 from jitad.values import chosen, extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
+from jitad.values.kind import fail
 from jitad.values.number import bind
 from jitad.values.views import At, Range, Window
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from jitad.trace.context import Region
 
 NUMBER = "number"
+MOST = 256  # things that one may be: what is done with it is done with each
 
 
 # -- which things ---------------------------------------------------------------------------------
@@ -139,6 +141,14 @@ def unified(
             elif k == NUMBER:
                 at = form.keys.index(k)
                 form.parts[at] = wider(form.parts[at], t)
+    if len(form.parts) > MOST:
+        what = next((t.value for t in things(a) if isinstance(t, (Obj, Rec))), None)
+        raise fail(
+            JitadTypeError,
+            f"conditions choose between more than {MOST} things, such as {what!r:.60}",
+            "Each that it may be is traced: choose numbers or indices, and make of them what "
+            "belongs to them at the end.",
+        )  # fmt: skip
     return form
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import jitad
-from jitad.errors import JitadError
+from jitad.errors import JitadError, JitadTypeError
+from jitad.trace import selected
 from tests.engines import on_tape
 from tests.trace import two_numbers
 
@@ -430,3 +431,18 @@ def test_every_way_to_read_what_may_be_another(read):
     for x in (0.5, 2.0):
         got, want = on_tape(f, x), f(x)
         assert all(map(np.array_equal, got, want)) or got == want
+
+
+def test_texts_that_double_with_each_condition_are_given_up(monkeypatch):
+    """Which of 2**12 texts it is: the trace would take that many times as long."""
+    monkeypatch.setattr(selected, "MOST", 20)
+
+    def letters(x):
+        word = ""
+        for k in range(12):
+            word = word + ("a" if x > 0.1 * k else "b")
+        return x * word.count("a")
+
+    with pytest.raises(JitadTypeError, match=r"(?s)more than 20 things, such as.*word \+"):
+        jitad.jit_grad(letters)(0.55)
+    assert jitad.grad(letters)(0.55) == 6.0
