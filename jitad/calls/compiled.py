@@ -19,7 +19,7 @@ from numba import types as numba_types
 from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
-from jitad.calls.fallback import Unknown, is_allowed, raise_as_python, warn
+from jitad.calls.fallback import Unknown, is_allowed, warn
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import (
@@ -29,6 +29,7 @@ from jitad.calls.native_entries import (
     serves,
     with_value,
 )
+from jitad.calls.raised import raise_as_python
 from jitad.calls.shortcuts import shortcut
 from jitad.calls.specialisation import Specialisation, kernel_for
 from jitad.calls.threads import asked
@@ -249,7 +250,6 @@ class Compiled:
                 failed = error
             if failed is not None:
                 raise_as_python(failed, self.f, args, kwargs)
-                raise failed
             if s is not None:
                 tried.append(s)
                 if name is not None:

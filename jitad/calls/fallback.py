@@ -4,8 +4,6 @@ The eager engine: the same rules on numbers that carry their tags at run time, s
 wrong.  It also notes how the conditions that decide the nesting turn out; the next call is traced
 along that path, and its kernel checks every decision (`jitad.trace.observe`).  A call that goes
 another way runs eagerly again, and gives another kernel, up to `MOST` of them.
-
-And what runs where a trace has nothing but an exception to show: the function, which raises it.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import FallbackWarning, JitadError, UnknownDepthError
+from jitad.errors import FallbackWarning, UnknownDepthError
 from jitad.runtime import leaves
 from jitad.structures import map_structure
 from jitad.tape.ir import Pos
@@ -118,20 +116,6 @@ class Unknown:
     def __str__(self) -> str:
         calls = "1 call" if self.runs == 1 else f"{self.runs} calls"
         return f"{calls} in the eager engine, because {self.reason}"
-
-
-def raise_as_python(
-    error: Exception, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
-    """Of a function whose trace ends in an exception of the user's: what these values raise.
-
-    Whatever the arguments, such a function raises at that place at the latest; which exception of
-    those in front of it, and what its text shows, only a run with the values says.
-    """
-    if isinstance(error, JitadError):
-        return  # says itself what is the matter, of all values
-    with Outside(copies=False):
-        hooks.call(f, *args, **kwargs)
 
 
 def _as_from_kernel(leaf: Any) -> Any:

@@ -106,13 +106,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         if trace is not None and replacement is implementation(f) and any(map(holds_among, args)):
             return spread_within(lambda *a: call(f, *a, **kwargs), args)
-        try:
-            return replacement(*all_present(args), **kwargs)
-        except (TypeError, ValueError, IndexError, AttributeError) as error:
-            refused = located(error)
-            if refused is error:
-                raise
-        raise refused from None
+        return replacement(*all_present(args), **kwargs)
     match f:
         case FunctionType():
             written = WRITTEN_OUT.get(f.__code__)
@@ -475,4 +469,4 @@ _METHODS = (BuiltinMethodType, MethodWrapperType)
 
 
 from jitad.trace import instances, keyed, protocols  # noqa: E402  (which call)
-from jitad.trace.library import located, run_native  # noqa: E402
+from jitad.trace.library import run_native  # noqa: E402

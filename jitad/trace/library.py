@@ -17,13 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import (
-    JitadAttributeError,
-    JitadError,
-    JitadIndexError,
-    JitadTypeError,
-    JitadValueError,
-)
+from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import iterables, randomness
 from jitad.trace.containers import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
@@ -145,12 +139,7 @@ def _run(run: Callable[..., Any], f: Any, args: Any, kwargs: dict[str, Any]) -> 
             # Where in its code it met what it can't take is not the user's matter.
             if not _is_by_user(error) and any(map(_holds_traced, (*args, *kwargs.values()))):
                 raise unsupported(f) from None
-        if isinstance(error, JitadError) or _is_by_user(error):
-            raise
-        if _is_not_entered(f) and any(map(_holds_traced, (*args, *kwargs.values()))):
-            if type(error) is not TypeError and (found := located(error)) is not error:
-                raise found from None
-        if not theirs:
+        if isinstance(error, JitadError) or not theirs or _is_by_user(error):
             raise
         if not any(map(_holds_traced, (*args, *kwargs.values(), getattr(f, "__self__", None)))):
             raise
@@ -170,24 +159,6 @@ def _is_not_entered(f: Any) -> bool:
     if home == "jitad":  # a method of what stands for an array
         return False
     return home == "scipy" or (isinstance(f, FunctionType) and is_library(f))
-
-
-_LOCATED: dict[type, type[JitadError]] = {
-    TypeError: JitadTypeError, ValueError: JitadValueError, IndexError: JitadIndexError,
-    AttributeError: JitadAttributeError,
-}  # fmt: skip
-
-
-def located(error: Exception) -> Exception:
-    """What library code, or what stands in for it, raises of traced values, at the user's line.
-
-    It may be right, or take them for something else.  What the user's functions raise stays.
-    """
-    kind = _LOCATED.get(type(error))
-    if kind is None or _is_by_user(error):
-        return error
-    return fail(kind, str(error), "If that is right without traced or differentiated values, it "
-                "is not made for them: pass its result as an argument.")  # fmt: skip
 
 
 _LIBRARIES = (sys.stdlib_module_names | {"numpy", "scipy", "pandas"}) - {"builtins"}
