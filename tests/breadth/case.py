@@ -25,6 +25,7 @@ class Case:
     order: int = 2
     rtol: float = 1e-6
     narrow: bool = True  # float32 in gives what NumPy gives
+    compiled: str = "tape"  # the engine beside the eager one: "native" where a tape takes long
 
     def __str__(self) -> str:
         return self.covers

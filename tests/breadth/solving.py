@@ -101,7 +101,8 @@ add("scipy.integrate.dblquad", lambda p: si.dblquad(
     r(2), narrow=False)  # fmt: skip
 add("scipy.integrate.tplquad", lambda p: si.tplquad(
     lambda z, y, x: x * y * z * z, 0.0, p[0], 0.0, lambda x: x, lambda x, y: x - 2.0 * y,
-    lambda x, y: p[1])[0], r(2), narrow=False, order=1)  # fmt: skip  # nquad's is the same code
+    lambda x, y: p[1])[0], r(2), narrow=False, compiled="native",
+    order=1)  # fmt: skip  # nquad's is the same code
 add("scipy.integrate.nquad", lambda p: si.nquad(
     lambda x, y, c: c * x + y, [lambda y, c: [0.0, y * c], (0.5, p[1])], args=(p[0],))[0], r(2),
     narrow=False)  # fmt: skip

@@ -18,14 +18,14 @@ def test_value(case: Case) -> None:
     wide = [case.args, *([narrowed(case.args)] if case.narrow else [])]
     for args in wide:
         want = flat(plain(case.function, *args))
-        for name in ("eager", "tape"):
+        for name in ("eager", case.compiled):
             run = jitad.jvp if name == "eager" else None
             if run is not None:
                 active = actives(case)
                 with np.errstate(all="ignore"):
                     found = flat(primal(case, args, active))
             else:
-                found = flat(ENGINES["tape"](jitad.jit(case.function), *args))
+                found = flat(ENGINES[name](jitad.jit(case.function), *args))
             assert len(found) == len(want), name
             for x, y in zip(found, want, strict=True):
                 x = np.asarray(x)

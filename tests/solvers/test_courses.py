@@ -112,7 +112,9 @@ def turned(rate: Any, detuning: Any, method: str, at: Any) -> Any:
         phase = np.exp(1j * detuning * t)
         return [-0.5j * rate * c[1] * phase, -0.5j * rate * c[0] * np.conj(phase)]
 
-    found = si.solve_ivp(slopes, (0.0, 3.0), [1.0 + 0j, 0.0], method, at, rtol=1e-9, atol=1e-11)
+    fine = 1e-6 if method == "RK23" else 1e-9  # which takes a hundred times as many steps
+    found = si.solve_ivp(slopes, (0.0, 3.0), [1.0 + 0j, 0.0], method, at, rtol=fine,
+                         atol=0.01 * fine)  # fmt: skip
     return np.abs(found.y[1, -1]) ** 2
 
 
@@ -139,7 +141,7 @@ def test_complex_states(method: str, at: Any) -> None:
     def by_solver(rate: Any, detuning: Any) -> Any:
         return turned(rate, detuning, method, at)
 
-    both, rough = (1.3, 0.4), 1e-6 if method == "RK23" else 1e-8
+    both, rough = (1.3, 0.4), 1e-4 if method == "RK23" else 1e-8
     expected = grad(closed, (0, 1))(*both)
     assert jit(by_solver)(*both) == pytest.approx(by_solver(*both), rel=1e-11)
     np.testing.assert_allclose(grad(by_solver, (0, 1))(*both), expected, rtol=rough)

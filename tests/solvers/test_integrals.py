@@ -55,9 +55,10 @@ KNOWN: dict[str, tuple[Any, Any, Any]] = {
     "over a triangle": (
         lambda a: si.dblquad(lambda y, x: a * x * y * y, 0.0, a, 0.0, lambda x: a * x)[0],
         lambda a: 0.6 * a**8, lambda a: 4.8 * a**7),
-    "over the plane": (
-        lambda a: si.nquad(lambda x, y: np.exp(-a * (x * x + y * y)), [(-np.inf, np.inf)] * 2)[0],
-        lambda a: -math.pi / a**2, lambda a: 2.0 * math.pi / a**3),
+    "over a strip": (
+        lambda a: si.nquad(lambda x, y: np.exp(-a * x * x - y), [(-np.inf, np.inf), (0, 1)])[0],
+        lambda a: -0.5 * math.sqrt(math.pi) * a**-1.5 * (1.0 - math.exp(-1.0)),
+        lambda a: 0.75 * math.sqrt(math.pi) * a**-2.5 * (1.0 - math.exp(-1.0))),
     "of an integral": (
         lambda a: si.quad(lambda x: si.quad(lambda y: a * x * y, 0.0, x)[0], 0.0, a)[0],
         lambda a: 5.0 * a**4 / 8.0, lambda a: 2.5 * a**3),
