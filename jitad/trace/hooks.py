@@ -98,8 +98,10 @@ __all__ = [
 
 
 def _remainder(a: Any, b: Any) -> Any:
-    if isinstance(a, str) and (is_late(b) or any(map(speaks, b if type(b) is tuple else (b,)))):
-        return filled(a, b)
+    if isinstance(a, str):
+        shown = "%(" not in a and any(map(speaks, b if type(b) is tuple else (b,)))
+        if shown or is_late(b):
+            return filled(a, b)
     return operators.mod(a, b)
 
 

@@ -154,7 +154,8 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()
     if type(owner) is list and trace is not None and not trace.counts_out(key):
-        if _holds_things(owner) and len(owner) <= MOST_PLACES and not trace.rolling:
+        few = _count(owner) <= MOST_PLACES
+        if _holds_things(owner) and few and not trace.rolling:
             _put_in_one(owner, key, value)
             return True
         lists.become_rows(owner)
@@ -177,6 +178,11 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
 def _holds_things(owner: list[Any]) -> bool:
     """Is one of the elements a thing that other names may reach, and write to?"""
     return any(not isinstance(v, (Number, int, float, str, tuple, type(None))) for v in owner)
+
+
+def _count(owner: list[Any]) -> int:
+    """How many things the places may hold; each write looks at all of them."""
+    return sum(len(things) if (things := getattr(v, "among", None)) else 1 for v in owner)
 
 
 def _put_in_one(owner: list[Any], key: Leaf, value: Any) -> None:

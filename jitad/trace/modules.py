@@ -21,13 +21,20 @@ from jitad.values.kind import fail
 from jitad.values.stand_ins import StandIn, stands_for
 
 
-def is_constant(trace: Trace, owner: ModuleType | type) -> bool:
-    """True of a library's module or class; a user's is made known to the trace."""
-    if is_library_thing(owner):
-        return isinstance(owner, ModuleType)
-    if not trace.journal.is_made(owner):
+def register(trace: Trace, owner: Any) -> None:
+    """Make a user's module, or a class that stands in one, known to the trace."""
+    if isinstance(owner, (ModuleType, type)) and not is_library_thing(owner) and _is_there(owner):
         trace.captures.register(owner, Path(Root(owner)))
-    return False
+
+
+def _is_there(owner: ModuleType | type) -> bool:
+    """False of a class that a function has made: the next call makes another."""
+    if isinstance(owner, ModuleType):
+        return True
+    at: Any = sys.modules.get(owner.__module__)
+    for name in owner.__qualname__.split("."):
+        at = getattr(at, name, None)
+    return at is owner
 
 
 def imported(value: Any, name: str, module: str, level: int) -> Any:
@@ -51,10 +58,10 @@ class Environment(StandIn):
 
     _what = "environment"
 
-    def get(self, name: str, default: Any = None) -> Any:
-        trace, value = current(), os.environ.get(name)
+    def get(self, key: str, default: Any = None) -> Any:
+        trace, value = current(), os.environ.get(key)
         if trace is not None:
-            path = Path(Root(os.environ)).then("item", name)
+            path = Path(Root(os.environ)).then("item", key)
             kind = "missing" if value is None else "value"
             trace.captures.guards.append(Guard(path, kind, value))
         return default if value is None else value

@@ -59,8 +59,9 @@ def options(f: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, A
     """The arguments of a library function, with None as one thing like others where it is an
     option's default; None if there is no such one."""
     found = implementation(f) if _is_plain_function(f) else None
-    own = getattr(f, "__self__", None)
-    if isinstance(own, (ArrayHandle, Complex)):  # a method, which is the function of its name
+    own = getattr(f, "__self__", None)  # of what is built in, its module
+    is_method = isinstance(own, (ArrayHandle, Complex))
+    if is_method:  # the function of its name
         found = implementation(getattr(np, f.__name__, None))
         args = (own, *args)
     if found is None:
@@ -73,7 +74,7 @@ def options(f: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, A
     named = {k: among_none(a) if k in free else a for k, a in kwargs.items()}
     if not is_among((*args, *named.values())):
         return None
-    return args if own is None or found is None else args[1:], named
+    return args[1:] if is_method else args, named
 
 
 def _is_plain_function(f: Any) -> bool:

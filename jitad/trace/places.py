@@ -223,8 +223,9 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if name == "__dict__" and trace.journal.is_fresh(owner):
         note_made(value)
     captures = trace.captures
-    if isinstance(owner, (ModuleType, type)) and modules.is_constant(trace, owner):
+    if isinstance(owner, ModuleType) and modules.is_library_thing(owner):
         return adopt(value)
+    modules.register(trace, owner)
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
         return local(value)

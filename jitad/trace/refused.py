@@ -36,13 +36,15 @@ _CLOCK = frozenset({"now", "utcnow", "today"})  # of datetime, whose other metho
 
 # modules whose functions act on the world, or read of it: a trace would once, and a kernel never
 ACTING = frozenset({
-    "logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket", "genericpath",
-    "glob", "shutil", "tempfile", "mmap", "gzip", "bz2", "lzma", "zipfile", "tarfile", "urllib",
-    "http", "sqlite3", "linecache", "fileinput", "_contextvars", "numpy.lib.npyio",
+    "logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket", "glob",
+     "shutil", "tempfile", "mmap", "gzip", "bz2", "lzma", "zipfile", "tarfile", "urllib.request",
+    "http.client", "sqlite3", "linecache", "fileinput", "_contextvars", "numpy.lib.npyio",
     "numpy.lib.format", "scipy.io", "pandas.io",
 })  # fmt: skip
 # others of the kind, by module
 _OF_MODULES = {
+    "genericpath": {"exists", "isfile", "isdir", "getsize", "getmtime", "getatime", "getctime",
+                    "samefile"},
     "posixpath": {"lexists", "realpath", "abspath", "expanduser", "expandvars", "ismount"},
     "ntpath": {"lexists", "realpath", "abspath", "expanduser", "expandvars", "ismount"},
     "numpy": {"load", "loadtxt", "genfromtxt", "fromfile", "fromregex", "memmap", "save", "savez",

@@ -11,14 +11,20 @@ from enum import Enum
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadTypeError
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
+from jitad.trace.paths import Guard
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.registry import any_traced
 
 TELLING: dict[Any, str] = {repr: "__repr__", str: "__str__", hash: "__hash__"}
+
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
 def is_outside(trace: Trace, value: Any) -> bool:
@@ -45,7 +51,14 @@ def told(f: Any, thing: Any) -> Any:
         )  # fmt: skip
     path = trace.captures.path_of(thing)
     assert path is not None
-    return trace.captures.read(path.then("call", TELLING[f]), f(thing))
+    written = {n for n in vars(thing) if trace.journal.touched(thing, ("attr", n))}
+    if not written:
+        return trace.captures.read(path.then("call", TELLING[f]), f(thing))
+    for name, value in vars(thing).items():  # what it said before the writes is another matter
+        if name not in written:
+            kind = "value" if isinstance(value, _PLAIN) else "is"
+            trace.captures.guards.append(Guard(path.then("attr", name), kind, value))
+    return f(thing)
 
 
 def speaks(value: Any) -> bool:
@@ -67,12 +80,21 @@ def spoken(value: Any, conversion: int, form: str, percent: int) -> tuple[Any, i
     if not speaks(value):
         return value, conversion, form
     from jitad.trace.calls import call, special  # which shows texts
+    from jitad.trace.texts import is_late
 
-    own = special(value, "__format__")
-    if conversion == -1 and own is not None:
+    kind: Any = type(value)
+    if conversion == -1 and (own := special(value, "__format__")) is not None:
         return call(own, value, form), -1, ""
-    if conversion == percent and form[-1] in "sr":
-        return call(str if form[-1] == "s" else repr, value), percent, f"{form[:-1]}s"
-    if conversion in (-1, 115, 114):
-        return call(repr if conversion == 114 else str, value), -1, form
-    return value, conversion, form
+    if conversion == -1 and kind.__format__ is not object.__format__:
+        return value, conversion, form  # of a number of a class of its own, say
+    asked = {-1: "s", 115: "s", 114: "r", percent: form[-1:]}.get(conversion)
+    if asked not in ("s", "r"):
+        return value, conversion, form
+    f: Any = repr if asked == "r" else str
+    method = special(value, TELLING[f])
+    if f is str and is_shown_by_repr(value):
+        method = special(value, "__repr__")
+    if method is None and is_late(value):
+        return value, conversion, form  # shown when the kernel runs
+    said = told(f, value) if method is None else call(method, value)
+    return (said, percent, f"{form[:-1]}s") if conversion == percent else (said, -1, form)
