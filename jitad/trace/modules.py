@@ -21,10 +21,13 @@ from jitad.values.kind import fail
 from jitad.values.stand_ins import StandIn, stands_for
 
 
-def register(trace: Trace, owner: Any) -> None:
-    """Make a user's module, or a class that stands in one, known to the trace."""
-    if isinstance(owner, (ModuleType, type)) and not is_library_thing(owner) and _is_there(owner):
+def is_librarys(trace: Trace, owner: ModuleType | type) -> bool:
+    """Is it a library's module?  A user's, or a class that stands in one, is now found again."""
+    if is_library_thing(owner):
+        return isinstance(owner, ModuleType)
+    if _is_there(owner):
         trace.captures.register(owner, Path(Root(owner)))
+    return False
 
 
 def _is_there(owner: ModuleType | type) -> bool:

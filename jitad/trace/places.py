@@ -223,9 +223,8 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
     if name == "__dict__" and trace.journal.is_fresh(owner):
         note_made(value)
     captures = trace.captures
-    if isinstance(owner, ModuleType) and modules.is_library_thing(owner):
+    if isinstance(owner, (ModuleType, type)) and modules.is_librarys(trace, owner):
         return adopt(value)
-    modules.register(trace, owner)
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
         return local(value)

@@ -51,7 +51,7 @@ def class_made_by_type(x):
 
 def class_with_a_list(x):
     class K:
-        items = []  # noqa: RUF012
+        items = []
 
     K.items.append(x)
     K.items.append(2.0 * x)
@@ -85,7 +85,7 @@ def environment_by_keyword(x):
 
 
 def texts_only(x):
-    return x * len(urllib.parse.quote("a b")) * len(os.path.commonprefix(["abc", "abd"]))
+    return x * len(urllib.parse.quote("a b")) * len(os.path.commonprefix(["abc", "abd"]))  # noqa: RUF071
 
 
 @dataclasses.dataclass
