@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.plain.iterations import downhill, inverted, jacobian
+from jitad.plain.iterations import downhill, inverted, jacobian, steepest
 
 Leaves = list[Any]
 
@@ -31,9 +31,7 @@ def descend(
         free = np.where(np.logical_or(at_low, at_high), 0.0, 1.0)
         g = free * g
         h = alone(jacobian(slope, v), free)
-        size = 1e-300
-        for i in range(len(v)):
-            size = np.maximum(size, np.abs(h[i, i]))
+        size = steepest(h)
         done, tries = False, 0
         moved = np.inf
         while not done and tries < 60:

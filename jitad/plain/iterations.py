@@ -59,16 +59,13 @@ def descend(
     """A minimum of f by Newton's method; the Hessian is shifted until it is positive definite
     and the step goes downhill."""
     v = x[0]
-    n = len(v)
     value = f(v)
     shift, moved, count = 0.0, np.inf, 0
     near = tol
     while moved > near and count < most:
         g = slope(v)
         h = jacobian(slope, v)
-        size = 1e-300
-        for i in range(n):
-            size = np.maximum(size, np.abs(h[i, i]))
+        size = steepest(h)
         done, tries = False, 0
         moved = np.inf
         while not done and tries < 60:
@@ -92,6 +89,14 @@ def descend(
     positive = downhill(h, 0.0, slope(v))[1]
     inverse = inverted(h)
     return [v], [inverse], moved <= near and positive and np.sum(np.abs(inverse)) < np.inf
+
+
+def steepest(h: Any) -> Any:
+    """The largest curvature along an axis, by which a shift of the Hessian is measured."""
+    size = 1e-300
+    for i in range(len(h)):
+        size = np.maximum(size, np.abs(h[i, i]))
+    return size
 
 
 def corrected(v: Any, inverse: Any, residual: Any) -> Any:

@@ -261,7 +261,8 @@ class Branches:
         unifier = Unifier(paths=paths)
         forms: list[Form | None] = []
         pairs: list[tuple[Snapshot, Snapshot]] = []
-        for name, s, t in zip(names := self.site.names, *self.ends, strict=True):
+        names = self.site.names
+        for name, s, t in zip(names, *self.ends, strict=True):
             pairs.append((s, t))
             forms.append(self._unify(unifier, s, t, name) if name in self.site.live else None)
         places = self._places()
@@ -276,8 +277,8 @@ class Branches:
         return tuple(values[: len(names)])
 
     def _made(self, s: Snapshot, side: int) -> bool:
-        at = self.regions[side]
-        return id(getattr(s, "value", None)) in at.fresh or holds_inner(s, at)
+        region = self.regions[side]
+        return id(getattr(s, "value", None)) in region.fresh or holds_inner(s, region)
 
     def _held(self, s: Rec, side: int) -> bool:
         frames = [*self.regions[0].before, self.regions[side].held]

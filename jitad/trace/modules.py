@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -78,14 +79,32 @@ class Environment(StandIn):
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.get(name) is not None
 
-    def _refused(self, *_: Any, **__: Any) -> Any:
-        raise fail(JitadError, "the environment can't be written, nor looked through, in a trace",
-                   "Do it outside, and pass the result as an argument.")  # fmt: skip
+    def lent(self) -> Any:
+        return _whole("lent", lambda: os.environ)
 
-    __setitem__ = __delitem__ = __iter__ = __len__ = lent = _refused
-    keys = values = items = copy = pop = update = setdefault = clear = _refused
+
+def _whole(name: str, do: Callable[[], Any]) -> Any:
+    """What takes, or changes, all of the environment: no guard asks for that."""
+    if current() is not None:
+        raise fail(JitadError, f"the environment can't be written, nor looked through ({name}), in "
+                   "a trace", "Do it outside, and pass the result as an argument.")  # fmt: skip
+    return do()
+
+
+def _of_all(name: str) -> Callable[..., Any]:
+    def method(self: Environment, *args: Any, **kwargs: Any) -> Any:
+        return _whole(name, lambda: getattr(os.environ, name)(*args, **kwargs))
+
+    return method
+
+
+for _name in ("__setitem__", "__delitem__", "__iter__", "__len__", "keys", "values", "items",
+              "copy", "pop", "update", "setdefault", "clear"):  # fmt: skip
+    setattr(Environment, _name, _of_all(_name))
 
 
 @stands_for(type(os.environ))
 def _environment(value: Any, read: Any) -> Any:
-    return Environment() if value is os.environ else value
+    if value is not os.environ:  # the one of bytes
+        raise fail(JitadError, "os.environb can't be read here", "Use os.environ.")
+    return Environment()

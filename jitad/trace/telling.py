@@ -31,9 +31,9 @@ def is_outside(trace: Trace, value: Any) -> bool:
     """True of an object from outside whose attributes are read one by one."""
     if isinstance(value, (ArrayHandle, Complex, type, FunctionType, MethodType, ModuleType, Enum)):
         return False
-    if isinstance(value, (list, dict, tuple, functools.partial)):
-        return False
-    if f"{type(value).__module__}.{type(value).__qualname__}" == "jitad.calls.compiled.Compiled":
+    from jitad.trace.calls import COMPILED  # which shows texts
+
+    if isinstance(value, (list, dict, tuple, functools.partial)) or type(value) in COMPILED:
         return False
     return (not hasattr(value, "py_func") and hasattr(value, "__dict__")
             and trace.captures.path_of(value) is not None)  # fmt: skip

@@ -88,13 +88,17 @@ BOUNDED: dict[str, Any] = {
 }  # fmt: skip
 
 
+def difference(f: Any, h: float) -> float:
+    """The slope at 1.3, by differences of fourth order."""
+    near, far = (f(1.3 + step) - f(1.3 - step) for step in (h, 2.0 * h))
+    return (8.0 * near - far) / (12.0 * h)
+
+
 @pytest.mark.parametrize("f", BOUNDED.values(), ids=BOUNDED)
 @engines
 def test_bounds_against_scipy(engine: Engine, f: Any) -> None:
-    near, far = (f(1.3 + h) - f(1.3 - h) for h in (1e-2, 2e-2))
-    want = (8.0 * near - far) / 12e-2
     assert engine(f)(1.3) == pytest.approx(f(1.3), rel=1e-5)
-    assert engine(grad(f))(1.3) == pytest.approx(want, rel=1e-3)
+    assert engine(grad(f))(1.3) == pytest.approx(difference(f, 1e-2), rel=1e-3)
 
 
 def test_bounds_in_second_order() -> None:
@@ -136,10 +140,8 @@ def test_bounds_that_can_not_be_met() -> None:
 @pytest.mark.parametrize("f", FUNCTIONS.values(), ids=FUNCTIONS)
 @engines
 def test_against_scipy(engine: Engine, f: Any) -> None:
-    near, far = (f(1.3 + h) - f(1.3 - h) for h in (1e-3, 2e-3))
-    want = (8.0 * near - far) / 12e-3
     assert engine(f)(1.3) == pytest.approx(f(1.3), rel=1e-6)
-    assert engine(grad(f))(1.3) == pytest.approx(want, rel=1e-5)
+    assert engine(grad(f))(1.3) == pytest.approx(difference(f, 1e-3), rel=1e-5)
 
 
 @engines

@@ -216,6 +216,24 @@ def test_a_variable_that_is_set_later(monkeypatch):
     assert f(1.0) == 7.0
 
 
+def test_the_eager_engine_has_the_whole_environment(monkeypatch):
+    def f(x):
+        os.environ["JITAD_TEST_NOTHING"] = "5.0"
+        found = dict(os.environ)
+        return x * float(found["JITAD_TEST_NOTHING"]) * (len(os.environ) == len(found))
+
+    monkeypatch.setenv("JITAD_TEST_NOTHING", "")
+    assert jitad.grad(f)(2.0) == 5.0
+    assert os.environ["JITAD_TEST_NOTHING"] == "5.0"
+
+
+@pytest.mark.skipif(not os.supports_bytes_environ, reason="there is none of bytes")
+def test_the_environment_of_bytes_is_refused():
+    with pytest.raises(jitad.JitadError, match=r"Use os\.environ"):
+        jitad.jit(lambda x: x * float(os.environb[b"JITAD_TEST_SCALE"]))(1.0)
+    assert "_original" not in vars(os.environb)
+
+
 # -- refused --------------------------------------------------------------------------------------
 
 
