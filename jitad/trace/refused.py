@@ -37,7 +37,7 @@ _CLOCK = frozenset({"now", "utcnow", "today"})  # of datetime, whose other metho
 # modules whose functions act on the world, or read of it: a trace would once, and a kernel never
 ACTING = frozenset({
     "logging", "warnings", "_io", "io", "os", "posix", "subprocess", "socket", "glob",
-     "shutil", "tempfile", "mmap", "gzip", "bz2", "lzma", "zipfile", "tarfile", "urllib.request",
+    "shutil", "tempfile", "mmap", "gzip", "bz2", "lzma", "zipfile", "tarfile", "urllib.request",
     "http.client", "sqlite3", "linecache", "fileinput", "_contextvars", "numpy.lib.npyio",
     "numpy.lib.format", "scipy.io", "pandas.io",
 })  # fmt: skip
