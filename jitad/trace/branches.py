@@ -319,8 +319,8 @@ class Branches:
                 out.append([w, s, t])
         for k, region in enumerate((first, second), 1):
             unwritten = [entry for entry in out if entry[k] is None]
-            if unwritten:  # these hold what they did before, which may have been written to
-                with region.at_end():
+            if unwritten:  # these hold what they did before, as the branch has left it
+                with region.at_end(), reopened(self.trace, region.block):
                     seen: dict[int, Snapshot] = {}
                     for entry in unwritten:
                         entry[k] = snapshot(entry[0].read(), seen)
