@@ -23,6 +23,8 @@ from jitad.primitives.table import (
     floating,
     like,
     register,
+    shifted,
+    signed,
 )
 from jitad.primitives.unloaded import Unloaded
 from jitad.tape.ir import Atom
@@ -57,8 +59,8 @@ def _binary(name: str, evaluate: Any, emit: str, partials: Any = None, **more: A
 
 _binary("add", lambda a, b: a + b, "{0} + {1}", lambda o, a, b, y: (1.0, 1.0), tame=True,
         numpy=np.add)  # fmt: skip
-_binary("sub", lambda a, b: a - b, "{0} - {1}", lambda o, a, b, y: (1.0, -1.0), tame=True,
-        numpy=np.subtract)  # fmt: skip
+_binary("sub", lambda a, b: a - b, "{0} - {1}", lambda o, a, b, y: (1.0, -1.0), infer=signed,
+        tame=True, numpy=np.subtract)  # fmt: skip
 _binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), tame=True,
         numpy=np.multiply)  # fmt: skip
 
@@ -96,7 +98,7 @@ _binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floo
         domain=(ANY, POSITIVE), numpy=np.remainder)  # fmt: skip
 _binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a / b)),
         domain=(ANY, POSITIVE))  # fmt: skip
-_row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=arithmetic, tame=True,
+_row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=signed, tame=True,
      numpy=np.negative)  # fmt: skip
 _row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, tame=True,
      numpy=np.absolute)  # fmt: skip
@@ -308,13 +310,13 @@ for _name, _sign, _operator, _ufunc in (
     ("rshift", ">>", operator.rshift, np.right_shift),
 ):
     _code = "{0} " + _sign + " {1}"
-    _type = arithmetic if "shift" in _name else bitwise
+    _type = shifted if "shift" in _name else bitwise
     _binary(_name, _operator, _code, infer=_type, numpy=_ufunc)
 # Is the product of two integers below 2**63 in magnitude?
 _binary("product_fits", lambda a, b: -(2**63) <= int(a) * int(b) < 2**63,
         "product_fits({0}, {1})", infer=boolean)  # fmt: skip
 # Of a Python bool the result is an int, of NumPy's a bool.
-_row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=arithmetic,
+_row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=shifted,
      numpy=np.invert)  # fmt: skip
 
 

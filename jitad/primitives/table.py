@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError
 from jitad.tape.ir import Atom, Equation, Lit
 from jitad.tape.types import Array, Scalar, Type, element, is_float, promote
@@ -159,8 +161,24 @@ def arithmetic(*ins: Atom, **_: Any) -> Inferred:
     return like(ins, "i8" if py and dtype == "b1" else dtype, py)  # True + True is 2
 
 
+def signed(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, which of NumPy's bools has neither differences nor negatives."""
+    if promote(*[a.type for a in ins]) == ("b1", False):
+        raise TypeError("the - operator is not for NumPy's bools; use ~, ^ or np.logical_not")
+    return arithmetic(*ins)
+
+
+def shifted(*ins: Atom, **_: Any) -> Inferred:
+    """As arithmetic, of what has bits."""
+    dtype, _py = promote(*[a.type for a in ins])
+    if dtype[0] not in "iub":
+        raise TypeError(f"operators of bits are for integers and bools, not for {np.dtype(dtype)}")
+    return arithmetic(*ins)
+
+
 def bitwise(*ins: Atom, **_: Any) -> Inferred:
-    """As arithmetic, bools staying bools."""
+    """As arithmetic, of what has bits, bools staying bools."""
+    shifted(*ins)
     return like(ins, *promote(*(a.type for a in ins)))
 
 

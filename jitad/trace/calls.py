@@ -71,6 +71,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         trace.step(sys._getframe(1))
     elif type(f) is np.ufunc:
         return (implementation(f) or f)(*args, **kwargs)
+    if not callable(f) and not is_among((f,)) and not is_optional(f):
+        raise TypeError(f"{type(f).__name__!r} object is not callable")
     if trace is not None:
         if is_among((f,)):
             return spread(lambda g: call(g, *args, **kwargs), f)

@@ -39,7 +39,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.indexing import parse
 from jitad.values.journal import made
-from jitad.values.kind import fail, require
+from jitad.values.kind import fail, require, type_of
 from jitad.values.number import bind
 from jitad.values.registry import any_traced, implementation
 from jitad.values.views import Range, all_of
@@ -387,6 +387,8 @@ def rows(store: ArrayHandle, count: Any) -> ArrayHandle:
 
 def repeated(a: list[Any], n: Any) -> list[Any]:
     """A list as often as only the kernel knows."""
+    if type_of(n).dtype[0] not in "iub":
+        raise TypeError("can't multiply sequence by non-int of type 'float'")
     return run(as_written.repeated, a, n)
 
 

@@ -185,6 +185,9 @@ class Number:
     tag: int = 0  # 0: a leaf of a tape; tagged numbers have positive tags, newest largest
     __hash__ = None  # type: ignore[assignment]
 
+    def __init_subclass__(cls) -> None:
+        cls.__name__ = "number"  # as which Python's own messages speak of it
+
     def _apply(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         raise NotImplementedError
 

@@ -60,6 +60,9 @@ class Surface:
     quickly: Callable[..., Any]
     flattened: Callable[[], Any]
 
+    def __init_subclass__(cls) -> None:
+        cls.__name__ = "ndarray"  # as which Python's own messages speak of it
+
     __add__, __radd__, __iadd__ = _binary(np.add)
     __sub__, __rsub__, __isub__ = _binary(np.subtract)
     __mul__, __rmul__, __imul__ = _binary(np.multiply)

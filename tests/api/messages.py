@@ -5,12 +5,15 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import jitad
 from jitad import JitadError
 
+PACKAGE = str(Path(jitad.__file__).parent)  # no message speaks of a line in it
 _PLACE = re.compile(r'  File "(.+)", line (\d+)')
 
 
@@ -35,5 +38,5 @@ def check_message(
     assert lines[2] == "    " + source
     assert lines[3] == "    " + " " * source.index(at) + "^"
     assert lines[4:] == ([remedy] if remedy else [])
-    for name in ("Leaf", "Cell(", "Bundle", "ArrayHandle", "tape variable", "/jitad/"):
+    for name in ("Leaf", "Cell(", "Bundle", "ArrayHandle", "tape variable", PACKAGE):
         assert name not in str(error)
