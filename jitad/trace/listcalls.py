@@ -247,6 +247,9 @@ def _islice(values: Any, *bounds: Any) -> Any:
     if stretched(values) is not None:
         return sliced(values, slice(*bounds))
     if any(isinstance(b, Leaf) for b in bounds):
+        for b in bounds:
+            if isinstance(b, Leaf):
+                extents.number_of(b, "the bounds of islice() must not be negative")
         if sequence(values) is not None or type(values) in (list, tuple):
             from jitad.trace.places import get_item  # which calls
 

@@ -27,11 +27,8 @@ def shape_tuple(shape: Any) -> tuple[Int, ...]:
     if isinstance(shape, ArrayHandle):
         shape = [shape[k] for k in range(len(shape))] if shape.ndim else [shape[()]]
     items = shape if isinstance(shape, (tuple, list, np.ndarray)) else (shape,)
-    out = tuple(as_int(n, "an extent") for n in items)
-    for n in out:
-        if not isinstance(n, Number) and n < 0:
-            raise fail(JitadValueError, "negative dimensions are not allowed")
-    return tuple(extents.largest(n, 0) if isinstance(n, Number) else n for n in out)
+    refusal = "negative dimensions are not allowed"
+    return tuple(extents.number_of(as_int(n, "an extent"), refusal) for n in items)
 
 
 def kind_of(dtype: Any) -> np.dtype[Any]:
@@ -272,7 +269,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *,
 def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retstep: bool = False,
              dtype: Any = None, axis: int = 0, *, device: Any = None) -> Any:  # fmt: skip
     """start + k * step along a new axis, the last one being `stop` itself."""
-    num = as_int(num, "num")
+    num = extents.number_of(as_int(num, "num"), "the number of samples must not be negative")
     parts = extents.sub(num, 1) if endpoint else num
     one_or_more = extents.largest(parts, 1)
     start, stop = as_operand(start), as_operand(stop)

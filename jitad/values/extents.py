@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadTypeError
+from jitad.errors import GuardMiss, JitadTypeError, JitadValueError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import Scalar, named
@@ -38,6 +38,14 @@ def as_int(value: Any, what: str = "an index") -> Int:
     except TypeError:
         name = type(value).__name__
         raise fail(JitadTypeError, f"{what} must be an integer, not a {name}") from None
+
+
+def number_of(n: Int, refusal: str) -> Int:
+    """So many elements, which may be none; `refusal` is said of fewer."""
+    if at_least(n, 0):
+        return n
+    require(bind("ge", n, 0), JitadValueError, refusal)
+    return largest(n, 0)  # as which later proofs have it
 
 
 def add(a: Int, b: Int) -> Int:

@@ -332,7 +332,7 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> ArrayHandle:
     counts = as_operand(repeats)
     if shape_of(counts):
         return _repeat_each(a, counts, axis)
-    n = as_int(repeats, "repeats")
+    n = extents.number_of(as_int(repeats, "repeats"), "repeats may not be negative")
     wide = (*a.shape[: axis + 1], n, *a.shape[axis + 1 :])
     axes = tuple(k if k <= axis else k + 1 for k in range(a.ndim))
     content = bind("broadcast", a.content, *wide, axes=axes)
