@@ -34,7 +34,7 @@ import numpy as np
 
 from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
-from jitad.trace import acts, iterables
+from jitad.trace import acts, iterables, modules
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called, writes
 from jitad.trace.context import Again, Trace, current
@@ -256,8 +256,19 @@ def _read(trace: Trace | None, owner: Any, name: str) -> Any:
 
 def special(thing: Any, name: str) -> FunctionType | None:
     """A special method that a user's class defines in Python, or `dataclass` for it."""
-    found = getattr(type(thing), name, None)
-    return found if is_users(found) else generated(type(thing), name, found)
+    return method_of(type(thing), name)
+
+
+def method_of(kind: type, name: str) -> FunctionType | None:
+    """The same, of the things of this class."""
+    found = getattr(kind, name, None)
+    if not is_users(found):
+        return generated(kind, name, found)
+    if (trace := current()) is not None:
+        holder = next((c for c in kind.__mro__ if name in vars(c)), None)
+        if holder is not None:
+            modules.rely_on(trace, kind, holder, name, found)
+    return found
 
 
 def is_users(f: Any) -> bool:

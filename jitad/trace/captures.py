@@ -10,6 +10,7 @@ outside have their elements replaced by inputs while the trace runs.
 from __future__ import annotations
 
 import copy
+import functools
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -150,6 +151,8 @@ class Captures:
                 self.guards.append(Guard(path, "value", value))
                 return value
             case FunctionType():
+                if value.__closure__ and is_library(value):  # what it wraps is not looked into
+                    self.guards.append(Guard(path, "is", value))
                 return self._thing(path, value, Guard(path, "code", value.__code__))
             case MethodType():  # its function and its object are read when it is called
                 return self._thing(path, value, Guard(path, "type", MethodType))
@@ -172,7 +175,9 @@ class Captures:
         if callable(value) and type(value).__module__ == "builtins":
             self.guards.append(Guard(path, "is", value))
             return value
-        if isinstance(value, Enum):  # a member never changes, but may be another one's turn
+        # A member of an Enum never changes, but may be another one's turn; nobody looks into the
+        # others: not into functions that keep their results, nor into what Numba makes of some.
+        if isinstance(value, (Enum, np.ufunc, *_CACHED)) or type(value).__name__ in _OF_NUMBA:
             return self._thing(path, value, Guard(path, "is", value))
         self._check_visible(path, value)
         kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
@@ -417,6 +422,8 @@ class Captures:
 
 
 _CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "__buffer__")
+_CACHED = (type(functools.cache(lambda: None)),)
+_OF_NUMBA = ("DUFunc", "GUFunc")
 _IMMUTABLE = (range, slice, np.dtype)
 
 

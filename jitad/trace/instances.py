@@ -12,7 +12,7 @@ import inspect
 from types import FunctionType
 from typing import Any
 
-from jitad.trace.calls import call, is_users, special
+from jitad.trace.calls import call, is_users, method_of, special
 from jitad.trace.library import native
 from jitad.values.journal import made
 
@@ -33,6 +33,8 @@ def constructed(cls: Any, args: Any, kwargs: Any) -> Any:
         if ordinary and new is object.__new__:
             made(out)
         return out
+    for name in ("__new__", "__init__", "__post_init__"):
+        method_of(cls, name)  # which the trace relies on
     if is_users(new):
         out = call(new, cls, *args, **kwargs)
         if not isinstance(out, cls):

@@ -1,8 +1,9 @@
 """What does a trace rely on of modules, and of the process's environment?
 
 A user's module or class is found again as itself, wherever a function came by it (an import inside
-of the function, `type(x)`): what is read of it is guarded like any other global.  So is each
-variable of the environment that is asked for.  Libraries' modules stay as they are.
+of the function, `type(x)`): what is read of it is guarded like any other global, and so are the
+methods and properties that things have of their classes, and each variable of the environment that
+is asked for.  Libraries' modules stay as they are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
@@ -39,6 +40,25 @@ def _is_there(owner: ModuleType | type) -> bool:
     for name in owner.__qualname__.split("."):
         at = getattr(at, name, None)
     return at is owner
+
+
+def class_path(trace: Trace, cls: Any) -> Path:
+    return trace.captures.path_of(cls) or Path(Root(cls))
+
+
+_WRAPPED = {property: "fget", classmethod: "__func__", staticmethod: "__func__"}
+
+
+def rely_on(trace: Trace, cls: type, holder: type, name: str, found: Any) -> None:
+    """A method or property, found in `holder` for a thing of class `cls`: it may change."""
+    within = _WRAPPED.get(type(found), "")
+    f = getattr(found, within) if within else found
+    if not isinstance(f, FunctionType) or is_library_thing(holder) or trace.journal.is_made(cls):
+        return
+    path = class_path(trace, cls).then("attr", name)  # a class between them may get one of its own
+    if within and not isinstance(found, staticmethod):
+        path = path.then("attr", within)
+    trace.captures.read(path, f)
 
 
 def imported(value: Any, name: str, module: str, level: int) -> Any:

@@ -20,11 +20,11 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace import partial
+from jitad.trace import modules, partial
 from jitad.trace.calls import call, special
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
-from jitad.trace.paths import Guard, Path, Root
+from jitad.trace.paths import Guard
 from jitad.trace.rewrite import is_library_file, is_ours, is_rewritten_code
 from jitad.trace.unset import Perhaps
 from jitad.values.array import ArrayHandle
@@ -182,6 +182,7 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
     found = vars(holder)[name]
     match found:
         case property():
+            _rely_on(trace, owner, holder, name, found)
             return call(found.fget, target) if isinstance(found.fget, FunctionType) else NOTHING
         case functools.cached_property():
             if not isinstance(own.get(name), Perhaps):
@@ -198,7 +199,11 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
             return NOTHING
         _found_in(trace, holder, name, found)
         return call(get, found, target, type(target))
-    if trace is None or name in own or hasattr(type(found), "__get__"):
+    if trace is None or name in own:
+        return NOTHING
+    if hasattr(type(found), "__get__"):
+        if kind is super or trace.captures.path_of(owner) is None:
+            _rely_on(trace, owner, holder, name, found)
         return NOTHING
     return _of_class(trace, target, holder, name, found)
 
@@ -217,14 +222,15 @@ def _cached(trace: Trace | None, owner: Any, found: Any) -> Any:
     return value
 
 
-def _class_path(trace: Trace, cls: Any) -> Path:
-    return trace.captures.path_of(cls) or Path(Root(cls))
+def _rely_on(trace: Trace | None, owner: Any, holder: Any, name: str, found: Any) -> None:
+    if trace is not None:
+        modules.rely_on(trace, holder if type(owner) is super else type(owner), holder, name, found)
 
 
 def _found_in(trace: Trace | None, holder: Any, name: str, found: Any) -> None:
     """A descriptor of the user's: what it holds is read anew at each call."""
     if trace is not None and trace.captures.path_of(found) is None:
-        path = _class_path(trace, holder).then("attr", "__dict__").then("item", name)
+        path = modules.class_path(trace, holder).then("attr", "__dict__").then("item", name)
         trace.captures.register(found, path)
 
 
@@ -237,7 +243,7 @@ def _of_class(trace: Trace, target: Any, holder: Any, name: str, found: Any) -> 
         return NOTHING
     if isinstance(found, (type, FunctionType)) or name.startswith("__"):
         return NOTHING
-    return captures.read(_class_path(trace, holder).then("attr", name), found)
+    return captures.read(modules.class_path(trace, holder).then("attr", name), found)
 
 
 def dotted(owner: Any, names: str) -> Any:

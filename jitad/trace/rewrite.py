@@ -128,6 +128,8 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     node, class_name = definition(f)
     file = f.__code__.co_filename
     node = copied(node)
+    node.decorator_list, node.args.defaults = [], []  # which are no part of it
+    node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     free = f.__code__.co_freevars
     nodes = list(below(node))
     shadowed = frozenset(f.__globals__) | frozenset(free) | {
@@ -142,8 +144,6 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     assert isinstance(node, ast.FunctionDef)
     if f.__code__.co_flags & __future__.annotations.compiler_flag:
         _annotate_by_texts(node)
-    node.decorator_list, node.args.defaults = [], []
-    node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     node.returns = None
     for a in ast.walk(node.args):
         if isinstance(a, ast.arg):
