@@ -42,10 +42,6 @@ def _is_there(owner: ModuleType | type) -> bool:
     return at is owner
 
 
-def class_path(trace: Trace, cls: Any) -> Path:
-    return trace.captures.path_of(cls) or Path(Root(cls))
-
-
 _WRAPPED = {property: "fget", classmethod: "__func__", staticmethod: "__func__"}
 
 
@@ -53,9 +49,13 @@ def rely_on(trace: Trace, cls: type, holder: type, name: str, found: Any) -> Non
     """A method or property, found in `holder` for a thing of class `cls`: it may change."""
     within = _WRAPPED.get(type(found), "")
     f = getattr(found, within) if within else found
-    if not isinstance(f, FunctionType) or is_library_thing(holder) or trace.journal.is_made(cls):
+    if not isinstance(f, FunctionType) or is_library_thing(holder):
         return
-    path = class_path(trace, cls).then("attr", name)  # a class between them may get one of its own
+    known = trace.captures.path_of(cls)
+    if known is None and not _is_there(cls):
+        return
+    # A class between them may get one of its own.
+    path = (known or Path(Root(cls))).then("attr", name)
     if within and not isinstance(found, staticmethod):
         path = path.then("attr", within)
     trace.captures.read(path, f)

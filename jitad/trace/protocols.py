@@ -222,6 +222,10 @@ def _cached(trace: Trace | None, owner: Any, found: Any) -> Any:
     return value
 
 
+def _class_path(trace: Trace, cls: Any) -> Path:
+    return trace.captures.path_of(cls) or Path(Root(cls))
+
+
 def _rely_on(trace: Trace | None, owner: Any, holder: Any, name: str, found: Any) -> None:
     if trace is not None:
         modules.rely_on(trace, holder if type(owner) is super else type(owner), holder, name, found)
@@ -230,7 +234,7 @@ def _rely_on(trace: Trace | None, owner: Any, holder: Any, name: str, found: Any
 def _found_in(trace: Trace | None, holder: Any, name: str, found: Any) -> None:
     """A descriptor of the user's: what it holds is read anew at each call."""
     if trace is not None and trace.captures.path_of(found) is None:
-        path = modules.class_path(trace, holder).then("attr", "__dict__").then("item", name)
+        path = _class_path(trace, holder).then("attr", "__dict__").then("item", name)
         trace.captures.register(found, path)
 
 
@@ -243,7 +247,7 @@ def _of_class(trace: Trace, target: Any, holder: Any, name: str, found: Any) -> 
         return NOTHING
     if isinstance(found, (type, FunctionType)) or name.startswith("__"):
         return NOTHING
-    return captures.read(modules.class_path(trace, holder).then("attr", name), found)
+    return captures.read(_class_path(trace, holder).then("attr", name), found)
 
 
 def dotted(owner: Any, names: str) -> Any:
