@@ -110,6 +110,8 @@ class Trace:
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
         self.tried: list[Var] = []  # the indices of those that could be written out as well
+        self.at_length: list[Var] = []  # and of these, where that would be long
+        self.wanted: list[list[Any]] = []  # the lists that should be ones of rows for them
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0
@@ -129,12 +131,20 @@ class Trace:
 
     def counts_out(self, k: Leaf) -> bool:
         """Would the number be known if a loop around were written out?"""
+        return not self._made_of(k).isdisjoint(self.tried)
+
+    def counts_out_at_length(self, k: Leaf) -> bool:
+        """Only if loops were written out that would be long?"""
+        found = self._made_of(k).intersection(self.tried)
+        return bool(found) and found <= set(self.at_length)
+
+    def _made_of(self, k: Leaf) -> set[Atom]:
         found: set[Atom] = {k.atom}
         for block in reversed(self.builder.blocks):
             for e in reversed(block.equations):
                 if not found.isdisjoint(e.outs):
                     found.update(e.ins)
-        return not found.isdisjoint(self.tried)
+        return found
 
     def keep_apart(self, places: frozenset[Pos]) -> None:
         """A thing is read that may be the one written meanwhile: trace anew, and know which."""

@@ -118,7 +118,7 @@ class RolledWhile(Rolled):
     def __init__(
         self, trace: Trace, state: State, site: Site, may_fail: bool, long: bool
     ) -> None:
-        self.long = long  # written out, it was
+        self.long = long
         self.flags = (0, *site.stops)
         super().__init__(trace, (truth(state[0]), *state[1:]), site, may_fail)
 

@@ -137,6 +137,25 @@ def _unknown(index: Any) -> bool:
     return not any(trace.counts_out(k) or trace.builder.example(k.atom) is not None for k in traced)
 
 
+def want_rows(owner: Any, index: Leaf) -> None:
+    """Where a long loop counts in lists of numbers, these become ones of rows before it begins."""
+    trace = current()
+    if trace is None or type(owner) is not list or not _is_numeric(owner):
+        return
+    if trace.counts_out_at_length(index):
+        trace.wanted.append(owner)
+        raise fail(JitadTypeError, "a traced number can't become an index of this list")
+
+
+def _is_numeric(owner: list[Any]) -> bool:
+    """Numbers, or lists of the same number of them."""
+    inner = [v for v in owner if type(v) is list]
+    if inner:
+        return len({*map(len, inner)}) == 1 and len(inner) == len(owner) and all(
+            map(_is_numeric, inner))  # fmt: skip
+    return all(isinstance(v, (int, float, Leaf)) for v in owner)
+
+
 def part(owner: Any, index: slice) -> Any:
     """owner[a:b] between numbers that only the kernel knows: the rows of a copy; else None."""
     if type(owner) not in (list, tuple) or not owner or stretched(owner) is not None:
@@ -153,6 +172,7 @@ def part(owner: Any, index: slice) -> Any:
 def put(owner: Any, key: Leaf, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()
+    want_rows(owner, key)
     if type(owner) is list and trace is not None and not trace.counts_out(key):
         few = _count(owner) <= MOST_PLACES
         if _holds_things(owner) and few and not trace.rolling:

@@ -201,14 +201,26 @@ def become_rows(target: list[Any]) -> None:
     except Mismatch as e:
         raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
     if isinstance(form, Number):
-        content = bind("pack", *target) if any_traced(target) else np.array(target)
-        stores = [ArrayHandle(content)]
+        stores = [_packed(target)]
     else:
         stores = empty(b, Grown(s, form, lit(n), 0))
         for k, part in enumerate(s.parts):
             write_row(b, form, part, stores, k, target)
     note(target)
     target[:] = [Stretch(n, tuple(stores), form, 0)]
+
+
+def _packed(numbers: list[Any]) -> ArrayHandle:
+    """An array of them, by as few equations as are not all alike."""
+    known = [x for x in numbers if not isinstance(x, Leaf)]
+    many = len(known) > len(numbers) // 2
+    if not many or len({*map(type, numbers)} - {Leaf}) > 1 or any(x != known[0] for x in known):
+        return ArrayHandle(bind("pack", *numbers) if any_traced(numbers) else np.array(numbers))
+    out = ArrayHandle(bind("full", known[0], len(numbers), dtype=np.dtype(type(known[0])).str[1:]))
+    for k, x in enumerate(numbers):
+        if isinstance(x, Leaf):
+            out[k] = x
+    return out
 
 
 def _fitting(target: list[Any], value: Any) -> Stretch:

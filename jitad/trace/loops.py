@@ -26,9 +26,11 @@ from jitad.trace.context import Again, Region, Trace, current
 from jitad.trace.counted import RolledFor, RolledWhile
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted, is_table, sequence, table
+from jitad.trace.lists import become_rows
 from jitad.trace.optional import present
 from jitad.trace.rolled import Rolled
 from jitad.trace.selected import among_parts
+from jitad.trace.stretch import stretched
 from jitad.values.journal import made
 from jitad.values.number import bind
 
@@ -93,7 +95,10 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         return generators.Inlined(trace, iterable, state, site)
     if counted is not None and (counted.static is None or counted.count > context.UNROLLED):
         written = counted.static is not None and site.waits
-        return Unrolled(trace, counted.static, None if written else counted, state, site)
+        out = Unrolled(trace, counted.static, None if written else counted, state, site)
+        if counted.static is not None and not site.waits:
+            out.may_be_long(counted.count)
+        return out
     if counted is None:
         trace.journal.iterates([iterable])
         _refuse_advancing(trace, iterable, site)
@@ -204,9 +209,13 @@ class Unrolled(Session):
                 self.items = iter(self.counted)  # its length is relied on
                 yield from self.written_out()
                 return
-            rolled = RolledFor(self.trace, self.counted, self.state, self.site, may_fail, self.long)
             before = self.state
-            yield from self.roll(rolled, True)
+            while True:
+                rolled = RolledFor(self.trace, self.counted, before, self.site, may_fail, self.long)
+                yield from self.roll(rolled, True)
+                if rolled.done or not self.trace.wanted:
+                    break
+                self.give_rows()
             if self.long:
                 self.or_written_out(rolled.done)
             if rolled.done:
@@ -215,6 +224,13 @@ class Unrolled(Session):
             if self.items is None:  # its length is relied on
                 self.items = map(self.relied, range(self.counted.count.known("a count")))
         yield from self.written_out()
+
+    def may_be_long(self, count: int) -> None:
+        """Should it get long, lists of numbers become arrays, so that it can be rolled."""
+        insight, pos = self.trace.insight, self.site.pos
+        if pos not in insight.written_out:
+            self.long = pos in insight.long
+            self.most = 0 if self.long else count
 
     def expected(self, count: Any) -> int | None:
         """The length in the call that is traced for, if the loop could be written out for it."""
@@ -253,6 +269,15 @@ class Unrolled(Session):
                     insight = self.trace.insight
                     raise Again(replace(insight, long=insight.long | {self.site.pos}))
 
+    def give_rows(self) -> None:
+        """Lists that the loop is to count in become ones of rows, before the first loop around."""
+        trace = self.trace
+        if trace.at_length and not all(map(trace.journal.is_fresh, trace.wanted)):
+            raise JitadError("this loop counts in a list", self.site.pos)
+        wanted, trace.wanted = trace.wanted, []
+        for target in wanted:
+            _become_rows(target)
+
     def or_written_out(self, rolled: bool) -> None:
         """A long loop is written out after all where that is needed, be it only later."""
         insight, pos = self.trace.insight, self.site.pos
@@ -269,6 +294,14 @@ class Unrolled(Session):
         yield item, self.state
         self.state = self.inner.joined()
         self.inner, self.traced = None, False
+
+
+def _become_rows(target: list[Any]) -> None:
+    if stretched(target) is None:
+        for inner in target:
+            if type(inner) is list:
+                _become_rows(inner)
+        become_rows(target)
 
 
 def _weight(equations: list[Equation]) -> int:

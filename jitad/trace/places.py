@@ -421,11 +421,13 @@ def get_item(owner: Any, index: Any) -> Any:
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
+    if owner and type(owner[0]) is list:
+        keyed.want_rows(owner, index)
     n = len(owner)
-    positive = bind("where", bind("lt", index, 0), bind("add", index, n), index)
-    inside = bind("logical_and", bind("ge", positive, 0), bind("lt", positive, n))
+    at = bind("where", bind("lt", index, 0), bind("add", index, n), index)
+    inside = bind("logical_and", bind("ge", at, 0), bind("lt", at, n))
     require(inside, JitadIndexError, f"{type(owner).__name__} index out of range")
-    return pick([*owner], positive)
+    return pick([*owner], at)
 
 
 def set_item(value: Any, owner: Any, index: Any) -> None:

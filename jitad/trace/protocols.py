@@ -24,7 +24,7 @@ from jitad.trace import modules, partial
 from jitad.trace.calls import call, special
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
-from jitad.trace.paths import Guard
+from jitad.trace.paths import Guard, Path, Root
 from jitad.trace.rewrite import is_library_file, is_ours, is_rewritten_code
 from jitad.trace.unset import Perhaps
 from jitad.values.array import ArrayHandle

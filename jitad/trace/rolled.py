@@ -56,6 +56,7 @@ class Rolled:
     """Passes over one loop's body, until the forms of what it carries settle."""
 
     traced = True
+    long = False  # would it be long, written out?
     flags: tuple[int, ...] = ()  # positions of variables that are booleans of the tape
 
     def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
@@ -104,9 +105,12 @@ class Rolled:
                 raise
             sizes.append(len(self.carried))
             tried = self._own if self.may_fail else []
+            at_length = tried if self.long else []
             self.trace.tried += tried
+            self.trace.at_length += at_length
             yield begun
             del self.trace.tried[len(self.trace.tried) - len(tried) :]
+            del self.trace.at_length[len(self.trace.at_length) - len(at_length) :]
             if self.event == "failed":
                 return
             if self.event == "raised":

@@ -1,0 +1,135 @@
+"""Do loops that count in lists of lists of numbers stay loops, however long the lists are?
+
+Dynamic programs as they are written without NumPy: of constant lengths, so that the loops could be
+written out.  The truth is plain Python, and differences of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitad
+from jitad.calls.arguments import abstract, as_numbers
+from jitad.structures import flatten, unflatten
+from jitad.tape.ir import walk
+from jitad.trace.trace import trace
+from tests.truth import differences
+
+Program = Callable[..., Any]
+
+
+def letters(n: int, seed: int) -> list[int]:
+    return [int(v) for v in np.random.default_rng(seed).integers(0, 4, n)]
+
+
+def edit_distance(n: int) -> Program:
+    first, second = letters(n, 0), letters(n - 2, 1)
+
+    def f(insertion: Any, deletion: Any) -> Any:
+        d = [[0.0] * (len(second) + 1) for _ in range(len(first) + 1)]
+        for i in range(1, len(first) + 1):
+            d[i][0] = d[i - 1][0] + deletion
+        for j in range(1, len(second) + 1):
+            d[0][j] = d[0][j - 1] + insertion
+        for i in range(1, len(first) + 1):
+            for j in range(1, len(second) + 1):
+                change = 0.0 if first[i - 1] == second[j - 1] else insertion * deletion
+                d[i][j] = min(
+                    d[i - 1][j] + deletion, d[i][j - 1] + insertion, d[i - 1][j - 1] + change)
+        return d[-1][-1]
+
+    return f
+
+
+def soft_alignment(n: int) -> Program:
+    def f(gap: Any, weight: Any) -> Any:
+        table = []
+        for _ in range(n):
+            table.append([1.0 for _ in range(n)])
+        for i in range(1, n):
+            for j in range(1, n):
+                parts = (table[i - 1][j] + gap, table[i][j - 1] + gap, table[i - 1][j - 1])
+                least = min(parts)
+                table[i][j] = least - weight * math.log(
+                    sum(math.exp((least - p) / weight) for p in parts))
+        return table[n - 1][n - 1]
+
+    return f
+
+
+def diffusion(n: int) -> Program:
+    def f(x: Any, k: Any) -> Any:
+        now = [[0.1 * i * j for j in range(n)] for i in range(n)]
+        now[n // 2][n // 2] = x
+        for _ in range(3):
+            new = [[0.0] * n for _ in range(n)]
+            for i in range(1, n - 1):
+                for j in range(1, n - 1):
+                    around = now[i - 1][j] + now[i + 1][j] + now[i][j - 1] + now[i][j + 1]
+                    new[i][j] = now[i][j] + k * (around - 4.0 * now[i][j])
+            now = new
+        return sum(sum(row) for row in now)
+
+    return f
+
+
+def rows_of_one(n: int) -> Program:
+    """All rows are one list: a write to one is a write to all."""
+
+    def f(x: Any, y: Any) -> Any:
+        table = [[0.0] * n] * n
+        for i in range(n):
+            for j in range(n):
+                table[i][j] = table[i][j] * y + x * math.sin(i + j * y) * math.exp(-x * i)
+        return sum(sum(row) for row in table)
+
+    return f
+
+
+def row_by_another_name(n: int) -> Program:
+    def f(x: Any, y: Any) -> Any:
+        table = [[0.5] * n for _ in range(n)]
+        row = table[2]
+        for i in range(1, n):
+            for j in range(1, n):
+                table[i][j] = table[i - 1][j - 1] * y + x * math.sin(i + j * y) * math.exp(-x * i)
+        row[1] = row[1] * x
+        return sum(sum(r) for r in table) + row[3] * y
+
+    return f
+
+
+PROGRAMS = [edit_distance, soft_alignment, diffusion, rows_of_one, row_by_another_name]
+TABLES = PROGRAMS[:2]  # whose length is in no equation but those that make the list
+
+
+@pytest.mark.parametrize("make", PROGRAMS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("n", [5, 12])
+def test_values_and_derivatives(make: Callable[[int], Program], n: int) -> None:
+    f = make(n)
+    for point in ((0.7, 0.4), (0.3, 1.1)):
+        assert jitad.jit(f)(*point) == pytest.approx(f(*point), rel=1e-12)
+        gradient = jitad.jit_grad(f, (0, 1))(*point)
+        along = np.array([0.6, -1.1])
+        want, error = differences(f, point, (0, 1), along, 1e-3)
+        assert abs(np.dot(gradient, along) - want) <= 1e-6 * max(1.0, abs(want)) + 10.0 * error
+        np.testing.assert_allclose(jitad.grad(f, (0, 1))(*point), gradient, rtol=1e-9, atol=1e-12)
+
+
+def equations(f: Program) -> int:
+    leaves, structure = flatten((as_numbers((0.7, 0.4)), {}))
+    args, kwargs = unflatten(structure, map(abstract, leaves))
+    tape = trace(f, args, kwargs).tape
+    return sum(1 for _ in walk(tape.body))
+
+
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_the_tape_does_not_grow_with_the_cells(make: Callable[[int], Program]) -> None:
+    """A row more is a few equations more, which make the row."""
+    few, more, most = (equations(make(n)) for n in (20, 40, 60))
+    assert more - few <= 20 * 12 and most - more <= 20 * 12
