@@ -239,7 +239,8 @@ def _heaviside(x: Any, at_zero: Any) -> Any:
 
 
 def _float_power(x: Any, y: Any) -> Any:
-    return elementwise("pow", mul(x, 1.0), y)
+    """In double precision, whatever the operands are."""
+    return elementwise("pow", *(elementwise("cast", a, dtype="f8") for a in (x, y)))
 
 
 for _original, _compute in (
