@@ -384,6 +384,31 @@ def pchip(x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> Any:
     return _hermite(x, y, call(np.concatenate, [first, inner, last]), how, axis)
 
 
+@replaces(si.Akima1DInterpolator, plain=False)
+def akima(x: Any, y: Any, axis: int = 0, *, method: str = "akima",
+          extrapolate: Any = None) -> Any:  # fmt: skip
+    """Means of the secants beside a point, each weighed by how little those beyond turn."""
+    if method not in ("akima", "makima"):
+        raise fail(JitadValueError, f"`method`={method!r} is unsupported.")
+    x, y, axis, n = _data(x, y, axis)
+    how = False if extrapolate is None else extrapolate
+    m = call(np.diff, y, axis=0) / with_axes(call(np.diff, x), y.ndim - 1)
+    if n == 2:
+        return _hermite(x, y, call(np.concatenate, [m, m]), how, axis)
+    for _ in range(2):  # secants beyond the ends, as of a parabola
+        m = call(np.concatenate, [2.0 * m[:1] - m[1:2], m, 2.0 * m[-1:] - m[-2:-1]])
+    turns = call(np.abs, call(np.diff, m, axis=0))
+    if method == "makima":
+        turns = turns + 0.5 * call(np.abs, m[1:] + m[:-1])
+    right, left = turns[2:], turns[:-2]
+    both = right + left
+    turned = both > (0.0 if method == "makima" else 1e-9 * call(np.max, both, initial=-np.inf))
+    both = call(np.where, turned, both, 1.0)
+    slopes = call(np.where, turned, (right / both) * m[1:-2] + (left / both) * m[2:-1],
+                  0.0 if method == "makima" else 0.5 * (m[3:] + m[:-3]))  # fmt: skip
+    return _hermite(x, y, slopes, how, axis)
+
+
 @replaces(si.make_interp_spline, plain=False)
 def make_interp_spline(x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any = None,
                        axis: int = 0, check_finite: bool = True) -> Any:  # fmt: skip
