@@ -26,6 +26,32 @@ def test_as_numpy(f, run):
     assert np.array_equal(got, expected)
 
 
+NUMBERS = [True, 3, 1.5, np.int8(3), np.int64(2), np.float32(1.5), np.float64(2.5), np.uint8(0)]
+NUMBERS += [np.array([n, n], np.asarray(n).dtype) for n in NUMBERS]
+
+
+@pytest.mark.parametrize("f", [np.logical_and, np.logical_or, np.logical_xor, np.less, np.equal])
+def test_truths_are_bools_whatever_the_operands_are(f):
+    """Of two numbers of other kinds a kernel made a number."""
+    for a in NUMBERS:
+        for b in NUMBERS:
+            want, got = f(a, b), as_emitted(lambda a, b: f(a, b), a, b)
+            assert np.asarray(got).dtype == bool
+            assert np.array_equal(got, want)
+    assert jitad.jit(lambda a, b: np.logical_and(a, b))(np.float32(1.5), 3) is True
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("f", [np.add, np.multiply, np.divide, np.power])
+def test_integers_beside_complex_numbers(f, dtype):
+    a = np.array([1, 0, 1], dtype)
+    for z in (np.array([1 + 1j, 2, 1], np.complex64), np.array([1 + 1j, 2, 1])):
+        for x, y in ((a, z), (z, a + dtype(1))):
+            want, got = f(x, y), as_emitted(lambda x, y: f(x, y), x, y)
+            assert got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
 @pytest.mark.parametrize("run", [eagerly, as_emitted, lambda f, *args: jitad.jit(f)(*args)])
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, bool])
 def test_sums_of_narrow_integers_are_wide(dtype, run):
