@@ -112,6 +112,8 @@ def _reduction(
             result = compute(_with_first(content, initial, axes), (0,))
             return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else along_none(content)
+        if dtype is not None:  # integers were added up in 64 bits
+            result = cast(result, np.dtype(dtype))
         if initial is not _NO_VALUE:
             initial = cast(_content(initial), np.dtype(type_of(result).dtype))
             result = _content(elementwise(join, result, initial))

@@ -284,6 +284,10 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other:
         result = elementwise("maximum", result, low)
     if high is not None:
         result = elementwise("minimum", result, high)
+    if low is not None and high is not None:  # one function of three operands in NumPy
+        kind, _ = promote(*(type_of(as_operand(x)) for x in (a, low, high)))
+        if kind[0] == "f" and type_of(result).dtype != kind:
+            result = elementwise("cast", result, dtype=kind)
     return numpy_number(result) if out is None else write_out(out, result)
 
 

@@ -15,6 +15,13 @@ CASES = {
     "comparison": lambda x, m, s: np.less(s, 3, dtype=bool) * x,
     "nan_to_num of bools": lambda x, m, s: np.nan_to_num(m) * x,
     "nan_to_num of ints": lambda x, m, s: np.nan_to_num(s),
+    "sum in small ints": lambda x, m, s: np.sum(s[:, None] + np.int8([1, 2]), 0, dtype=np.int8),
+    "product in small ints": lambda x, m, s: np.prod(s[:, None], axis=0, dtype=np.int8),
+    "sum of floats in ints": lambda x, m, s: np.sum(x[:, None] * 1.7, axis=0, dtype=np.int16),
+    "mean in float32": lambda x, m, s: np.mean(x[:, None], axis=0, dtype=np.float32),
+    "clip of small ints": lambda x, m, s: np.clip(s, 0.5, np.float32(x)),
+    "clip of float32": lambda x, m, s: np.clip(np.float32(x), 0, s),
+    "clip of ints": lambda x, m, s: np.clip(s, 0, 100),
 }
 
 
