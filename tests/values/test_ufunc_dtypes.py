@@ -48,14 +48,20 @@ def test_truths_are_bools_whatever_the_operands_are(f):
     assert jitad.jit(lambda a, b: np.logical_and(a, b))(np.float32(1.5), 3) is True
 
 
-@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.int32, np.int64])
-@pytest.mark.parametrize("f", [np.add, np.multiply, np.divide, np.power])
+@pytest.mark.parametrize("dtype", [
+    bool, np.int8, np.uint8, np.int16, np.int32, np.int64, np.float32])
+@pytest.mark.parametrize("f", [
+    np.add, np.multiply, np.divide, np.power, lambda x, y: np.concatenate([x, y]),
+    lambda x, y: np.stack([x, y]), lambda x, y: np.array([x[0], y[1]]),
+    lambda x, y: np.append(x, y), lambda x, y: np.choose([0, 1, 0], [x, y]),
+    lambda x, y: np.where(np.array([True, False, True]), x, y), lambda x, y: np.array([x, y]),
+])  # fmt: skip
 def test_integers_beside_complex_numbers(f, dtype):
     a = np.array([1, 0, 1], dtype)
     for z in (np.array([1 + 1j, 2, 1], np.complex64), np.array([1 + 1j, 2, 1])):
         for x, y in ((a, z), (z, a + dtype(1))):
             want, got = f(x, y), as_emitted(lambda x, y: f(x, y), x, y)
-            assert got.dtype == want.dtype
+            assert got.dtype == want.dtype, (x.dtype, y.dtype)
             np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
