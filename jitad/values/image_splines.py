@@ -6,6 +6,8 @@ each axis, and around a place some of them are weighed.  Computed in double prec
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from jitad.values import (
 )
 from jitad.values.extents import Int
 from jitad.values.images import _for_all, _given, _image
+from jitad.values.interpolants import weighed
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
 from jitad.values.reductions import axes_of
@@ -132,6 +135,13 @@ def _around(t: Any, n: Int, order: int, mode: str) -> list[tuple[Any, Any]]:
     return [(_index(first + j, n, beyond), share) for j, share in enumerate(shares)]
 
 
+def _corners(a: Any, around: Any) -> Any:
+    found: Any = 0.0
+    for corner in itertools.product(*around):
+        found = found + a[tuple(i for i, _ in corner)] * math.prod(w for _, w in corner)
+    return found
+
+
 @replaces(nd.map_coordinates)
 def map_coordinates(input: Any, coordinates: Any, output: Any = None, order: int = 3,
                     mode: str = "constant", cval: Any = 0.0,
@@ -145,18 +155,15 @@ def map_coordinates(input: Any, coordinates: Any, output: Any = None, order: int
     for axis in range(a.ndim if prefilter else 0):
         a = _coefficients(a, axis, order, mode)
     inside: Any = True
-    corners: list[tuple[Any, Any]] = [((), 1.0)]
+    around = []
     for d in range(a.ndim):
         n, t = a.shape[d], handle(places[d]) * 1.0 + beside
         if mode == "constant":
             within = call(np.logical_and, t >= 0.0, t <= extents.sub(n, 1))
             inside = within if inside is True else call(np.logical_and, inside, within)
         t = t if mode == "nearest" and order > 1 else _mapped(t, n, mode)
-        points = _around(t, n, order, mode)
-        corners = [((*k, i), v * w) for k, w in corners for i, v in points]
-    found: Any = 0.0
-    for k, w in corners:
-        found = found + a[k] * w
+        around.append(_around(t, n, order, mode))
+    found = weighed(a, around) if order > 1 else _corners(a, around)
     if inside is not True:
         found = call(np.where, inside, found, cval)
     return _given(found, input, output)

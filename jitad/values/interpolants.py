@@ -47,6 +47,23 @@ def answer(found: Any, places: Any, axis: int) -> Any:
     return call(np.transpose, found, (*every[n : n + axis], *every[:n], *every[n + axis :]))
 
 
+def weighed(a: Any, around: Any) -> Any:
+    """The sum of the elements around each place, which has some (index, share) along each axis.
+
+    They are gathered at once: one expression for each would be long.
+    """
+    n = len(around)
+    keys, total = [], None
+    for d, points in enumerate(around):
+        others = tuple(k for k in range(n) if k != d)
+        index, share = (handle(call(np.stack, call(np.broadcast_arrays, *(p[k] for p in points))))
+                        for k in (0, 1))  # fmt: skip
+        keys.append(index.with_axes(others))
+        share = share.with_axes(others)
+        total = share if total is None else total * share
+    return call(np.sum, a[tuple(keys)] * total, axis=tuple(range(n)))
+
+
 def _within(found: Any, x: ArrayHandle, low: Any, high: Any, outside: Any) -> Any:
     """The values, and others where x is not between low and high."""
     beyond = elementwise("logical_or", elementwise("lt", x, low), elementwise("gt", x, high))

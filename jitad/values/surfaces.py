@@ -19,7 +19,7 @@ from jitad.values import (
     interpolations,  # noqa: F401  the others
 )
 from jitad.values.broadcast import require_same
-from jitad.values.interpolants import Spline, _basis, floats, make_interp_spline
+from jitad.values.interpolants import Spline, _basis, floats, make_interp_spline, weighed
 from jitad.values.kind import fail, require
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle, ravel, reshape
@@ -54,12 +54,9 @@ class Surface(StandIn):
     def ev(self, xi: Any, yi: Any, dx: int = 0, dy: int = 0) -> Any:
         x, y = call(np.broadcast_arrays, floats(xi), floats(yi))
         shape, made = x.shape, self._derived(int(dx), int(dy))
-        found: Any = 0.0
         rows = made._parts(made._x, ravel(x), self._x)
         columns = made._parts(made._y, ravel(y), self._y)
-        for (i, b), (j, c) in itertools.product(rows, columns):
-            found = found + b * c * made._x.c[i, j]
-        return reshape(found, shape)
+        return reshape(weighed(made._x.c, (rows, columns)), shape)
 
     def __call__(self, x: Any, y: Any, dx: int = 0, dy: int = 0, grid: bool = True) -> Any:
         if not grid:
