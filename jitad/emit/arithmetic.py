@@ -36,11 +36,12 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
     row = TABLE[e.op]
     types = [a.type for a in e.ins]
     dtypes = [t.dtype for t in types]  # type: ignore[union-attr]
-    if e.op.startswith("logical_"):
+    if e.op.startswith("logical_"):  # of truths, whatever the operands are
         operands = [
             x if d == "b1" else Expr(f"{x.within(COMPARE + 1)} != 0", COMPARE)
             for x, d in zip(operands, dtypes, strict=True)
         ]
+        dtypes = ["b1"] * len(dtypes)
     common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
     strange = any(d not in STANDARD for d in (*dtypes, out))
     if e.op == "where":

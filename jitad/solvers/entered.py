@@ -16,7 +16,9 @@ from jitad.errors import JitadTypeError
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
 from jitad.trace.context import Region, current
-from jitad.values.kind import fail
+from jitad.values.array import ArrayHandle
+from jitad.values.broadcast import elementwise
+from jitad.values.kind import fail, is_number, type_of
 from jitad.values.registry import any_traced, call, call_plain, handing, is_traced, naming, replaces
 
 Function = Callable[..., Any]
@@ -110,10 +112,16 @@ def here() -> Pos | None:
 
 
 def of_arguments(f: Function, args: Any) -> Function:
-    """The function of its first argument."""
+    """The function of its first argument; what it gives in single precision is widened."""
     if not isinstance(args, tuple):
         args = (args,)
-    return lambda *x: hooks.call(f, *x, *args)
+
+    def widened(*x: Any) -> Any:
+        y = hooks.call(f, *x, *args)
+        single = (is_number(y) or isinstance(y, ArrayHandle)) and type_of(y).dtype == "f4"
+        return elementwise("cast", y, dtype="f8") if single else y
+
+    return widened
 
 
 def vector(x: Any) -> Any:

@@ -18,9 +18,9 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.array import ArrayHandle
-from jitad.values.broadcast import elementwise, shape_of
+from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.complex_lifts import finished, times_i
-from jitad.values.complex_parts import weak
+from jitad.values.complex_parts import as_float, weak
 from jitad.values.complexes import Complex, minus, over, pair, parts, plus, times
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
@@ -231,7 +231,8 @@ def power(a: Any, b: Any) -> Any:
     if whole is not None:
         out = _powered(a, abs(whole))
         return out if whole >= 0 else over(1.0, out)
-    x, y = _filled(a)
+    x, y = _filled(a if isinstance(a, Complex) else as_float(
+        as_operand(a), *(p for p in parts(b) if p is not None)))  # fmt: skip
     zero = _e("logical_and", _e("eq", x, 0.0), _e("eq", y, 0.0))
     safe = pair(_e("where", zero, 1.0, x), y)
     re, im = _filled(exp(times(b, log(safe))))

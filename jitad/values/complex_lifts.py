@@ -18,7 +18,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import shape_of
 from jitad.values.complex_parts import part_of
 from jitad.values.complexes import Complex, pair, parts, plus
-from jitad.values.kind import fail
+from jitad.values.kind import fail, is_python, type_of
 from jitad.values.registry import call, is_complex, of_complex, write_out
 
 Places = tuple[int | str, ...]  # positions, names of keywords, or "*": all from here on
@@ -119,11 +119,13 @@ def imaginary_part(value: Any) -> Any:
 
 
 def _zeros(like: Any) -> Any:
+    # the parts of what small ints are beside complex64 are of single precision
     if not shape_of(like):
-        return 0.0
+        kind = type_of(like)
+        return 0.0 if is_python(like) else np.result_type(kind.dtype, np.float32).type(0)
     if isinstance(like, np.ndarray):
         return np.zeros(like.shape, np.result_type(like, np.float32))
-    dtype = like.dtype if like.dtype.kind == "f" else np.dtype(float)
+    dtype = np.result_type(like.dtype, np.float32)
     return call(np.zeros_like, like, dtype=dtype)
 
 

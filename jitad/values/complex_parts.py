@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
+from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import cast, common_shape, elementwise, shape_of, stretch
@@ -104,6 +105,14 @@ def weak(x: Any, like: Any) -> Any:
     dtype = np.dtype(type_of(like).dtype)
     takes = dtype.kind == "f" and is_python(x) and not is_python(like)
     return cast(x, dtype) if takes else x
+
+
+def as_float(x: Any, *others: Any) -> Any:
+    """A part that is no Python number as a float, of the precision that it and others ask for."""
+    if type_of(x).dtype[0] not in "biu" or is_python(x):
+        return x
+    kind = promote(*map(type_of, (x, *others)))[0]
+    return elementwise("cast", x, dtype=kind if kind[0] == "f" else "f8")
 
 
 def chooser(condition: Any) -> Callable[[Any, Any], Any]:

@@ -336,7 +336,8 @@ def place(args: Any, kwargs: dict[str, Any], shapes: tuple[str, ...]) -> tuple[A
     unknown = set(given) - {*shapes, "loc", "scale"}
     if missing or unknown or len(args) > len(shapes) + 2:
         raise fail(JitadTypeError, f"the parameters are {', '.join((*shapes, 'loc', 'scale'))}")
-    return [given[s] for s in shapes], given.get("loc", 0.0), given.get("scale", 1.0)
+    loc, scale = double(given.get("loc", 0.0)), double(given.get("scale", 1.0))
+    return [double(given[s]) for s in shapes], loc, scale
 
 
 _OF_ANY_SIGN = frozenset({("skewnorm", "a")})

@@ -19,12 +19,14 @@ from jitad.values import (
     eigen,
     fourier,
     grids,
+    histograms,
     linalg,
     mathematics,
     norms,
     orders,
     picking,
     polynomials,
+    powers,
     products,
     python_functions,
     quantiles,
@@ -43,9 +45,9 @@ from jitad.values.registry import call_unknown, implementation
 
 MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
-    rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids,
+    rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids, histograms,
     signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
-    complex_arrays, complex_linalg, complex_qr, fourier, eigen, polynomials,
+    complex_arrays, complex_linalg, complex_qr, fourier, eigen, polynomials, powers,
 )  # fmt: skip
 
 __all__ = ["MODULES", "call_unknown", "implementation"]

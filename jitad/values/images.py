@@ -1,7 +1,7 @@
-"""What becomes of the filters and the interpolation of scipy.ndimage?
+"""What becomes of the filters of scipy.ndimage?
 
 A filter is a sum of shifted copies of the padded array, times its weights; how far it reaches must
-be known.  Interpolation is of order 0 or 1.  Computed in double precision, as SciPy does.
+be known.  Computed in double precision, as SciPy does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from jitad.values.array import ArrayHandle
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
-from jitad.values.number import Number
 from jitad.values.reductions import axes_of, part
 from jitad.values.registry import call, is_traced, replaces, write_out
 from jitad.values.shaping import handle, ravel
@@ -256,93 +255,3 @@ def laplace(input: Any, output: Any = None, mode: Any = "reflect", cval: Any = 0
     for p in parts[1:]:
         total = total + p
     return _given(total, input, output)
-
-
-# -- interpolation --------------------------------------------------------------------------------
-
-
-def _mapped(t: Any, n: Int, mode: str) -> Any:
-    """A coordinate as one in the array."""
-    if mode == "nearest":
-        return call(np.clip, t, 0, extents.sub(n, 1))
-    if mode == "mirror":
-        period = extents.mul(2, extents.sub(n, 1))
-        t = call(np.remainder, t, period)
-        return call(np.minimum, t, period - t)
-    return t
-
-
-def _index(i: Any, n: Int, mode: str) -> Any:
-    if mode == "reflect":
-        i = call(np.remainder, i, extents.mul(2, n))
-        return call(np.where, i >= n, extents.sub(extents.mul(2, n), 1) - i, i)
-    return call(np.clip, i, 0, extents.sub(n, 1))
-
-
-@replaces(nd.map_coordinates)
-def map_coordinates(input: Any, coordinates: Any, output: Any = None, order: int = 3,
-                    mode: str = "constant", cval: Any = 0.0,
-                    prefilter: bool = True) -> Any:  # fmt: skip
-    """The corners around each place, weighed."""
-    if order not in (0, 1):
-        raise fail(JitadTypeError, f"interpolation of order {order} is not supported here",
-                   "Use order=1, or splines of scipy.interpolate.")  # fmt: skip
-    mode = {"grid-mirror": "reflect"}.get(mode, mode)
-    if mode not in ("constant", "nearest", "mirror", "reflect"):
-        raise fail(JitadTypeError, f"mode={mode!r} of interpolation is not supported here")
-    a = _image(input)
-    places = coordinates if isinstance(coordinates, (list, tuple)) else handle(coordinates)
-    if len(places) != a.ndim:
-        raise fail(JitadValueError, "invalid shape for coordinate array")
-    inside: Any = True
-    corners: list[tuple[Any, Any]] = [((), 1.0)]
-    for d in range(a.ndim):
-        n, t = a.shape[d], handle(places[d]) * 1.0
-        if mode == "constant":
-            within = call(np.logical_and, t >= 0.0, t <= extents.sub(n, 1))
-            inside = within if inside is True else call(np.logical_and, inside, within)
-        t = _mapped(t, n, mode)
-        if order == 0:
-            near = call(np.floor, t + 0.5).astype(int)
-            corners = [((*k, _index(near, n, mode)), w) for k, w in corners]
-            continue
-        low = call(np.floor, t)
-        s, at = t - low, low.astype(int)
-        both = [(_index(at, n, mode), 1.0 - s), (_index(at + 1, n, mode), s)]
-        corners = [((*k, i), v * w) for k, w in corners for i, v in both]
-    found: Any = 0.0
-    for k, w in corners:
-        found = found + a[k] * w
-    if inside is not True:
-        found = call(np.where, inside, found, cval)
-    return _given(found, input, output)
-
-
-def _on_grid(a: Any, shape: Any, source: Any, order: int, mode: str, cval: Any) -> Any:
-    axes = [source(d, call(np.arange, n)) for d, n in enumerate(shape)]
-    coordinates = call(np.meshgrid, *axes, indexing="ij")
-    return map_coordinates(a, list(coordinates), None, order, mode, cval)
-
-
-@replaces(nd.shift)
-def shift(input: Any, shift: Any, output: Any = None, order: int = 3, mode: str = "constant",
-          cval: Any = 0.0, prefilter: bool = True) -> Any:  # fmt: skip
-    a = handle(input)
-    by = handle(shift)
-    each = [by[k] for k in range(a.ndim)] if by.ndim else [by[()]] * a.ndim
-    found = _on_grid(a, a.shape, lambda d, i: i - each[d], order, mode, cval)
-    return _given(found, input, output)
-
-
-@replaces(nd.zoom)
-def zoom(input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = "constant",
-         cval: Any = 0.0, prefilter: bool = True, *, grid_mode: bool = False) -> Any:  # fmt: skip
-    a = handle(input)
-    factors = _for_all(zoom, a.ndim)
-    if grid_mode or any(isinstance(f, Number) for f in factors):
-        raise fail(JitadTypeError, "zoom is supported by known factors, without grid_mode=")
-    sizes = [a._static(n, "an extent of an array that is zoomed") for n in a.shape]
-    shape = [round(n * f) for n, f in zip(sizes, factors, strict=True)]
-    steps = [(n - 1) / (m - 1) if m > 1 else 1.0 for n, m in zip(sizes, shape, strict=True)]
-    found = _on_grid(a, shape, lambda d, i: i * steps[d], order, mode, cval)
-    return _given(found, input, output)

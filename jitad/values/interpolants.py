@@ -47,6 +47,23 @@ def answer(found: Any, places: Any, axis: int) -> Any:
     return call(np.transpose, found, (*every[n : n + axis], *every[:n], *every[n + axis :]))
 
 
+def weighed(a: Any, around: Any) -> Any:
+    """The sum of the elements around each place, which has some (index, share) along each axis.
+
+    They are gathered at once: one expression for each would be long.
+    """
+    n = len(around)
+    keys, total = [], None
+    for d, points in enumerate(around):
+        others = tuple(k for k in range(n) if k != d)
+        index, share = (handle(call(np.stack, call(np.broadcast_arrays, *(p[k] for p in points))))
+                        for k in (0, 1))  # fmt: skip
+        keys.append(index.with_axes(others))
+        share = share.with_axes(others)
+        total = share if total is None else total * share
+    return call(np.sum, a[tuple(keys)] * total, axis=tuple(range(n)))
+
+
 def _within(found: Any, x: ArrayHandle, low: Any, high: Any, outside: Any) -> Any:
     """The values, and others where x is not between low and high."""
     beyond = elementwise("logical_or", elementwise("lt", x, low), elementwise("gt", x, high))
@@ -382,6 +399,31 @@ def pchip(x: Any, y: Any, axis: int = 0, extrapolate: Any = None) -> Any:
     first = end(h[:1], h[1:2], m[:1], m[1:2])
     last = end(h[-1:], h[-2:-1], m[-1:], m[-2:-1])
     return _hermite(x, y, call(np.concatenate, [first, inner, last]), how, axis)
+
+
+@replaces(si.Akima1DInterpolator, plain=False)
+def akima(x: Any, y: Any, axis: int = 0, *, method: str = "akima",
+          extrapolate: Any = None) -> Any:  # fmt: skip
+    """Means of the secants beside a point, each weighed by how little those beyond turn."""
+    if method not in ("akima", "makima"):
+        raise fail(JitadValueError, f"`method`={method!r} is unsupported.")
+    x, y, axis, n = _data(x, y, axis)
+    how = False if extrapolate is None else extrapolate
+    m = call(np.diff, y, axis=0) / with_axes(call(np.diff, x), y.ndim - 1)
+    if n == 2:
+        return _hermite(x, y, call(np.concatenate, [m, m]), how, axis)
+    for _ in range(2):  # secants beyond the ends, as of a parabola
+        m = call(np.concatenate, [2.0 * m[:1] - m[1:2], m, 2.0 * m[-1:] - m[-2:-1]])
+    turns = call(np.abs, call(np.diff, m, axis=0))
+    if method == "makima":
+        turns = turns + 0.5 * call(np.abs, m[1:] + m[:-1])
+    right, left = turns[2:], turns[:-2]
+    both = right + left
+    turned = both > (0.0 if method == "makima" else 1e-9 * call(np.max, both, initial=-np.inf))
+    both = call(np.where, turned, both, 1.0)
+    slopes = call(np.where, turned, (right / both) * m[1:-2] + (left / both) * m[2:-1],
+                  0.0 if method == "makima" else 0.5 * (m[3:] + m[:-3]))  # fmt: skip
+    return _hermite(x, y, slopes, how, axis)
 
 
 @replaces(si.make_interp_spline, plain=False)

@@ -19,7 +19,6 @@ from jitad.values.images import (
     _of_axes,
     _padded,
     gaussian_filter,
-    map_coordinates,
 )
 from jitad.values.kind import fail
 from jitad.values.registry import call, is_traced, replaces
@@ -204,22 +203,6 @@ def gaussian_gradient_magnitude(input: Any, sigma: Any, output: Any = None, mode
 
 
 # -- turned and sheared ---------------------------------------------------------------------------
-
-
-@replaces(nd.affine_transform)
-def affine_transform(input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None,
-                     output: Any = None, order: int = 3, mode: str = "constant", cval: Any = 0.0,
-                     prefilter: bool = True) -> Any:  # fmt: skip
-    a, m, by = handle(input), handle(matrix), handle(offset)
-    n = a.ndim
-    if m.ndim == 2 and m.shape[1] == n + 1:
-        m, by = m[:n, :n], m[:n, n]
-    m = call(np.diag, m) if m.ndim == 1 else m
-    each = [by[k] for k in range(n)] if by.ndim else [by[()]] * n
-    shape = a.shape if output_shape is None else output_shape
-    grid = call(np.meshgrid, *(call(np.arange, k) for k in shape), indexing="ij")
-    places = [sum((m[d, k] * grid[k] for k in range(n)), each[d]) for d in range(n)]
-    return _given(map_coordinates(a, places, None, order, mode, cval), input, output)
 
 
 # -- sums over labels -----------------------------------------------------------------------------

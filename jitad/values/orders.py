@@ -191,12 +191,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         require_same(x.shape[0], one.shape[0], lambda: "the weights and the list don't have the "
                      "same length")  # fmt: skip
         one = one if one.dtype == float else one.astype(float)
-    n = x.shape[0]
-    top = 0
-    if isinstance(n, Number) or n:
-        require(elementwise("ge", call(np.min, x), 0), JitadValueError,
-                "np.bincount takes no negative numbers")  # fmt: skip
-        top = extents.add(_python_int(call(np.max, x)), 1)
+    require(elementwise("ge", call(np.min, x, initial=0), 0), JitadValueError,
+            "np.bincount takes no negative numbers")  # fmt: skip
+    top = extents.add(_python_int(call(np.max, x, initial=-1)), 1)
     counts = call(np.zeros, extents.largest(top, minlength), dtype=one.dtype)
     accumulate(counts, x, one)
     return counts

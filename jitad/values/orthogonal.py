@@ -14,7 +14,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.errors import JitadTypeError
-from jitad.values import special  # noqa: F401  the others
+from jitad.values import lambert, special  # noqa: F401  the others
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.number import Number

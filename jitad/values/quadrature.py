@@ -57,7 +57,7 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
             return mul(mul(steps if x is None else steps[..., 0], 0.5), add(y[..., 0], y[..., 1]))
         raise fail(JitadTypeError, "simpson is supported for two samples or more")
     if x is None:
-        steps = mul(dx, call(np.ones, n - 1))
+        steps = mul(dx, call(np.ones, n - 1, dtype=y.dtype if n % 2 else float))
     odd = n - 1 + n % 2  # samples that pairs of intervals cover
     h0, h1 = steps[..., 0 : odd - 1 : 2], steps[..., 1 : odd - 1 : 2]
     y0, y1, y2 = y[..., 0 : odd - 2 : 2], y[..., 1 : odd - 1 : 2], y[..., 2:odd:2]

@@ -21,7 +21,7 @@ from jitad.values.orders import sort
 from jitad.values.rearranging import taken_along
 from jitad.values.reductions import axes_of
 from jitad.values.registry import call, replaces, write_out
-from jitad.values.shaping import handle, ravel, reshape
+from jitad.values.shaping import concatenate, handle, ravel, reshape
 
 _NO_VALUE = np._NoValue
 
@@ -38,6 +38,14 @@ def _folded(a: Any, axis: Any) -> tuple[ArrayHandle, tuple[Int, ...]]:
     return (a if a.dtype.kind == "f" else a.astype(float)), shape
 
 
+def _not_empty(a: ArrayHandle) -> ArrayHandle:
+    """nan along the last axis where there is nothing: it is the median of nothing."""
+    missing = extents.largest(extents.sub(1, a.shape[-1]), 0)
+    if not isinstance(missing, Number) and not missing:
+        return a
+    return concatenate([a, call(np.full, (*a.shape[:-1], missing), np.nan, dtype=a.dtype)], -1)
+
+
 def _with_nan(found: Any, last: Any) -> Any:
     """nan where the largest is nan, which sorts last."""
     return elementwise("where", elementwise("isnan", last), last, found)
@@ -47,10 +55,8 @@ def _with_nan(found: Any, last: Any) -> Any:
 def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False,
            keepdims: bool = False) -> Any:  # fmt: skip
     a, shape = _folded(a, axis)
+    a = sort(_not_empty(a), -1)
     n = a.shape[-1]
-    if not isinstance(n, Number) and not n:
-        raise fail(JitadValueError, "the median of no elements is not supported here")
-    a = sort(a, -1)
     low = a[..., extents.floordiv(extents.sub(n, 1), 2)]
     found = elementwise("mul", elementwise("add", low, a[..., extents.floordiv(n, 2)]), 0.5)
     found = _with_nan(found, a[..., -1])
@@ -106,7 +112,7 @@ def _quantiles(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, 
     require(call(np.all, inside), JitadValueError, "Quantiles must be in the range [0, 1]")
     keep = keepdims is not _NO_VALUE and bool(keepdims)
     a, shape = _folded(a, axis)
-    a = sort(a, -1)
+    a = sort(_not_empty(a) if holes else a, -1)
     n = _numbers(a) if holes else a.shape[-1]
 
     def one(a: ArrayHandle, q: Any) -> Any:

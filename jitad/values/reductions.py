@@ -112,6 +112,8 @@ def _reduction(
             result = compute(_with_first(content, initial, axes), (0,))
             return _finish(result, shape, axes, keepdims is True, out)
         result = compute(content, axes) if axes else along_none(content)
+        if dtype is not None:  # integers were added up in 64 bits
+            result = cast(result, np.dtype(dtype))
         if initial is not _NO_VALUE:
             initial = cast(_content(initial), np.dtype(type_of(result).dtype))
             result = _content(elementwise(join, result, initial))
@@ -287,8 +289,8 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
     return call(np.sum, elementwise("ne", a, 0), axis=axis, keepdims=keepdims)
 
 
-def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any = True) -> Any:
-    center = call(np.mean, a, axis=axis, keepdims=True, where=where)
+def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any, mean: Any) -> Any:
+    center = call(np.mean, a, axis=axis, keepdims=True, where=where) if mean is None else mean
     deviation = elementwise("sub", a, center)
     squares = call(np.sum, elementwise("mul", deviation, deviation), axis=axis, keepdims=keepdims,
                    where=where)  # fmt: skip
@@ -308,11 +310,11 @@ def _given(value: Any, otherwise: Any) -> Any:
 def var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
         keepdims: Any = False, *, where: Any = True, mean: Any = _NO_VALUE,
         correction: Any = _NO_VALUE) -> Any:  # fmt: skip
-    _refuse("var", {"mean": mean})
     a = as_operand(a)
     if dtype is not None:
         a = elementwise("cast", a, dtype=np.dtype(dtype).str[1:])
-    result = _variance(a, axis, _given(correction, ddof), keepdims is True, _given(where, True))
+    result = _variance(a, axis, _given(correction, ddof), keepdims is True, _given(where, True),
+                       _given(mean, None))  # fmt: skip
     return result if out is None else write_out(out, result)
 
 
@@ -330,16 +332,16 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
 # -- loops along an axis --------------------------------------------------------------------------
 
 
-def row_of(ufunc: Any, operands: int = 2) -> str:
-    """The name of the row that a ufunc is."""
+def row_of(ufunc: Any, operands: int = 2) -> str | None:
+    """The name of the row that a ufunc is, if it is one."""
     for row in TABLE.values():
         if row.numpy is ufunc and row.elementwise and ufunc.nin == operands:
             return row.name
-    raise fail(JitadTypeError, f"the methods of np.{ufunc.__name__} are not supported here")
+    return None
 
 
-def cumulative(row: str) -> Callable[..., Any]:
-    """The function that gives all the steps of folding along an axis by this row."""
+def cumulative(one: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """The function that gives all the steps of folding along an axis, each by `one`."""
 
     def replacement(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         a = as_operand(a)
@@ -354,7 +356,7 @@ def cumulative(row: str) -> Callable[..., Any]:
 
         def step(k: Int, done: Any) -> tuple[Any]:
             after = extents.add(k, 1)
-            return (with_part(done, after, bind(row, part(done, k), part(done, after))),)
+            return (with_part(done, after, one(part(done, k), part(done, after))),)
 
         # A negative count means none, and the bare bound lets the indices be proved.
         (done,) = fold(extents.sub(content.shape[0], 1), (content,), step)
@@ -364,8 +366,8 @@ def cumulative(row: str) -> Callable[..., Any]:
     return replacement
 
 
-replaces(np.cumsum)(cumulative("add"))
-replaces(np.cumprod)(cumulative("mul"))
+replaces(np.cumsum)(cumulative(lambda done, x: bind("add", done, x)))
+replaces(np.cumprod)(cumulative(lambda done, x: bind("mul", done, x)))
 
 
 def _position(wins: str) -> Callable[..., Any]:

@@ -35,8 +35,8 @@ waiting = {
     "scipy.spatial.distance": "jitad.values.distances",
     "scipy.spatial.transform": "jitad.values.rotations",
     "scipy.sparse": "jitad.values.sparse_matrices",
-    "scipy.interpolate": "jitad.values.interpolations",
-    "scipy.ndimage": "jitad.values.morphology",
+    "scipy.interpolate": "jitad.values.surfaces",
+    "scipy.ndimage": "jitad.values.image_splines",
     "statistics": "jitad.values.samples",
     "scipy.optimize": "jitad.solvers",
 }

@@ -11,13 +11,17 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadValueError
 from jitad.values import extents
+from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail, require
+from jitad.values.loops import fold
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle
 from jitad.values.stand_ins import Read, StandIn, stands_for
 
+_LOCKED = 2.5e-15  # squares of tangents of half the angle where the other two are not told apart
+_STEPS = 12  # which square what is left: enough for singular values from 0.3 to 1.6
 _SMALL = 1e-3  # of squares of angles: below, series are exact to the last digit
 
 
@@ -73,9 +77,7 @@ class Turn(StandIn):
         return Turn(_conjugate(self._q))
 
     def as_quat(self, canonical: bool = False, *, scalar_first: bool = False) -> Any:
-        q = self._q
-        if canonical:
-            raise fail(JitadTypeError, "canonical=True of as_quat is not supported here")
+        q = self._q * _upwards(self._q) if canonical else self._q
         return call(np.roll, q, 1, axis=-1) if scalar_first else call(np.copy, q)
 
     def as_matrix(self) -> Any:
@@ -110,9 +112,52 @@ class Turn(StandIn):
         found = self._q[..., :3] * scale[..., None] if scale.shape else self._q[:3] * scale
         return found * (180.0 / math.pi) if degrees else found
 
+    def as_euler(self, seq: str, degrees: bool = False, *,
+                 suppress_warnings: bool = False) -> Any:  # fmt: skip
+        """By the half of the sum, and of the difference, of the outer angles."""
+        if len(seq) != 3:
+            raise fail(JitadValueError, f"Expected 3 axes, got {seq}.")
+        _check_axes(seq)
+        if seq[0] == seq[1] or seq[1] == seq[2]:
+            raise fail(JitadValueError, f"Expected consecutive axes to be different, got {seq}")
+        i, j, k = ("xyz".index(c) for c in (seq if seq.islower() else seq.lower()[::-1]))
+        proper = i == k
+        k = 3 - i - j if proper else k
+        sign = float((i - j) * (j - k) * (k - i) // 2)
+        q = _parts(self._q)
+        a, b, c, d = q[3], q[i], q[j], q[k] * sign
+        if not proper:
+            a, b, c, d = a - c, b + d, c + a, d - b
+        outer, inner = c * c + d * d, a * a + b * b
+        apart = call(np.logical_and, outer > _LOCKED * inner, inner > _LOCKED * outer)
+        require(call(np.all, apart), JitadValueError, f"gimbal lock: the angles of {seq!r} are not "
+                "unique here, and have no derivative", "Use other axes.")  # fmt: skip
+        middle = 2.0 * call(np.arctan2, call(np.sqrt, outer), call(np.sqrt, inner))
+        total, apart = call(np.arctan2, b, a), call(np.arctan2, d, c)
+        first, third = total - apart, total + apart
+        if not proper:
+            middle, third = middle - 0.5 * math.pi, third * sign
+        angles = (first, middle, third) if seq.islower() else (third, middle, first)
+        found = call(np.remainder, _joined(*angles) + math.pi, 2.0 * math.pi) - math.pi
+        return found * (180.0 / math.pi) if degrees else found
+
     def apply(self, vectors: Any, inverse: bool = False) -> Any:
         matrix, v = self.as_matrix(), _floats(vectors)
         return call(np.einsum, "...kj,...k->...j" if inverse else "...jk,...k->...j", matrix, v)
+
+
+def _upwards(q: Any) -> Any:
+    """-1 where a quaternion's last part that is not zero, in the order w, x, y, z, is negative."""
+    sign: Any = 1.0
+    for part in (q[..., 2:3], q[..., 1:2], q[..., 0:1], q[..., 3:]):
+        sign = call(np.where, call(np.equal, part, 0.0), sign,
+                    call(np.where, call(np.less, part, 0.0), -1.0, 1.0))  # fmt: skip
+    return sign
+
+
+def _check_axes(seq: str) -> None:
+    if not 1 <= len(seq) <= 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
+        raise fail(JitadValueError, f"Expected axes from 'xyz' or 'XYZ', not {seq!r}")
 
 
 def _from_rotvec(v: Any) -> Any:
@@ -140,11 +185,46 @@ def from_quat(quat: Any, *, scalar_first: bool = False) -> Turn:
     return Turn(q / call(np.linalg.norm, q, axis=-1, keepdims=True))
 
 
+def _nearest(m: Any) -> Any:
+    """The rotation next to a matrix, by the iteration of Newton and Schulz."""
+    determinant = call(np.linalg.det, m)
+    require(call(np.all, determinant > 0.0), JitadValueError, "Non-positive determinant "
+            "(left-handed or null coordinate frame) in rotation matrix")  # fmt: skip
+    m = m / call(np.reshape, call(np.cbrt, determinant), (*m.shape[:-2], 1, 1))
+
+    def step(_: Any, x: Any) -> tuple[Any]:
+        x = ArrayHandle(x)
+        square = call(np.matmul, call(np.swapaxes, x, -1, -2), x)
+        return ((1.5 * x - 0.5 * call(np.matmul, x, square)).content,)
+
+    x = ArrayHandle(fold(_STEPS, (m.content,), step)[0])
+    square = call(np.matmul, call(np.swapaxes, x, -1, -2), x)
+    require(call(np.all, call(np.abs, square - np.eye(3)) < 1e-10), JitadValueError,
+            "a matrix is too far from a rotation",
+            "Project it first: scipy.linalg.polar.")  # fmt: skip
+    return x
+
+
+@replaces(Rotation.from_matrix, plain=False)
+def from_matrix(matrix: Any, *, assume_valid: bool = False) -> Turn:
+    """By the largest of the squares of the quaternion's parts."""
+    m = _floats(matrix)
+    m = m if assume_valid else _nearest(m)
+    a, b, c = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    trace = a + b + c
+    x, y, z = (m[..., k, j] - m[..., j, k] for j, k in ((1, 2), (2, 0), (0, 1)))
+    xy, yz, zx = (m[..., k, j] + m[..., j, k] for j, k in ((0, 1), (1, 2), (2, 0)))
+    rows = ((1.0 - trace + 2.0 * a, xy, zx, x), (xy, 1.0 - trace + 2.0 * b, yz, y),
+            (zx, yz, 1.0 - trace + 2.0 * c, z), (x, y, z, 1.0 + trace))  # fmt: skip
+    largest = call(np.argmax, _joined(a, b, c, trace), axis=-1, keepdims=True)
+    q = call(np.choose, largest, [_joined(*row) for row in rows])
+    return Turn(q / call(np.linalg.norm, q, axis=-1, keepdims=True))
+
+
 @replaces(Rotation.from_euler, plain=False)
 def from_euler(seq: str, angles: Any, degrees: bool = False) -> Turn:
     """About axes that stay (small letters), or that turn along (capitals)."""
-    if not 1 <= len(seq) <= 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
-        raise fail(JitadValueError, f"Expected axes from 'xyz' or 'XYZ', not {seq!r}")
+    _check_axes(seq)
     given = _floats(angles)
     given = given if given.ndim or len(seq) > 1 else given[..., None]
     if not given.ndim or extents.constant_difference(given.shape[-1], len(seq)) != 0:

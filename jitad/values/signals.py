@@ -17,7 +17,7 @@ from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.rearranging import along
-from jitad.values.reductions import axes_of, part
+from jitad.values.reductions import axes_of, part, strong
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import broadcast_to, concatenate, handle, ravel, reshape
 
@@ -246,6 +246,7 @@ def polyval(p: Any, x: Any) -> Any:
     """By Horner's rule, the highest power first."""
     p = handle(p)
     x = as_operand(x)
+    x = x if shape_of(x) else strong(x)
     if p.ndim != 1:
         raise fail(JitadTypeError, "np.polyval is supported for coefficients along one axis")
     n = p.shape[0]
@@ -319,10 +320,11 @@ def poly(seq_of_zeros: Any) -> Any:
     if roots.ndim != 1:
         raise fail(JitadTypeError, "np.poly is supported for roots, not for matrices")
     n = roots._static(roots.shape[0], "the number of roots")
-    out = call(np.ones, 1)
+    out = call(np.ones, 1, dtype=roots.dtype if roots.dtype.kind == "f" else float)
     for k in range(n):
         lower = elementwise("mul", elementwise("neg", roots[k]), out)
-        out = elementwise("add", concatenate([out, [0.0]]), concatenate([[0.0], lower]))
+        zero = call(np.zeros, 1, dtype=out.dtype)
+        out = elementwise("add", concatenate([out, zero]), concatenate([zero, lower]))
     return out
 
 

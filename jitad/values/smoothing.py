@@ -105,7 +105,8 @@ def hilbert(x: Any, N: Any = None, axis: int = -1) -> Any:
     twice = call(np.multiply, k, 2)
     alone = call(np.logical_or, call(np.equal, k, 0), call(np.equal, twice, n))
     weight = call(np.where, alone, 1.0, call(np.where, call(np.less, twice, n), 2.0, 0.0))
-    return call(np.moveaxis, call(np.fft.ifft, call(np.multiply, found, weight)), -1, axis)
+    return call(np.moveaxis, call(np.fft.ifft, call(
+        np.multiply, found, weight.astype(signal.dtype))), -1, axis)  # fmt: skip
 
 
 @replaces(scipy.signal.detrend)
@@ -124,6 +125,7 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0,
                        "Take the parts apart.")  # fmt: skip
         n = x.shape[-1]
         t = call(np.subtract, call(np.arange, n), call(np.multiply, 0.5, extents.sub(n, 1)))
+        t = t.astype(x.dtype)
         slope = call(np.sum, call(np.multiply, out, t), axis=-1, keepdims=True)
         out = out - call(np.multiply, slope / call(np.sum, t * t), t)
     return moveaxis(handle(out), -1, axis)

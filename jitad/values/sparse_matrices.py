@@ -13,11 +13,12 @@ import numpy as np
 import scipy.sparse as ss
 import scipy.sparse.linalg as ssl
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.broadcast import as_operand, require_same, shape_of
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
+from jitad.values.orders import _python_int
 from jitad.values.registry import any_traced, call, call_plain, replaces
 from jitad.values.shaping import handle
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
@@ -32,6 +33,7 @@ class SparseMatrix(StandIn):
     __array_priority__ = 10000.0
     __array_ufunc__ = None  # so that arrays leave their operators to it
     ndim = 2
+    _merged = True  # False where several entries may be at one place
 
     def __init__(self, rows: Any, cols: Any, data: Any, shape: Any, kind: str, form: str) -> None:
         self._rows, self._cols, self._data = handle(rows), handle(cols), handle(data)
@@ -39,7 +41,9 @@ class SparseMatrix(StandIn):
 
     def _like(self, data: Any, rows: Any = None, cols: Any = None, shape: Any = None) -> Any:
         rows, cols = self._rows if rows is None else rows, self._cols if cols is None else cols
-        return SparseMatrix(rows, cols, data, shape or self.shape, self._kind, self.format)
+        out = SparseMatrix(rows, cols, data, shape or self.shape, self._kind, self.format)
+        out._merged = self._merged
+        return out
 
     def __repr__(self) -> str:
         return f"<sparse {self._kind} of {self.dtype}, shape {self.shape}>"
@@ -50,6 +54,9 @@ class SparseMatrix(StandIn):
 
     @property
     def nnz(self) -> Any:
+        if not self._merged:
+            raise fail(JitadTypeError, "how many entries this sparse matrix has is not known here",
+                       "Ask for nnz outside.")  # fmt: skip
         return self._data.shape[0]
 
     @property
@@ -71,8 +78,7 @@ class SparseMatrix(StandIn):
         if isinstance(other, SparseMatrix):
             if self._original is not None and other._original is not None:
                 return adopt(self._original @ other._original)
-            raise fail(JitadTypeError, "a product of two sparse matrices is not supported here",
-                       "Make it outside, or multiply vectors: A @ (B @ x).")  # fmt: skip
+            return self._product(other)
         x = handle(other)
         if x.ndim not in (1, 2):
             raise fail(JitadValueError, "a sparse matrix can be multiplied with a vector or matrix")
@@ -81,6 +87,24 @@ class SparseMatrix(StandIn):
         out = call(np.zeros, (self.shape[0], *x.shape[1:]), dtype=kind)
         data = self._data if x.ndim == 1 else self._data.with_axes((1,))
         call(np.add.at, out, self._rows, call(np.multiply, data, x[self._cols]))
+        return out
+
+    def _product(self, other: SparseMatrix) -> Any:
+        """Each entry with each of the other's row that is its column."""
+        require_same(self.shape[1], other.shape[0], lambda: "matmul: dimension mismatch")
+        order = call(np.argsort, other._rows, kind="stable")
+        sorted_rows = other._rows[order]
+        first, end = (call(np.searchsorted, sorted_rows, self._cols, side=side)
+                      for side in ("left", "right"))  # fmt: skip
+        counts = end - first
+        ends = call(np.concatenate, [call(np.zeros, 1, dtype=int), call(np.cumsum, counts)])
+        total = _python_int(call(np.sum, counts))
+        mine = _spread(ends, total)
+        within = call(np.arange, total) - ends[mine]
+        its = order[first[mine] + within]
+        data = call(np.multiply, self._data[mine], other._data[its])
+        out = self._like(data, self._rows[mine], other._cols[its], (self.shape[0], other.shape[1]))
+        out._merged = False
         return out
 
     def __rmatmul__(self, other: Any) -> Any:
@@ -129,6 +153,34 @@ class SparseMatrix(StandIn):
             at.append(0 if one else places)
         return self._like(call(np.multiply, self._data, x[tuple(at)]))
 
+    # -- parts ------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        keys = key if isinstance(key, tuple) else (key, slice(None))
+        if len(keys) != 2 or any(not isinstance(k, slice) and not _is_scalar(k) for k in keys):
+            raise fail(JitadTypeError, "parts of a sparse matrix are supported by ints and slices",
+                       "Multiply by a matrix that selects.")  # fmt: skip
+        single = [not isinstance(k, slice) for k in keys]
+        if any(single) and not all(single) and self._kind == "array":
+            raise fail(JitadTypeError, "a sparse array along one axis is not supported here",
+                       "Take a slice of length one.")  # fmt: skip
+        here: Any = True
+        places, shape = [], []
+        for k, n, at in zip(keys, self.shape, (self._rows, self._cols), strict=True):
+            start, stop, step = _bounds(k, n)
+            inside = call(np.logical_and, at >= start, at < stop)
+            if step != 1:
+                inside = call(np.logical_and, inside, call(np.remainder, at - start, step) == 0)
+            here = inside if here is True else call(np.logical_and, here, inside)
+            places.append(call(np.floor_divide, at - start, step))
+            count = extents.floordiv(extents.sub(extents.add(stop, step - 1), start), step)
+            shape.append(extents.largest(count, 0))
+        if all(single):
+            return call(np.sum, call(np.where, here, self._data, self.dtype.type(0)))
+        (which,) = call(np.nonzero, here)
+        rows, cols = (p[which] for p in places)
+        return self._like(self._data[which], rows, cols, tuple(shape))
+
     # -- sums -------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
@@ -139,7 +191,9 @@ class SparseMatrix(StandIn):
             require_same(n, m, lambda: "inconsistent shapes")
         names = ("_data", "_rows", "_cols")
         pairs = ([getattr(self, name), getattr(other, name)] for name in names)
-        return self._like(*(call(np.concatenate, pair) for pair in pairs))
+        out = self._like(*(call(np.concatenate, pair) for pair in pairs))
+        out._merged = False
+        return out
 
     __radd__ = __add__
 
@@ -201,6 +255,30 @@ for _form in ("csr", "csc", "coo"):
     setattr(SparseMatrix, f"to{_form}", _converted(_form))
 
 
+def _bounds(key: Any, n: Any) -> tuple[Any, Any, int]:
+    """Where a slice or an index begins and ends in an axis of this extent, and its step."""
+    if not isinstance(key, slice):
+        at = extents.as_int(key)
+        negative = call(np.less, at, 0)
+        at = call(np.where, negative, at + n, at) if isinstance(at, Number) else (
+            extents.add(n, at) if at < 0 else at)  # fmt: skip
+        require(call(np.logical_and, call(np.greater_equal, at, 0), call(np.less, at, n)),
+                JitadIndexError, "index out of bounds of a sparse matrix")  # fmt: skip
+        return at, extents.add(at, 1), 1
+    step = 1 if key.step is None else extents.as_int(key.step)
+    if isinstance(step, Number) or step < 1:
+        raise fail(JitadTypeError, "parts of a sparse matrix are supported with a known step, "
+                   "forwards")  # fmt: skip
+    ends = []
+    for end, otherwise in ((key.start, 0), (key.stop, n)):
+        end = otherwise if end is None else extents.as_int(end)
+        if isinstance(end, Number) and end is not otherwise:
+            raise fail(JitadTypeError, "parts of a sparse matrix are supported with known bounds")
+        end = extents.add(n, end) if isinstance(end, int) and end < 0 else end
+        ends.append(extents.smallest(extents.largest(end, 0), n))
+    return ends[0], extents.largest(ends[1], ends[0]), step
+
+
 def _is_sparse(value: Any) -> bool:
     return isinstance(value, SparseMatrix) or ss.issparse(value)
 
@@ -255,6 +333,7 @@ def _enter(form: str, kind: str) -> None:
         given = arg1
         if isinstance(given, SparseMatrix):
             out = SparseMatrix(given._rows, given._cols, given._data, given.shape, kind, form)
+            out._merged = given._merged
             return out if dtype is None else out.astype(dtype)
         inside = [p for x in given for p in (x if isinstance(x, tuple) else (x,))] if isinstance(
             given, tuple) else [given]  # fmt: skip
@@ -263,6 +342,7 @@ def _enter(form: str, kind: str) -> None:
         if not isinstance(given, tuple) or len(given) not in (2, 3):
             raise fail(JitadTypeError, f"{form}_{kind} of a traced array is not supported",
                        "Give (data, (rows, columns)) and the shape.")  # fmt: skip
+        merged = True
         if len(given) == 3:
             if form == "coo":
                 raise fail(JitadTypeError, "unrecognized form of coo_matrix")
@@ -273,9 +353,11 @@ def _enter(form: str, kind: str) -> None:
             rows, cols = (outer, inner) if form == "csr" else (inner, outer)
         else:
             data, (rows, cols) = handle(given[0]), map(handle, given[1])
+            merged = form == "coo"
         if shape is None:
             shape = tuple(_extent(places) for places in (rows, cols))
         found = SparseMatrix(rows, cols, data, shape, kind, form)
+        found._merged = merged
         return found if dtype is None else found.astype(dtype)
 
 
@@ -325,6 +407,25 @@ def _diagonals(original: Any, kind: str) -> None:
 
 _diagonals(ss.diags, "matrix")
 _diagonals(ss.diags_array, "array")
+
+
+@replaces(ss.kron, plain=False)
+def kron(A: Any, B: Any, format: Any = None) -> Any:
+    """Every entry of the one times every entry of the other."""
+    A, B = adopt(A), adopt(B)
+    if not (isinstance(A, SparseMatrix) and isinstance(B, SparseMatrix)):
+        raise fail(JitadTypeError, "kron is supported for two sparse matrices", "Use np.kron.")
+    rows, cols = (
+        call(np.ravel, a[:, None] * n + b[None, :])
+        for a, n, b in ((A._rows, B.shape[0], B._rows), (A._cols, B.shape[1], B._cols))
+    )
+    data = call(np.ravel, call(np.multiply, A._data[:, None], B._data[None, :]))
+    shape = tuple(extents.mul(n, m) for n, m in zip(A.shape, B.shape, strict=True))
+    kind = "array" if "array" in (A._kind, B._kind) else "matrix"
+    out = SparseMatrix(rows, cols, data, shape, kind, format or "bsr")
+    out._merged = A._merged and B._merged
+    return out
+
 
 # -- systems of equations -------------------------------------------------------------------------
 

@@ -58,12 +58,13 @@ def _spectral(x: Any, y: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any,
     if overlap >= size:
         raise fail(JitadValueError, "noverlap must be less than nperseg.")
     length = size if nfft is None else int(nfft)
+    kind = x.dtype if y is None else np.result_type(x.dtype, y.dtype)
 
     def transformed(signal: Any) -> Any:
         parts = _segments(signal, size, overlap)
         if trend is not False and trend is not None:
             parts = trend(parts) if callable(trend) else detrend(parts, -1, trend)
-        return call(np.fft.rfft, call(np.multiply, parts, w), length)
+        return call(np.fft.rfft, call(np.multiply, parts, w.astype(kind)), length)
 
     if scaling == "density":
         scale = 1.0 / (fs * call(np.sum, w * w))
@@ -78,7 +79,7 @@ def _spectral(x: Any, y: Any, fs: Any, window: Any, nperseg: Any, noverlap: Any,
     twice[0] = 1.0
     if length % 2 == 0:
         twice[-1] = 1.0
-    found = call(np.multiply, both, call(np.multiply, twice, scale))
+    found = call(np.multiply, both, handle(call(np.multiply, twice, scale)).astype(kind))
     return call(np.fft.rfftfreq, length, 1.0 / fs), found
 
 
@@ -230,7 +231,7 @@ def resample(x: Any, num: Any, t: Any = None, axis: int = 0, window: Any = None,
     if least % 2 == 0 and n != num:  # the frequency in the middle is there once or twice
         twice = np.ones(least // 2 + 1)
         twice[-1] = 2.0 if num < n else 0.5
-        spectrum = call(np.multiply, spectrum, twice)
+        spectrum = call(np.multiply, spectrum, twice.astype(x.dtype))
     found = call(np.multiply, call(np.fft.irfft, spectrum, num), num / n)
     return call(np.moveaxis, found, -1, at)
 
@@ -253,6 +254,7 @@ def freqz(b: Any, a: Any = 1, worN: Any = 512, whole: bool = False, plot: Any = 
     def along(c: Any) -> Any:
         c = call(np.atleast_1d, c)
         turns = call(np.outer, w, call(np.arange, c.shape[0]))
+        turns = turns if c.dtype != np.float32 else turns.astype(c.dtype)
         return call(np.matmul, call(np.exp, call(np.multiply, turns, -1j)), c)
 
     response = call(np.true_divide, along(b), along(a))
@@ -268,14 +270,14 @@ def chirp(t: Any, f0: Any, t1: Any, f1: Any, method: str = "linear", phi: Any = 
     if method not in ("linear", "lin", "li") or complex:
         raise fail(JitadTypeError, "chirp is supported with method='linear', and real")
     rate = (f1 - f0) / t1
-    t = handle(t)
+    t = handle(t).astype(float)
     phase = call(np.multiply, 2.0 * math.pi, f0 * t + 0.5 * rate * t * t)
     return call(np.cos, phase + phi * math.pi / 180.0)
 
 
 @replaces(sg.sawtooth)
 def sawtooth(t: Any, width: Any = 1) -> Any:
-    turn = call(np.mod, handle(t), 2.0 * math.pi)
+    turn = call(np.mod, handle(t).astype(float), 2.0 * math.pi)
     rises = call(np.less, turn, width * 2.0 * math.pi)
     up = turn / (math.pi * call(np.where, call(np.equal, width, 0), 1, width)) - 1.0
     left = call(np.where, call(np.equal, width, 1), 1, 1.0 - width)

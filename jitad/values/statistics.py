@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from jitad.values.broadcast import as_operand, elementwise, require_same, shape_
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.products import matmul
-from jitad.values.reductions import axes_of, counted, cumulative
+from jitad.values.reductions import axes_of, counted
 from jitad.values.registry import call, of_complex, replaces, write_out
 from jitad.values.shaping import broadcast_to, concatenate, handle, reshape
 
@@ -196,9 +195,7 @@ _position(np.nanargmin, np.argmin, np.inf)
 # -- running sums ---------------------------------------------------------------------------------
 
 
-def _running(original: Any, row: str, first: int) -> None:
-    folded: Callable[..., Any] = cumulative(row)
-
+def _running(original: Any, plain: Any, first: int) -> None:
     @replaces(original)
     def replacement(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None,
                     include_initial: bool = False) -> Any:  # fmt: skip
@@ -207,15 +204,15 @@ def _running(original: Any, row: str, first: int) -> None:
             raise fail(JitadValueError, "For arrays which have more than one dimension ``axis`` "
                        "argument is required.")  # fmt: skip
         axis = 0 if axis is None else axes_of(axis, x.ndim)[0]
-        found = folded(x, axis, dtype)
+        found = call(plain, x, axis=axis, dtype=dtype)
         if include_initial:
             shape = tuple(1 if k == axis else n for k, n in enumerate(x.shape))
             found = concatenate([call(np.full, shape, first, dtype=found.dtype), found], axis)
         return found if out is None else write_out(out, found)
 
 
-_running(np.cumulative_sum, "add", 0)
-_running(np.cumulative_prod, "mul", 1)
+_running(np.cumulative_sum, np.cumsum, 0)
+_running(np.cumulative_prod, np.cumprod, 1)
 
 
 # -- questions ------------------------------------------------------------------------------------

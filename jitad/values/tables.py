@@ -18,7 +18,7 @@ from jitad.values.broadcast import require_same
 from jitad.values.interpolants import answer, floats, make_interp_spline, with_axes
 from jitad.values.kind import fail, require
 from jitad.values.registry import call, replaces
-from jitad.values.shaping import moveaxis, ravel, reshape
+from jitad.values.shaping import handle, moveaxis, ravel, reshape
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
 
 
@@ -52,10 +52,11 @@ class Table(StandIn):
             found = begin + (self._y[hi] - begin) * with_axes(s, begin.ndim - 1)
         else:
             found = self._y[self._step(places, last)]
-            found = found + 0.0 * with_axes(places, found.ndim - 1)
+            found = found + (0.0 * with_axes(places, found.ndim - 1)).astype(found.dtype)
         if self._fill != "extrapolate" if isinstance(self._fill, str) else True:
             below, above = self._fill if isinstance(self._fill, tuple) else (self._fill,) * 2
             for beyond, value in ((places < low, below), (places > high, above)):
+                value = handle(value).astype(found.dtype)
                 found = call(np.where, with_axes(beyond, found.ndim - 1), value, found)
         return answer(found, x, self.axis)
 
@@ -72,8 +73,15 @@ class Table(StandIn):
         return call(np.clip, at, 0, last)
 
 
+_STEPS = ("nearest", "nearest-up", "previous", "next")
 _KINDS = ("linear", "nearest", "nearest-up", "previous", "next", "zero", "slinear", "quadratic",
           "cubic")  # fmt: skip
+
+
+def _tabled(y: Any, kind: Any) -> ArrayHandle:
+    """Steps are the values themselves, in their dtype."""
+    y = handle(y)
+    return y if kind in _STEPS and y.dtype.kind == "f" else floats(y)
 
 
 @replaces(si.interp1d, plain=False)
@@ -82,7 +90,7 @@ def interp1d(x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = 
              assume_sorted: bool = False) -> Any:  # fmt: skip
     if kind not in _KINDS and not isinstance(kind, int):
         raise fail(JitadTypeError, f"kind={kind!r} of interp1d is not supported")
-    x, y = floats(x), floats(y)
+    x, y = floats(x), _tabled(y, kind)
     axis = axis % y.ndim
     y = moveaxis(y, axis, 0)
     if not assume_sorted:
@@ -100,7 +108,8 @@ def table(value: Any, read: Read) -> Table:
     fill = "extrapolate" if value._extrapolate else (read("_fill_value_below"),
                                                      read("_fill_value_above"))  # fmt: skip
     made = adopt(read("_spline")) if value._kind == "spline" else None
-    return Table(floats(x), moveaxis(floats(y), axis, 0), read("_kind"), axis, fill,
+    y = moveaxis(_tabled(y, value._kind), axis, 0)
+    return Table(floats(x), y, read("_kind"), axis, fill,
                  read("bounds_error"), made)  # fmt: skip
 
 

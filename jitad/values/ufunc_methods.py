@@ -14,16 +14,16 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents, picking, registry
-from jitad.values.array import wrap
-from jitad.values.broadcast import as_operand, shape_of
+from jitad.values.array import ArrayHandle, wrap
+from jitad.values.broadcast import as_operand, cast, shape_of
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.loops import fold
-from jitad.values.number import Number, bind
+from jitad.values.number import bind
 from jitad.values.reductions import axes_of, cumulative, part, row_of, strong, with_part
 from jitad.values.registry import call
-from jitad.values.shaping import broadcast_to, handle, moveaxis, reshape
+from jitad.values.shaping import broadcast_to, expand_dims, handle, moveaxis, reshape
 
 _NAMED = {
     np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min,
@@ -59,32 +59,98 @@ def _reduce(ufunc: Any, array: Any, /, axis: Any = 0, dtype: Any = None, out: An
         elif dtype is not None:
             others["dtype"] = dtype
         return call(named, array, axis=axis, out=out, keepdims=keepdims, **others)
-    if axis is None and handle(array).ndim == 1:
-        axis = 0
-    if others or isinstance(axis, tuple) or axis is None:
-        raise fail(JitadTypeError, f"np.{ufunc.__name__}.reduce is supported along one axis")
-    row = row_of(ufunc)
-    a = handle(array)
-    a = a if dtype is None else a.astype(dtype)
-    (axis,) = axes_of(axis, a.ndim)
-    moved = moveaxis(a, axis, 0).content
-    n = moved.shape[0]
-    if not isinstance(n, Number) and not n:
-        raise fail(JitadValueError, f"zero-size array to reduction operation {ufunc.__name__} "
-                   "which has no identity")  # fmt: skip
+    found = _folded(ufunc, handle(array), axis, dtype, keepdims, **others)
+    return found if out is None else registry.write_out(out, found)
+
+
+def _folded(ufunc: Any, a: ArrayHandle, axis: Any, dtype: Any, keepdims: bool,
+            initial: Any = None, where: Any = True) -> Any:  # fmt: skip
+    """One element after the other, in a loop."""
+    a = a.astype(_folding(ufunc, a.dtype) if dtype is None else np.dtype(dtype))
+    axes, name = axes_of(axis, a.ndim), ufunc.__name__
+    start = ufunc.identity if initial is None else initial
+    if len(axes) > 1 and ufunc.identity is None and ufunc not in (np.fmax, np.fmin):
+        raise fail(JitadValueError, f"reduction operation {name!r} is not reorderable, so at most "
+                   "one axis may be specified")  # fmt: skip
+    if where is not True and start is None:
+        raise fail(JitadValueError, f"reduction operation {name!r} does not have an identity, so "
+                   "to use a where mask one has to specify 'initial'")  # fmt: skip
+    if not axes:  # each element is folded alone, or with what is given
+        a, axes, keepdims = expand_dims(a, 0), (0,), False
+        where = where if where is True else expand_dims(broadcast_to(where, a.shape[1:]), 0)
+    elements, n = _in_front(a, axes)
+    if initial is None and where is True:
+        done, after = _first(elements, n, start, name), 1
+    else:
+        done, after = cast(_row(start, elements), a.dtype), 0
+    mask = None if where is True else _in_front(broadcast_to(where, a.shape), axes)[0]
+    one = _step(ufunc, a.dtype)
 
     def step(k: Int, done: Any) -> tuple[Any]:
-        return (bind(row, done, part(moved, extents.add(k, 1))),)
+        k = extents.add(k, after)
+        new = one(done, part(elements, k))
+        return (new if mask is None else bind("where", part(mask, k), new, done),)
 
-    (found,) = fold(extents.sub(n, 1), (part(moved, 0),), step, moved)
-    found = wrap(found)
-    found = call(np.expand_dims, found, axis) if keepdims else found
-    return found if out is None else registry.write_out(out, found)
+    (done,) = fold(extents.sub(n, after), (done,), step, elements)
+    found = wrap(done)
+    return call(np.expand_dims, found, axes) if keepdims else found
+
+
+def _in_front(a: ArrayHandle, axes: tuple[int, ...]) -> tuple[Any, Int]:
+    """The content with the folded axes as one, in front; and its extent."""
+    moved = moveaxis(a, axes, tuple(range(len(axes))))
+    n = extents.product(moved.shape[: len(axes)])
+    return reshape(moved, (n, *moved.shape[len(axes) :])).content, n
+
+
+def _row(value: Any, elements: Any) -> Any:
+    """A number, as often as a row has elements."""
+    rest = shape_of(elements)[1:]
+    return call(np.full, rest, value).content if rest else value
+
+
+def _first(elements: Any, n: Int, identity: Any, name: str) -> Any:
+    """The first row; where there is none, the identity, if there is one."""
+    if extents.at_least(n, 1):
+        return part(elements, 0)
+    if identity is None:
+        there = n >= 1 if isinstance(n, int) else bind("ge", n, 1)
+        require(there, JitadValueError, f"zero-size array to reduction operation {name} which has "
+                "no identity")  # fmt: skip
+        return part(elements, 0)
+    a = wrap(elements)
+    both = call(np.concatenate, [call(np.full, (1, *a.shape[1:]), identity, dtype=a.dtype), a])
+    return part(both.content, extents.smallest(n, 1))
+
+
+def _folding(ufunc: Any, dtype: Any) -> Any:
+    """In what numbers of this dtype are folded."""
+    found = ufunc.resolve_dtypes((dtype, dtype, None))[-1]
+    if found.kind == "b" and ufunc is not np.logical_xor:
+        raise fail(JitadTypeError, f"np.{ufunc.__name__}.reduce is not supported on traced or "
+                   "differentiated arrays")  # fmt: skip
+    return found
+
+
+def _step(ufunc: Any, dtype: Any, operands: int = 2) -> Callable[..., Any]:
+    """What folding does to the content that it has and the next one."""
+    row = row_of(ufunc, operands)
+    if row is not None:
+        return lambda *given: bind(row, *given)
+
+    def step(*given: Any) -> Any:
+        found = call(ufunc, *map(wrap, given))
+        return cast(found.content if isinstance(found, ArrayHandle) else found, dtype)
+
+    return step
 
 
 def _accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None,
                 out: Any = None) -> Any:  # fmt: skip
-    return cumulative(row_of(ufunc))(array, axis, dtype, out)
+    a = handle(array)
+    if dtype is None and ufunc not in _NAMED:
+        dtype = _folding(ufunc, a.dtype)
+    return cumulative(_step(ufunc, dtype))(a, axis, dtype, out)
 
 
 def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
@@ -97,7 +163,7 @@ def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     if not any(isinstance(e, Pick) for e in entries):
         a[indices] = call(ufunc, a[indices]) if b is None else call(ufunc, a[indices], b)
         return
-    row = row_of(ufunc, 1 if b is None else 2)
+    one = _step(ufunc, a.dtype, 1 if b is None else 2)
     content, places, view, shape, (at, axes) = picking.selected(a, entries)
     values = None
     if b is not None:
@@ -108,7 +174,7 @@ def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     def step(k: Int, done: Any) -> tuple[Any]:
         place = bind("cast", part(places, k), dtype="i8", py=True)
         operands = (part(done, place),) if values is None else (part(done, place), part(values, k))
-        new = bind(row, *operands)
+        new = one(*operands)
         return (with_part(done, place, bind("cast", new, dtype=a.dtype.str[1:])),)
 
     (done,) = fold(places.shape[0], (call(np.copy, wrap(content)).content,), step, places)
@@ -119,16 +185,18 @@ def _reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = 
               out: Any = None) -> Any:  # fmt: skip
     """Each stretch from one index to before the next; where the next isn't larger, one element."""
     a = handle(array)
-    a = a if dtype is None else a.astype(dtype)
+    if dtype is None and ufunc not in _NAMED:
+        dtype = _folding(ufunc, a.dtype)
     if dtype is None and a.dtype.kind == "b" and ufunc in (np.add, np.multiply):
-        a = a.astype(int)
+        dtype = int
+    a = a if dtype is None else a.astype(dtype)
     (axis,) = axes_of(axis, a.ndim)
     moved = call(np.copy, moveaxis(a, axis, 0))
     n, places = moved.shape[0], handle(indices)
     starts = picking.in_range(places, n, False)
     ends = call(np.concatenate, [places[1:], call(np.full, 1, n)])
     content, first = moved.content, handle(starts).content
-    last, row = handle(ends).content, row_of(ufunc)
+    last, one = handle(ends).content, _step(ufunc, a.dtype)
     done = call(np.copy, moved[starts]).content  # the first of each
 
     def fold_one(k: Int, done: Any) -> tuple[Any]:
@@ -136,7 +204,7 @@ def _reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = 
         count = extents.sub(extents.sub(bind("cast", part(last, k), dtype="i8", py=True), begin), 1)
 
         def step(j: Int, total: Any) -> tuple[Any]:
-            new = bind(row, total, part(content, extents.add(extents.add(begin, j), 1)))
+            new = one(total, part(content, extents.add(extents.add(begin, j), 1)))
             return (new,)
 
         (total,) = fold(count, (part(done, k),), step, content)

@@ -239,7 +239,8 @@ def _heaviside(x: Any, at_zero: Any) -> Any:
 
 
 def _float_power(x: Any, y: Any) -> Any:
-    return elementwise("pow", mul(x, 1.0), y)
+    """In double precision, whatever the operands are."""
+    return elementwise("pow", *(elementwise("cast", a, dtype="f8") for a in (x, y)))
 
 
 for _original, _compute in (
@@ -283,6 +284,10 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other:
         result = elementwise("maximum", result, low)
     if high is not None:
         result = elementwise("minimum", result, high)
+    if low is not None and high is not None:  # one function of three operands in NumPy
+        kind, _ = promote(*(type_of(as_operand(x)) for x in (a, low, high)))
+        if kind[0] == "f" and type_of(result).dtype != kind:
+            result = elementwise("cast", result, dtype=kind)
     return numpy_number(result) if out is None else write_out(out, result)
 
 

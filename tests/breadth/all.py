@@ -9,6 +9,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     complexes,
     distances,
     distributions,
+    furthered,
     interpolations,
     libraries,
     matrices,

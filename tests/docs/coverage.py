@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
-        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp wofz lambertw
+        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp wofz
             sph_harm_y sph_harm_y_all""",
     },
     "how many results there are depends on the values": {
@@ -129,14 +129,16 @@ reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.o
 `sliding_window_view`, `a.flat`, single bools as indices, and `norm(m, s).logpdf(x)`.
 
 These objects are looked into, made inside the function or outside, where their numbers are inputs
-as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sums,
-`multiply`, `T`, `diagonal`, `toarray`; made of traced numbers by `csr_matrix((data, (i, j)))` and
-`diags`; `spsolve` as a dense system), splines and tables of `scipy.interpolate` (`CubicSpline`,
-`PchipInterpolator`, `Akima1DInterpolator` from outside, `CubicHermiteSpline`, `PPoly`, `BSpline`,
-`interp1d`, `RegularGridInterpolator`, with derivatives by places and by values), frozen
-distributions, `gaussian_kde`, `Rotation` of `scipy.spatial.transform` (`from_rotvec`, `from_quat`,
-`from_euler`; products, `inv`, `apply`, `as_matrix`, `as_quat`, `as_rotvec`).  `numpy.polynomial`
-and `statistics.NormalDist` are traced as they are written.
+as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
+ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints and slices; made of
+traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as a dense system), splines
+and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`,
+`CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`, `RegularGridInterpolator`,
+`RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and by values), frozen
+distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of `scipy.spatial.transform` (`from_rotvec`,
+`from_quat`, `from_euler`, `from_matrix`; products, `inv`, `apply`, `as_matrix`, `as_quat`,
+`as_rotvec`, `as_euler`).  `numpy.polynomial` and `statistics.NormalDist` are traced as they are
+written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign` and the 2-norm have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the

@@ -75,8 +75,8 @@ def test_equal_candidates_share_initial_s_derivative_in_both_engines() -> None:
 
 @pytest.mark.parametrize(("f", "name"), [
     (lambda x: np.sum(scipy.signal.wiener(x)), "scipy.signal.wiener"),
-    (lambda x: np.sum(scipy.interpolate.Akima1DInterpolator([0.0, 1.0, 2.0], x)(0.5)),
-     "scipy.interpolate.Akima1DInterpolator"),
+    (lambda x: np.sum(scipy.interpolate.NearestNDInterpolator([[0.0, 0.0], [1.0, 2.0]], x)(0.5)),
+     "scipy.interpolate.NearestNDInterpolator"),
     (lambda x: scipy.stats.kendalltau(x, [1.0, 2.0, 4.0])[0], "scipy.stats.kendalltau"),
 ])  # fmt: skip
 def test_what_nobody_entered_is_refused_by_its_public_name(f, name) -> None:
@@ -88,12 +88,12 @@ def test_what_nobody_entered_is_refused_by_its_public_name(f, name) -> None:
 
 def test_what_a_user_s_function_meets_inside_a_library_is_told_by_its_own_name() -> None:
     def wrapped(t, x):
-        return np.histogram2d(x, x)[0][0, 0] * t
+        return np.nextafter(x, x)[0] * t
 
     def f(x):
         return scipy.integrate.fixed_quad(wrapped, 0.0, 1.0, args=(x,))[0]
 
-    with pytest.raises(JitadTypeError, match="histogram2d"):
+    with pytest.raises(JitadTypeError, match="nextafter"):
         jit_grad(f)(np.ones(3))
 
 
