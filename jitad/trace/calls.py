@@ -38,7 +38,14 @@ from jitad.trace import acts, iterables
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called, writes
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.optional import all_present, answers_for_none, options, present, refuse_among
+from jitad.trace.optional import (
+    all_present,
+    answers_for_none,
+    contents_present,
+    options,
+    present,
+    refuse_among,
+)
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
@@ -86,11 +93,15 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = options(f, args, kwargs)
             if given is not None:
                 return spread(lambda *a, **k: call(f, *a, **k), *given[0], **given[1])
-        from jitad.trace import generators, listcalls, partial  # which call through this hook
+            args = contents_present(f, args)
+        from jitad.trace import gathered, generators, listcalls, partial  # which call here
 
         if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
             return found(*args, **kwargs)
-        special_case = listcalls.function(f, (*args, *kwargs.values())) or partial.function(f, args)
+        special_case = (
+            gathered.function(f, args) or listcalls.function(f, (*args, *kwargs.values()))
+            or partial.function(f, args)
+        )  # fmt: skip
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)

@@ -233,6 +233,8 @@ class Captures:
                 self.builder.pos, "Make it a list or a dict.",
             )  # fmt: skip
         self.guards.append(Guard(path, "value", copy.copy(value)))
+        if type(value) is set:  # which may be written
+            self.register(value, path)
         return value
 
     def apart(self, written: Any) -> None:

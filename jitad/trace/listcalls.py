@@ -84,7 +84,7 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         return functools.partial(extend, owner) if f.__name__ == "extend" else None
     if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
         return None
-    if _is_users(f):
+    if is_users(f):
         return None
     raise refused(f"given to {getattr(f, '__name__', type(f).__name__)}")
 
@@ -130,14 +130,14 @@ def _columns(values: Any) -> list[Any]:
     return out
 
 
-def _is_users(f: Any) -> bool:
+def is_users(f: Any) -> bool:
     """Will its code be traced, or is it an operator of jitad's?"""
     if isinstance(f, FunctionType):
         return not is_library(f) or f.__module__ == "jitad.operators.api"
     if isinstance(f, MethodType):
-        return _is_users(f.__func__)
+        return is_users(f.__func__)
     if isinstance(f, functools.partial):
-        return _is_users(f.func)
+        return is_users(f.func)
     if isinstance(f, type):
         return f.__module__ != "builtins" and not f.__module__.startswith(("itertools", "coll"))
     kind = type(f)

@@ -28,6 +28,7 @@ from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.listed import subscripted
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
 from jitad.trace.selected import asked, spread
@@ -377,7 +378,7 @@ _MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands
 def get_item(owner: Any, index: Any) -> Any:
     if is_among((owner, index)):
         return spread(get_item, owner, index)
-    owner, index = present(owner), present(index)
+    owner, index = present(subscripted(owner)), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
     if isinstance(owner, Number) and not is_python(owner):
@@ -432,7 +433,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     if is_among((owner, index)):
         spread(lambda o, i: set_item(value, o, i), owner, index)
         return
-    owner, index = present(owner), present(index)
+    owner, index = present(subscripted(owner)), present(index)
     if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
         if is_among((value,)):
@@ -480,7 +481,7 @@ def del_item(owner: Any, index: Any) -> None:
     if is_among((owner, index)):
         spread(del_item, owner, index)
         return
-    if current() is not None and stretched(owner) is not None:
+    if current() is not None and stretched(owner := subscripted(owner)) is not None:
         lists.delete(owner, index)
         return
     found = special(owner, "__delitem__")

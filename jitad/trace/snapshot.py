@@ -22,15 +22,18 @@ from jitad import closures
 from jitad.closures import is_function
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
+from jitad.trace.containers import content_of, kind_of
 from jitad.trace.libraries import is_library_thing
+from jitad.trace.listed import IN_ORDER, KINDS, SETS, elements_of, key_of, listed
 from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
-from jitad.values.journal import MISSING, why_stale
+from jitad.values.journal import MISSING, was_made, why_stale
 from jitad.values.stand_ins import StandIn
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
+_DICTS = (dict, OrderedDict, defaultdict, Counter)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice, Enum)
 
 
@@ -87,6 +90,8 @@ class Per:
     none: bool = False  # None where it is missing
 
 
+CONTENT = "what is in it"  # of a container of a class derived from Python's
+
 Snapshot = Num | Arr | Rec | Obj | Per | Sel
 
 
@@ -124,6 +129,18 @@ def by_keys(s: Rec, keys: tuple[Any, ...]) -> tuple[Snapshot, ...]:
     return tuple(found.get(k) or Per(False, None) for k in keys)
 
 
+def by_elements(s: Snapshot | None) -> Rec | None:
+    """A set or deque as what holds a list of its elements (`listed.py`); None of anything else."""
+    match s:
+        case Rec(value, (str(),)) if type(value) in KINDS:
+            return s
+        case Rec(value=deque() as value, parts=parts):
+            return Rec(value, (IN_ORDER,), (Rec([], tuple(range(len(parts))), parts),))
+        case Obj(value) if type(value) in SETS:
+            return Rec(value, (key_of(value),), (snapshot(elements_of(value)),))
+    return None
+
+
 def stretch_of(s: Snapshot | None) -> Stretch | None:
     """What a list held whose length only the kernel knows; None of anything else."""
     match s:
@@ -134,15 +151,20 @@ def stretch_of(s: Snapshot | None) -> Stretch | None:
 
 def _keys(value: Any) -> tuple[Any, ...] | None:
     """The keys of a container's parts; None for what is not taken apart."""
+    if listed(value) is not None or (type(value) is set and was_made(value)):
+        return (key_of(value),)
     if isinstance(value, (tuple, list)) or type(value) is deque:
         return tuple(range(len(value)))
     if type(value) is Stretch:
         return value.keys()
     if isinstance(value, StandIn):
         return None
-    if type(value) in (dict, OrderedDict, defaultdict, Counter):
+    if type(value) in _DICTS:
         return tuple(value)
-    if isinstance(value, (dict, set, frozenset, deque)):
+    if kind_of(value) is not None:  # of a class of the user's, say
+        attributes = (*getattr(value, "__dict__", ()), *_slots(value))
+        return (CONTENT, *attributes) if was_made(value) else None
+    if isinstance(value, frozenset):
         return None
     if is_function(value):
         return _closed_over(value)
@@ -198,7 +220,11 @@ def _part(value: Any, key: Any) -> Any:
         return closures.content(value, key)
     if type(value) is Stretch:
         return value.part(key)
-    if isinstance(value, (tuple, list, dict, deque)):
+    if type(value) in KINDS and isinstance(key, str):
+        return elements_of(value)
+    if key is CONTENT:
+        return content_of(value)
+    if isinstance(value, (tuple, list)) or type(value) in (*_DICTS, deque):
         return value[key]
     own = getattr(value, "__dict__", ())
     return own[key] if key in own else getattr(value, key)

@@ -18,6 +18,7 @@ from jitad.trace.forms import (
     Shown,
 )
 from jitad.trace.grown import cover, element, of_any_length
+from jitad.trace.listed import LISTED, UNORDERED
 from jitad.trace.mismatch import Mismatch, scalar
 from jitad.trace.snapshot import Num, Per, Rec, stretch_of
 from jitad.trace.unify import join_types, same
@@ -43,6 +44,13 @@ def widen(was: Form, now: Form) -> Form:
             pairs = zip(now.of.keys, now.parts, strict=True)
             parts = tuple(widen(known[k], p) if k in known else p for k, p in pairs)
             return Record(now.of, parts, now.sides)
+        case Record(), Record() if was.of.keys != now.of.keys and now.of.keys in LISTED:
+            if was.of.keys not in LISTED:  # a deque that was of a known length
+                return now
+            of = was.of if was.of.keys == (UNORDERED,) else now.of
+            return Record(of, tuple(map(widen, was.parts, now.parts)), now.sides)
+        case Record(), Record() if was.of.keys in LISTED and now.of.keys not in LISTED:
+            return was
         case Record(), Record() if len(was.parts) == len(now.parts):
             return Record(now.of, tuple(map(widen, was.parts, now.parts)), now.sides)
         case Maybe(p, name, none), Maybe(q, _, other) if none == other:
