@@ -147,7 +147,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
                 return keyed.dict_item(container, *args)
-            if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
+            if f.__name__ == "get" and keyed.is_traced(keyed.plain(args[0])):
                 return keyed.get_or(container, *args)
             if isinstance(container, (dict, set)):
                 keyed.hashable(*args[:1])

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.plain import orders
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
@@ -220,9 +221,19 @@ def _in_turn(name: str, a: Any, b: Any) -> Any:
             return {o: f for f, o, _ in _COMPARE.values()}[name](len(a), len(b))
         x, y = a[k], b[k]
         this = next(globals()[n] for n, (_, o, _) in _COMPARE.items() if o == name)
-        return choose(x is y or _EQUAL(x, y), lambda: says(k + 1), lambda: this(x, y))
+        return choose(x is y or _EQUAL(x, y), lambda: says(k + 1), lambda: _said(this, x, y))
 
     return says(0)
+
+
+def _said(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """A comparison which may be one that has no meaning, though it is never made."""
+    try:
+        return compare(x, y)
+    except TypeError as error:
+        if isinstance(error, JitadError) or current() is None:
+            raise
+        return lists.run(orders.have_none, str(error))
 
 
 def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[Any, Any], Any]:
@@ -307,6 +318,8 @@ def In(a: Any, b: Any) -> Any:
         return lists.contains(b, a)
     if type(b) in keyed.DICTS:
         a = keyed.plain(a)
+        if keyed.is_traced(a):
+            return keyed.contains(b, a)
     if partial.slot(b, a):
         return partial.contains(b, a)
     if type(b) is partial.View:

@@ -405,7 +405,7 @@ def get_item(owner: Any, index: Any) -> Any:
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) in keyed.DICTS:
         index = keyed.plain(index)
-        if isinstance(index, Leaf):
+        if keyed.is_traced(index):
             return keyed.get(owner, index)
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
@@ -448,7 +448,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             return
         if type(owner) in keyed.DICTS:
             index = keyed.plain(index)
-        if isinstance(index, Leaf):
+        if isinstance(index, Leaf) or (type(owner) in keyed.DICTS and keyed.is_traced(index)):
             with writing(owner):
                 if keyed.put(owner, index, value):
                     return
