@@ -13,6 +13,7 @@ import copy
 import dataclasses
 import functools
 import importlib
+import inspect
 import itertools
 import math
 import operator
@@ -173,7 +174,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
     if type(f).__name__ in ("DUFunc", "GUFunc") and any_traced((*args, *kwargs.values())):
         return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
-    python = getattr(f, "py_func", None)
+    python = inspect.getattr_static(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
     method = special(f, "__call__")

@@ -10,6 +10,7 @@ outside have their elements replaced by inputs while the trace runs.
 from __future__ import annotations
 
 import copy
+import inspect
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -164,7 +165,7 @@ class Captures:
                 return self._container(path, value)
             case list() | dict() | set() | frozenset() | deque():
                 return self._copied(path, value)
-        if isinstance(getattr(value, "py_func", None), FunctionType):
+        if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
             inner = path.then("attr", "py_func")
             self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
             self.register(value.py_func, inner)

@@ -185,7 +185,14 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
     found = vars(holder)[name]
     match found:
         case property():
-            return call(found.fget, target) if isinstance(found.fget, FunctionType) else NOTHING
+            if not isinstance(found.fget, FunctionType):
+                return NOTHING
+            if trace is not None and trace.captures.path_of(found) is None:
+                if not trace.journal.is_made(holder):  # the class may get another
+                    at = _class_path(trace, holder).then("attr", "__dict__").then("item", name)
+                    trace.captures.guards.append(Guard(at, "is", found))
+                _found_in(trace, holder, name, found)
+            return call(found.fget, target)
         case functools.cached_property():
             if not isinstance(own.get(name), Perhaps):
                 return NOTHING if name in own else _cached(trace, target, found)

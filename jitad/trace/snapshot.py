@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
@@ -29,6 +29,7 @@ from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
+from jitad.values.complexes import Complex
 from jitad.values.journal import MISSING, was_made, why_stale
 from jitad.values.stand_ins import StandIn
 
@@ -64,6 +65,22 @@ class Rec:
     keys: tuple[Any, ...]
     parts: tuple[Snapshot, ...]
     lost: str = ""  # why it may not be read
+
+
+class Outer(Rec):
+    """An object from outside: what is in it is asked for, and guarded, where somebody needs it."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, value: Any, keys: tuple[Any, ...], lost: str) -> None:
+        self.value, self.keys, self.lost = value, keys, lost
+        self.asked: Callable[[], tuple[Snapshot, ...]] | tuple[Snapshot, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Snapshot, ...]:  # type: ignore[override]
+        if callable(self.asked):
+            self.asked = self.asked()
+        return self.asked
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +131,11 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     elif isinstance(value, ArrayHandle):
         parent = None if value._parent is None else snapshot(value._parent, seen)
         out = Arr(value, Lost(value._lost) if value._lost else value.content, parent)
-    elif (keys := _keys(value)) is not None:
+    elif (keys := _keys(value)) is not None and (read := _reader(value, keys)) is not None:
+        out = seen[id(value)] = Outer(value, keys, why_stale(value))
+        there = {k: snapshot(_part(value, k), seen) for k in keys if read(k) is None}
+        out.asked = lambda: tuple(there.get(k) or snapshot(read(k)()) for k in keys)
+    elif keys is not None:
         out = seen[id(value)] = Rec(value, keys, (), why_stale(value))
         out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
     else:
@@ -213,6 +234,28 @@ def _closed_over(f: Any) -> tuple[Any, ...] | None:
     trace = current()
     outside = trace is None or trace.captures.path_of(f) is not None
     return ((*closures.names(f), *closures.defaults(f)) or None) if not outside else None
+
+
+def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
+    """What gives what reads an attribute of an object from outside; None of anything else.
+
+    Of an attribute that the trace has written it gives None.
+    """
+    from jitad.trace.context import current  # which knows of snapshots
+
+    trace = current()
+    path = None if trace is None else trace.captures.path_of(value)
+    fixed = (tuple, list, dict, set, frozenset, deque, Stretch, Complex, BaseException)
+    if path is None or isinstance(value, fixed) or is_function(value):
+        return None
+    captures, touched = trace.captures, trace.journal.touched  # type: ignore[union-attr]
+
+    def read(key: Any) -> Callable[[], Any] | None:
+        if touched(value, ("attr", key)):
+            return None
+        return lambda: captures.read(path.then("attr", key), _part(value, key))
+
+    return read
 
 
 def _part(value: Any, key: Any) -> Any:
