@@ -28,6 +28,7 @@ from tests.users import (
     projects,
     pythonic,
     routines,
+    searched,
     sequences,
     statistics,
     surveyed,
@@ -47,7 +48,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
           modelled, mixed, collected, routines, everyday, projects, machines, courses,
-          arrayed, ventures, surveyed)  # fmt: skip
+          arrayed, ventures, surveyed, searched)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 
