@@ -47,12 +47,24 @@ def plain(key: Any) -> Any:
     """The int that a key is, where dicts of this function get keys by ints of its arguments."""
     trace = current()
     if type(key) is tuple and is_traced(key):
-        return tuple(map(plain, key))
+        return tuple(map(_plain_part, key))
     hashable(key)
     if not isinstance(key, Leaf) or trace is None or not trace.insight.keys:
         return key
     value = trace.builder.rely(key.atom)
     return key if value is None else value
+
+
+def _plain_part(key: Any) -> Any:
+    """What is in a tuple: an int where it can be relied on, or a loop had better be written out."""
+    if type(key) is tuple:
+        return tuple(map(_plain_part, key))
+    trace = current()
+    if not isinstance(key, Leaf) or trace is None:
+        return key
+    if trace.counts_out(key) or trace.builder.example(key.atom) is not None:
+        return key.known("a key of a dict or an element of a set")
+    return key
 
 
 def is_traced(key: Any) -> bool:

@@ -134,7 +134,7 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     elif (keys := _keys(value)) is not None and (read := _reader(value, keys)) is not None:
         out = seen[id(value)] = Outer(value, keys, why_stale(value))
         there = {k: snapshot(_part(value, k), seen) for k in keys if read(k) is None}
-        out.asked = lambda: tuple(there.get(k) or snapshot(read(k)()) for k in keys)
+        out.asked = lambda: tuple(there.get(k) or snapshot(read(k)(), seen) for k in keys)
     elif keys is not None:
         out = seen[id(value)] = Rec(value, keys, (), why_stale(value))
         out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
+from jitad.errors import JitadError
 from jitad.trace.forms import (
     Form,
     Grown,
@@ -16,6 +17,7 @@ from jitad.trace.forms import (
     Record,
     Resized,
     Shown,
+    contains_itself,
 )
 from jitad.trace.grown import cover, element, of_any_length
 from jitad.trace.listed import LISTED, UNORDERED
@@ -81,6 +83,8 @@ def without_extents(f: Form) -> Form:
         case Handle(type=t, of=of):
             return Handle(t, (), of)
         case Record():
+            if contains_itself(f):
+                raise JitadError("a thing that may be a part of itself is returned on some paths")
             f.parts = tuple(map(without_extents, f.parts))
     return f
 

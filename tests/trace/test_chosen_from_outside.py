@@ -102,6 +102,36 @@ def test_what_is_in_it_may_change_between_calls(f):
         change(1.0)
 
 
+class Stop:
+    def __init__(self, k):
+        self.k, self.next = k, None
+
+
+@pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
+def test_objects_that_point_at_each_other():
+    first, second = Stop(1.0), Stop(2.0)
+    first.next, second.next = second, first
+
+    def around(x):
+        at, t = (first if x > 1.0 else second), 0.0
+        for _ in range(3):
+            t += at.k * x
+            at = at.next
+        return t
+
+    def found(x):
+        def search(at, v):
+            return at.k * v if v > 5.0 else search(at.next, 1.5 * v)
+
+        return search(first, x)
+
+    for f in (around, found):
+        compiled = jitad.jit(f)
+        for k in (1.0, 4.0):
+            first.k = k
+            assert [compiled(x) for x in (0.7, 1.5)] == pytest.approx([f(x) for x in (0.7, 1.5)])
+
+
 def test_a_property_may_become_another_between_calls():
     class Tank:
         level = property(lambda self: 2.0)
