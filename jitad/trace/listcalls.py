@@ -94,7 +94,8 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
 
 def _is_long(array: ArrayHandle) -> bool:
     """Is it a vector of which only the kernel knows how long it is?"""
-    return array.ndim == 1 and isinstance(array.shape[0], Leaf)
+    n = array.shape[0] if array.ndim == 1 else 0
+    return isinstance(n, Leaf) and _trace().builder.example(n.atom) is None
 
 
 class Spread:
