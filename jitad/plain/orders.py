@@ -1,4 +1,4 @@
-"""What does `functools.cmp_to_key` make of a value, as a class whose comparisons a trace sees?"""
+"""How are things compared of which Python's library, or nobody, says the order?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Compared:
-    """A key, ordered by what a function says of two values."""
+    """A key of `functools.cmp_to_key`, ordered by what a function says of two values."""
 
     __slots__ = ("compare", "obj")
 
@@ -30,3 +30,8 @@ class Compared:
         return self.compare(self.obj, other.obj) == 0  # type: ignore[attr-defined]
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def have_none(text: str) -> bool:
+    """Things of no order are compared, where the kernel comes there."""
+    raise TypeError(text)

@@ -37,6 +37,7 @@ from jitad.trace.context import (
 from jitad.trace.forms import Form, Maybe
 from jitad.trace.hooking import Site
 from jitad.trace.join import build, extract, given, kinds
+from jitad.trace.listed import inside
 from jitad.trace.mismatch import Mismatch, check_end, explain
 from jitad.trace.observe import observe
 from jitad.trace.selected import has_function, holds_inner, is_nested, spread
@@ -92,7 +93,7 @@ def truth(value: Any) -> Any:
         if value.shape or value.concrete:
             return bool(value)
         value = value.content
-    if (stretch := stretched(value)) is not None:
+    if (stretch := stretched(value := inside(value))) is not None:
         value = bind("gt", stretch.count, 0)
     if partial.is_partial(value):
         value = bind("gt", partial.length(value), 0)
@@ -313,8 +314,7 @@ class Branches:
         out = []
         for w, s, t in found.values():
             if w.slot == "_lost":
-                value = s or t
-                assign(w, value.value)
+                assign(w, (s or t).value)
             else:
                 out.append([w, s, t])
         for k, region in enumerate((first, second), 1):

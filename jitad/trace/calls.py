@@ -13,6 +13,7 @@ import copy
 import dataclasses
 import functools
 import importlib
+import inspect
 import itertools
 import math
 import operator
@@ -38,7 +39,14 @@ from jitad.trace import acts, iterables, modules
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called, writes
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.optional import all_present, answers_for_none, options, present, refuse_among
+from jitad.trace.optional import (
+    all_present,
+    answers_for_none,
+    contents_present,
+    options,
+    present,
+    refuse_among,
+)
 from jitad.trace.outside import met
 from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
@@ -88,11 +96,15 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             given = options(f, args, kwargs)
             if given is not None:
                 return spread(lambda *a, **k: call(f, *a, **k), *given[0], **given[1])
-        from jitad.trace import generators, listcalls, partial  # which call through this hook
+            args = contents_present(f, args)
+        from jitad.trace import gathered, generators, listcalls, partial  # which call here
 
         if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
             return found(*args, **kwargs)
-        special_case = listcalls.function(f, (*args, *kwargs.values())) or partial.function(f, args)
+        special_case = (
+            gathered.function(f, args) or listcalls.function(f, (*args, *kwargs.values()))
+            or partial.function(f, args)
+        )  # fmt: skip
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)
@@ -138,7 +150,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             container: Any = f.__self__
             if f.__name__ == "__getitem__" and isinstance(container, dict):
                 return keyed.dict_item(container, *args)
-            if f.__name__ == "get" and isinstance(keyed.plain(args[0]), Leaf):
+            if f.__name__ == "get" and keyed.is_traced(keyed.plain(args[0])):
                 return keyed.get_or(container, *args)
             if isinstance(container, (dict, set)):
                 keyed.hashable(*args[:1])
@@ -164,7 +176,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
     if type(f).__name__ in ("DUFunc", "GUFunc") and any_traced((*args, *kwargs.values())):
         return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
-    python = getattr(f, "py_func", None)
+    python = inspect.getattr_static(f, "py_func", None)
     if isinstance(python, FunctionType):
         return _function(trace, python, args, kwargs)
     method = special(f, "__call__")
@@ -256,10 +268,10 @@ def _read(trace: Trace | None, owner: Any, name: str) -> Any:
 
 def special(thing: Any, name: str) -> FunctionType | None:
     """A special method that a user's class defines in Python, or `dataclass` for it."""
-    return method_of(type(thing), name)
+    return method_of(type(thing), name, thing)
 
 
-def method_of(kind: type, name: str) -> FunctionType | None:
+def method_of(kind: type, name: str, thing: Any = None) -> FunctionType | None:
     """The same, of the things of this class."""
     found = getattr(kind, name, None)
     if not is_users(found):
@@ -267,7 +279,7 @@ def method_of(kind: type, name: str) -> FunctionType | None:
     if (trace := current()) is not None:
         holder = next((c for c in kind.__mro__ if name in vars(c)), None)
         if holder is not None:
-            modules.rely_on(trace, kind, holder, name, found)
+            modules.rely_on(trace, kind, holder, name, found, thing)
     return found
 
 

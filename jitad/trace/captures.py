@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -167,7 +168,7 @@ class Captures:
                 return self._container(path, value)
             case list() | dict() | set() | frozenset() | deque():
                 return self._copied(path, value)
-        if isinstance(getattr(value, "py_func", None), FunctionType):
+        if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
             inner = path.then("attr", "py_func")
             self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
             self.register(value.py_func, inner)
@@ -238,6 +239,8 @@ class Captures:
                 self.builder.pos, "Make it a list or a dict.",
             )  # fmt: skip
         self.guards.append(Guard(path, "value", copy.copy(value)))
+        if type(value) is set:  # which may be written
+            self.register(value, path)
         return value
 
     def apart(self, written: Any) -> None:

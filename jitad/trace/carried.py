@@ -10,9 +10,10 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.trace.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.listed import LISTED
 from jitad.trace.mismatch import Mismatch
 from jitad.trace.resized import resized
-from jitad.trace.snapshot import Arr, Rec, Snapshot, by_keys
+from jitad.trace.snapshot import Arr, Rec, Snapshot, by_elements, by_keys
 
 
 def with_extents(
@@ -20,6 +21,8 @@ def with_extents(
     room: Callable[[], Atom],
 ) -> Form:  # fmt: skip
     """Carried arrays have the extents from before the loop, or such as change in it."""
+    if isinstance(f, Record) and f.of.keys in LISTED:
+        entry, end = by_elements(entry) or entry, by_elements(end) or end
     match f:
         case Handle() | Resized() if f.type.ndim:
             source = entry if isinstance(entry, Arr) else end

@@ -12,7 +12,9 @@ from typing import Any
 
 from jitad.errors import JitadError
 from jitad.trace import outside
+from jitad.trace.listed import Listed
 from jitad.trace.stretch import Stretch
+from jitad.trace.unset import Perhaps
 from jitad.values.journal import active, check_free, record
 from jitad.values.kind import fail
 from jitad.values.number import Number
@@ -53,6 +55,41 @@ def kind_of(container: Any) -> Any:
     return next((c for c in type(container).__mro__ if c in MUTABLE), None)
 
 
+def content_of(container: Any) -> Any:
+    """A copy of Python's own class; the methods of a class derived from it are not asked."""
+    kind = kind_of(container)
+    if kind is deque:
+        return deque(deque.__iter__(container), container.maxlen)
+    if kind is defaultdict:
+        return defaultdict(container.default_factory, dict.items(container))
+    return kind(list(kind.__iter__(container))) if not issubclass(kind, dict) else kind(
+        dict(kind.items(container)))
+
+
+def fill(container: Any, content: Any) -> None:
+    """The content of an empty container, whatever its own methods do.
+
+    Of what is there on some paths only, the hooks know in containers of Python's own classes.
+    """
+    kind, held = kind_of(container), content
+    if isinstance(content, dict):
+        held = content.values()
+    if type(container) is not kind and any(map(_is_uncertain, held)):
+        raise fail(
+            JitadError, f"what is in a {type(container).__name__} depends on traced values",
+            f"Use a {kind.__name__} there.",
+        )  # fmt: skip
+    if issubclass(kind, dict):
+        for key, value in content.items():
+            kind.__setitem__(container, key, value)
+    else:
+        (kind.update if kind is set else kind.extend)(container, content)
+
+
+def _is_uncertain(value: Any) -> bool:
+    return type(value) is Listed or (type(value) is Perhaps and not value.none)
+
+
 def method_called(container: Any, name: str) -> None:
     """A method of a built-in container is about to run."""
     if writes(container, name):
@@ -83,7 +120,7 @@ def note(container: Any) -> None:
         raise fail(JitadError, what, "Use a list or a dict.")
 
     def read() -> Any:
-        out = kind.copy(container)
+        out = content_of(container)
         if kind is list and any(map(_is_mutable, out)):
             journal.copies[id(out)] = (out, container)
         return out
@@ -93,7 +130,7 @@ def note(container: Any) -> None:
             kind.__setitem__(container, slice(None), content)
         else:
             kind.clear(container)
-            (kind.extend if kind is deque else kind.update)(container, content)
+            fill(container, content)
 
     record(container, "items", read(), read, assign)
 

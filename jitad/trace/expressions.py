@@ -202,7 +202,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         if all(isinstance(k, ast.Constant) for k in node.keys):
-            return self.visit_Set(node)
+            return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
         parts = zip(node.keys, node.values, strict=True)
         given = [
             ast.Tuple([self.visit(v)] if k is None else [self.visit(k), self.visit(v)], ast.Load())
@@ -210,8 +210,9 @@ class Expressions(ast.NodeTransformer):
         ]
         return _at(_hook("displayed", *given), node)
 
-    def visit_Set(self, node: ast.Dict | ast.Set) -> ast.expr:
-        return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        listed = self.visit_List(_at(ast.List(node.elts, ast.Load()), node))
+        return _at(_hook("set_of", listed), node)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         out = self.visit_Yield(node)  # type: ignore[arg-type]

@@ -27,12 +27,13 @@ from jitad.trace.branches import Branches, raises_for_the_user
 from jitad.trace.calls import WHILE_TRACING, call
 from jitad.trace.context import Trace, current
 from jitad.trace.hooking import Site
-from jitad.trace.iterables import zip_
+from jitad.trace.iterables import ENDLESS, pick, zip_
 from jitad.trace.library import native
 from jitad.trace.lists import run
 from jitad.trace.loops import Session, State, stopped
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.unset import UNSET, Among
+from jitad.values import operators
 from jitad.values.journal import MISSING, made, record
 from jitad.values.kind import fail
 from jitad.values.number import bind
@@ -131,17 +132,28 @@ def _islice(values: Any, *bounds: Any) -> Any:
 def _cycle(values: Any) -> Any:
     if hasattr(values, "__next__"):
         return native(itertools.cycle, values)
-    return written(as_written.cycling, values)
+    out = written(as_written.cycling, values)
+    if type(values) in (list, tuple) and values:
+        ENDLESS[out] = lambda: functools.partial(_in_turns, list(values))
+    return out
+
+
+def _in_turns(items: list[Any], k: Any) -> Any:
+    return pick(items, operators.mod(k, len(items)))
 
 
 def _repeat(value: Any, *times: Any, **named: Any) -> Any:
     if times or named:
         return native(itertools.repeat, value, *times, **named)
-    return written(as_written.repeating, value)
+    out = written(as_written.repeating, value)
+    ENDLESS[out] = lambda: lambda k: value
+    return out
 
 
 def _count(start: Any = 0, step: Any = 1) -> Any:
-    return written(as_written.counting, start, step)
+    out = written(as_written.counting, start, step)
+    ENDLESS[out] = lambda: lambda k: start + k * step
+    return out
 
 
 # iterators that end only where the loop over them does

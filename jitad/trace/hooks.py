@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.plain import orders
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL
-from jitad.trace import branches, keyed, lists, loops, outside, partial
+from jitad.trace import branches, gathered, keyed, lists, loops, outside, partial
 from jitad.trace.attempts import (
     Attempt,
     catches,
@@ -38,9 +39,11 @@ from jitad.trace.choices import both, choose, either
 from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Again, Trace, current
+from jitad.trace.gathered import set_of
 from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.keyed import made
+from jitad.trace.listed import SETS, inside, listed
 from jitad.trace.managers import rethrow_known, rethrow_through, swallowed
 from jitad.trace.modules import imported
 from jitad.trace.optional import present
@@ -91,7 +94,7 @@ __all__ = [
     "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local", "made",
     "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
     "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "starred", "surely", "swallowed", "text", "thrown", "tuple_with", "unpack", "while_",
+    "set_of", "starred", "surely", "swallowed", "text", "thrown", "tuple_with", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -154,6 +157,8 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
             a, b = adopt(present(a)), adopt(present(b))
             if stretched(a) is not None or stretched(b) is not None:
                 return lists.binary(name, a, b)
+            if listed(a) is not None or listed(b) is not None:
+                return gathered.binary(name, a, b)
             if type(a) in partial.KINDS or type(b) in partial.KINDS:
                 partial.checked(f"an operand of {name}", a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
@@ -216,9 +221,19 @@ def _in_turn(name: str, a: Any, b: Any) -> Any:
             return {o: f for f, o, _ in _COMPARE.values()}[name](len(a), len(b))
         x, y = a[k], b[k]
         this = next(globals()[n] for n, (_, o, _) in _COMPARE.items() if o == name)
-        return choose(x is y or _EQUAL(x, y), lambda: says(k + 1), lambda: this(x, y))
+        return choose(x is y or _EQUAL(x, y), lambda: says(k + 1), lambda: _said(this, x, y))
 
     return says(0)
+
+
+def _said(compare: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """A comparison which may be one that has no meaning, though it is never made."""
+    try:
+        return compare(x, y)
+    except TypeError as error:
+        if isinstance(error, JitadError) or current() is None:
+            raise
+        return lists.run(orders.have_none, str(error))
 
 
 def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[Any, Any], Any]:
@@ -232,6 +247,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
         if stretched(a) is not None or (type(a) is list and stretched(b) is not None):
             with writing(a):
                 return lists.in_place(name, a, b)
+        if listed(a) is not None or (type(a) in SETS and listed(b) is not None):
+            return gathered.in_place(name, a, b)
         if type(a) not in _PLAIN or type(b) not in _PLAIN:
             found = special(a, f"__i{name}__")
             if found is not None:
@@ -296,11 +313,13 @@ def In(a: Any, b: Any) -> Any:
         return spread(In, a, b)
     if is_optional(a):
         return asked(In, a, b)
-    b = present(b)
+    b = inside(present(b))
     if stretched(b) is not None:
         return lists.contains(b, a)
     if type(b) in keyed.DICTS:
         a = keyed.plain(a)
+        if keyed.is_traced(a):
+            return keyed.contains(b, a)
     if partial.slot(b, a):
         return partial.contains(b, a)
     if type(b) is partial.View:
@@ -311,14 +330,16 @@ def In(a: Any, b: Any) -> Any:
         return b.holds(a)
     found = None if type(b) in _PLAIN else special(b, "__contains__")
     if found is not None:
-        inside = call(found, b, a)
-        plain = isinstance(inside, bool) or (isinstance(inside, Leaf) and type_of(inside) == BOOL)
-        return inside if plain else Not(Not(inside))
+        said = call(found, b, a)
+        plain = isinstance(said, bool) or (isinstance(said, Leaf) and type_of(said) == BOOL)
+        return said if plain else Not(Not(said))
     if isinstance(a, Leaf) or isinstance(b, Range) or (
         isinstance(b, (list, tuple)) and any(isinstance(x, Number) for x in b)
     ):
         return _among(a, b)
-    if isinstance(b, (set, frozenset)):
+    if isinstance(b, SETS):
+        if gathered.is_unknown(a):
+            return _among(a, items(b))
         keyed.hashable(a)
     alike = isinstance(b, _ONE_BY_ONE) and any(special(x, "__eq__") for x in (a, *b))
     ours = looks_into if isinstance(b, _ONE_BY_ONE) else is_held  # a memo's keys are to be known

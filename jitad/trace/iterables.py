@@ -7,11 +7,14 @@ iterated as Python does.  `enumerate`, `zip` and `reversed` of such things are s
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
@@ -124,17 +127,37 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     if any(p is not None and p.static is None for p in parts):
         xs = tuple(w if type(x) is Backwards and (w := x.whole()) is not None else x for x in xs)
     lengths = any(p is not None and p.static is None for p in parts)
-    if not lengths or any(map(_advances, xs)):  # beside an iterator, lengths are relied on
+    if lengths and not strict:
+        parts = [p if p is not None else _endless(x) for p, x in zip(parts, xs, strict=True)]
+    iterators = any(p is None and _advances(x) for p, x in zip(parts, xs, strict=True))
+    if not lengths or iterators:  # beside an iterator, lengths are relied on
         given = [x if p is None else p for x, p in zip(xs, parts, strict=True)]
         return made_of(zip(*given, strict=strict), *xs)
     known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
-    count = known[0].count
-    for p in known[1:]:
+    count, *others = (p.count for p in known if p.count is not None)
+    for n in others:
         if strict:
-            require(bind("eq", count, p.count), JitadValueError,
+            require(bind("eq", count, n), JitadValueError,
                     "zip() arguments have different lengths")  # fmt: skip
-        count = extents.smallest(count, p.count)
+        count = extents.smallest(count, n)
     return Counted(count, lambda k: tuple(p.item(k) for p in known), (0, count, 1))
+
+
+# generators that never end, and what gives what they yield by number
+ENDLESS: WeakKeyDictionary[Any, Callable[[], Callable[[Any], Any]]] = WeakKeyDictionary()
+
+
+def _endless(x: Any) -> Counted | None:
+    """What such a generator yields, of which nothing was taken yet; nothing can be taken after."""
+    from jitad.trace.context import current  # which knows of what is iterated
+
+    trace = current()
+    if not isinstance(x, GeneratorType) or x not in ENDLESS or trace is None:
+        return None
+    if inspect.getgeneratorstate(x) != inspect.GEN_CREATED or id(x) in trace.left:
+        return None
+    trace.left[id(x)] = x
+    return Counted(None, ENDLESS[x](), (0, 0, 1))
 
 
 def _advances(x: Any) -> bool:

@@ -22,6 +22,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import as_type
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar, Type
+from jitad.trace.containers import fill
 from jitad.trace.forms import (
     Form,
     Grown,
@@ -34,7 +35,19 @@ from jitad.trace.forms import (
     Resized,
     Shown,
 )
-from jitad.trace.snapshot import Arr, Lost, Num, Obj, Per, Rec, Snapshot, by_keys
+from jitad.trace.listed import LISTED, again
+from jitad.trace.snapshot import (
+    CONTENT,
+    Arr,
+    Lost,
+    Num,
+    Obj,
+    Per,
+    Rec,
+    Snapshot,
+    by_elements,
+    by_keys,
+)
 from jitad.trace.stretch import Stretch
 from jitad.trace.unify import check_read, complex_of
 from jitad.trace.unset import UNSET, Perhaps
@@ -74,6 +87,8 @@ def extract(
                     extract(b, part, s, out, seen)
         case Record():
             s = complex_of(s) if isinstance(s, Num) else s
+            if f.of.keys in LISTED:
+                s = by_elements(s)
             if isinstance(s, Rec):
                 check_read(s)
             parts = s.parts if isinstance(s, Rec) else (None,) * len(f.parts)
@@ -170,7 +185,8 @@ def signature(f: Form, numbers: dict[int, int]) -> Any:
         return ("shown", *(signature(p, numbers) for p in (f.parent, *f.numbers)))
     if isinstance(f, OneOf):
         return ("one of", *selected.lasting(f), *(signature(p, numbers) for p in f.parts))
-    return (type(f.of.value), *(signature(p, numbers) for p in f.parts))
+    ordered = f.of.keys if f.of.keys in LISTED else ()
+    return (type(f.of.value), *ordered, *(signature(p, numbers) for p in f.parts))
 
 
 def build(
@@ -225,6 +241,12 @@ def _container(f: Record, parts: list[Any]) -> Any:
         return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
     if isinstance(value, list):
         return kind(parts)
+    if f.of.keys[:1] == (CONTENT,):
+        return _derived(kind, value, f.of.keys[1:], parts)
+    if f.of.keys in LISTED:
+        of_list = f.parts[0]
+        known = isinstance(of_list, Record) and all(isinstance(p, Keep) for p in of_list.parts)
+        return again(value, parts[0], f.of.keys[0], known)
     if isinstance(value, deque):
         return kind(parts, value.maxlen)
     if isinstance(value, Stretch):
@@ -253,6 +275,20 @@ def _container(f: Record, parts: list[Any]) -> Any:
             out.__dict__[k] = p
         else:
             object.__setattr__(out, k, p)
+    return out
+
+
+def _derived(kind: Any, like: Any, names: tuple[str, ...], parts: list[Any]) -> Any:
+    """A container of a class derived from Python's."""
+    content, *attributes = parts
+    out = kind.__new__(kind)
+    if isinstance(like, deque):
+        deque.__init__(out, maxlen=like.maxlen)
+    elif isinstance(like, defaultdict):
+        out.default_factory = like.default_factory
+    fill(out, content)
+    for name, value in zip(names, attributes, strict=True):
+        object.__setattr__(out, name, value)
     return out
 
 

@@ -8,8 +8,9 @@ A list that is written becomes one whose elements lie in arrays (`lists.py`).
 
 from __future__ import annotations
 
+import functools
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +25,9 @@ from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.identity import COPIES
 from jitad.trace.iterables import pick
-from jitad.trace.selected import fork
+from jitad.trace.selected import either, fork
 from jitad.trace.stretch import stretched
+from jitad.trace.unset import is_among, is_optional
 from jitad.trace.which import told_apart
 from jitad.values import extents
 from jitad.values.journal import is_held
@@ -44,11 +46,41 @@ _REMEDY = ("Give the dict all its keys first (`dict.fromkeys(range(n), 0.0)`), "
 def plain(key: Any) -> Any:
     """The int that a key is, where dicts of this function get keys by ints of its arguments."""
     trace = current()
+    if type(key) is tuple and is_traced(key):
+        return tuple(map(_plain_part, key))
     hashable(key)
     if not isinstance(key, Leaf) or trace is None or not trace.insight.keys:
         return key
     value = trace.builder.rely(key.atom)
     return key if value is None else value
+
+
+def _plain_part(key: Any) -> Any:
+    """What is in a tuple: an int where it can be relied on, or a loop had better be written out."""
+    if type(key) is tuple:
+        return tuple(map(_plain_part, key))
+    trace = current()
+    if not isinstance(key, Leaf) or trace is None:
+        return key
+    if trace.counts_out(key) or trace.builder.example(key.atom) is not None:
+        return key.known("a key of a dict or an element of a set")
+    return key
+
+
+def is_traced(key: Any) -> bool:
+    """Is it a traced number, or a tuple with something in it that only the kernel knows?"""
+    if type(key) is tuple:
+        return any(is_traced(k) or is_among((k,)) or is_optional(k) for k in key)
+    return isinstance(key, Leaf)
+
+
+def _numbers(key: Any) -> Iterator[Leaf]:
+    """The traced numbers in a key."""
+    for k in key if type(key) is tuple else (key,):
+        if type(k) is tuple:
+            yield from _numbers(k)
+        elif isinstance(k, Leaf):
+            yield k
 
 
 def hashable(*keys: Any) -> None:
@@ -71,34 +103,71 @@ def made(thing: Any) -> Any:
     return thing
 
 
-def _refuse_new(trace: Trace | None, key: Leaf) -> None:
+def _refuse_new(trace: Trace | None, key: Any) -> None:
     """A key that may be new; where it is an int of the arguments, the trace starts anew."""
-    if trace is not None and trace.builder.example(key.atom) is not None:
+    if trace is None or trace.insight.keys:
+        return
+    if any(trace.builder.example(k.atom) is not None for k in _numbers(key)):
         raise Again(replace(trace.insight, keys=True))
 
 
-def _search(owner: dict[Any, Any], key: Leaf) -> tuple[Any, Any, list[Any]]:
-    """Whether the key is there, at which place among keys that are numbers, and those keys."""
-    trace = current()
+def _search(owner: dict[Any, Any], key: Any) -> tuple[Any, Any, list[Any]]:
+    """Whether the key is there, at which place among keys that it may be, and those keys."""
     partial.checked("asked for a key that depends on traced values", owner)
-    if trace is not None and trace.counts_out(key):
-        hash(key)  # refused, so that the loop is written out
+    if type(key) is tuple:
+        return _search_tuple(owner, key)
     keys = [k for k in owner if isinstance(k, (int, float, np.number, np.bool_))]
     first = keys[0] if keys else 0
     if keys == list(range(int(first), int(first) + len(keys))) and type_of(key) == INT:
         at = bind("sub", key, int(first))
         return bind("logical_and", bind("ge", at, 0), bind("lt", at, len(keys))), at, keys
+    return _found((k, bind("eq", key, k)) for k in keys)
+
+
+def _search_tuple(owner: dict[Any, Any], key: tuple[Any, ...]) -> tuple[Any, Any, list[Any]]:
+    from jitad.trace.hooks import Eq  # type: ignore[attr-defined]  # which asks here first
+
+    alike = [k for k in owner if type(k) is tuple and len(k) == len(key)]
+    return _found((k, Eq(key, k)) for k in alike)
+
+
+def _found(candidates: Iterable[tuple[Any, Any]]) -> tuple[Any, Any, list[Any]]:
+    """Of keys, each with whether it is this one, those that may be."""
     found: Any = False
-    at = 0
-    for k, there in enumerate(keys):
-        this = bind("eq", key, there)
-        found, at = bind("logical_or", found, this), bind("where", this, k, at)
+    at: Any = 0
+    keys: list[Any] = []
+    for there, this in candidates:
+        if this is not False:
+            at = bind("where", this, len(keys), at) if isinstance(this, Leaf) else len(keys)
+            found = either(found, this)
+            keys.append(there)
     return found, at, keys
 
 
-def get(owner: dict[Any, Any], key: Leaf) -> Any:
+def contains(owner: dict[Any, Any], key: Any) -> Any:
+    """key in owner"""
+    if not partial.is_partial(owner):
+        return _search(owner, key)[0]
+    from jitad.trace.choices import both  # which know of this
+    from jitad.trace.hooks import Eq  # type: ignore[attr-defined]
+
+    known = [k for k in owner if k is not partial.DISORDER]
+    there = [both(partial.contains(owner, k), lambda k=k: Eq(key, k)) for k in known]  # type: ignore[misc]
+    return functools.reduce(either, there, False)
+
+
+def _look_up(owner: dict[Any, Any], key: Any) -> tuple[Any, Any, list[Any]]:
+    """As `_search`; a loop in which the key is counted is rather written out."""
+    trace = current()
+    for k in _numbers(key):
+        if trace is not None and trace.counts_out(k):
+            hash(k)  # refused
+    return _search(owner, key)
+
+
+def get(owner: dict[Any, Any], key: Any) -> Any:
     """owner[key]"""
-    found, at, keys = _search(owner, key)
+    found, at, keys = _look_up(owner, key)
     if hasattr(owner, "__missing__"):
         require(found if keys else False, JitadError, f"{_NEW}: {_REMEDY}")
     elif not keys:
@@ -107,13 +176,13 @@ def get(owner: dict[Any, Any], key: Leaf) -> Any:
     return pick([owner[k] for k in keys], at)
 
 
-def _raise(key: Leaf) -> None:
+def _raise(key: Any) -> None:
     raise KeyError(key)
 
 
-def get_or(owner: dict[Any, Any], key: Leaf, default: Any = None) -> Any:
+def get_or(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
     """owner.get(key, default)"""
-    found, at, keys = _search(owner, key)
+    found, at, keys = _look_up(owner, key)
     if not keys:
         return default
     return fork(found, lambda: pick([owner[k] for k in keys], at), lambda: default)
@@ -137,9 +206,14 @@ def _unknown(index: Any) -> bool:
     return not any(trace.counts_out(k) or trace.builder.example(k.atom) is not None for k in traced)
 
 
-def want_rows(owner: Any, index: Leaf) -> None:
-    """Where a long loop counts in lists of numbers, these become ones of rows before it begins."""
+def want_rows(owner: Any, index: Leaf, reading: bool = False) -> None:
+    """Where a long loop counts in lists of numbers, these become ones of rows before it begins.
+
+    Numbers are read without: they are picked from the list as it is.
+    """
     trace = current()
+    if reading and not (owner and type(owner[0]) is list):
+        return
     if trace is None or type(owner) is not list or not _is_numeric(owner):
         return
     if trace.counts_out_at_length(index):
@@ -169,7 +243,7 @@ def part(owner: Any, index: slice) -> Any:
     return out if type(owner) is list else tuple(out)
 
 
-def put(owner: Any, key: Leaf, value: Any) -> bool:
+def put(owner: Any, key: Any, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()
     want_rows(owner, key)
@@ -183,7 +257,7 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
         return True
     if type(owner) not in DICTS:
         return False
-    found, at, keys = _search(owner, key)
+    found, at, keys = _look_up(owner, key)
     if found is not True:
         _refuse_new(trace, key)
     if not keys:
@@ -191,8 +265,16 @@ def put(owner: Any, key: Leaf, value: Any) -> bool:
     require(found, JitadError, f"{_NEW}: {_REMEDY}")
     note(owner)
     for k, there in enumerate(keys):
-        owner[there] = fork(bind("eq", at, k), lambda: value, _always(owner[there]))
+        owner[there] = _either_of(bind("eq", at, k), value, owner[there])
     return True
+
+
+def _either_of(here: Any, value: Any, old: Any) -> Any:
+    """What a place holds after one was written; of numbers of one type no branches are made."""
+    numbers = isinstance(value, (Leaf, float)) and isinstance(old, (Leaf, float))
+    if numbers and isinstance(here, Leaf) and type_of(value) == type_of(old):
+        return bind("where", here, value, old)
+    return fork(here, _always(value), _always(old))
 
 
 def _holds_things(owner: list[Any]) -> bool:
@@ -227,7 +309,7 @@ def _always(value: Any) -> Callable[[], Any]:
 def dict_item(owner: Any, key: Any) -> Any:
     """dict.__getitem__(owner, key)."""
     key = plain(key)
-    if isinstance(key, Leaf):
+    if is_traced(key):
         return get(owner, key)
     if partial.slot(owner, key):
         return partial.get(owner, key)

@@ -60,6 +60,9 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     if args and type(args[0]) is Spread:
         return lambda spread: _of_all(f, spread.values)
     owner: Any = getattr(f, "__self__", None)
+    if isinstance(owner, ArrayHandle) and f.__name__ == "tolist" and _is_long(owner):
+        kind = type(np.dtype(owner.dtype).type(0).item())
+        return functools.partial(run, as_written.mapped, kind, owner)
     if isinstance(f, (BuiltinMethodType, MethodWrapperType)):
         if stretched(owner) is not None or compares(owner, f.__name__, args):
             return method(owner, f.__name__)
@@ -84,9 +87,15 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         return functools.partial(extend, owner) if f.__name__ == "extend" else None
     if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
         return None
-    if _is_users(f):
+    if is_users(f):
         return None
     raise refused(f"given to {getattr(f, '__name__', type(f).__name__)}")
+
+
+def _is_long(array: ArrayHandle) -> bool:
+    """Is it a vector of which only the kernel knows how long it is?"""
+    n = array.shape[0] if array.ndim == 1 else 0
+    return isinstance(n, Leaf) and _trace().builder.example(n.atom) is None
 
 
 class Spread:
@@ -130,14 +139,14 @@ def _columns(values: Any) -> list[Any]:
     return out
 
 
-def _is_users(f: Any) -> bool:
+def is_users(f: Any) -> bool:
     """Will its code be traced, or is it an operator of jitad's?"""
     if isinstance(f, FunctionType):
         return not is_library(f) or f.__module__ == "jitad.operators.api"
     if isinstance(f, MethodType):
-        return _is_users(f.__func__)
+        return is_users(f.__func__)
     if isinstance(f, functools.partial):
-        return _is_users(f.func)
+        return is_users(f.func)
     if isinstance(f, type):
         return f.__module__ != "builtins" and not f.__module__.startswith(("itertools", "coll"))
     kind = type(f)
@@ -360,9 +369,9 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
     any: as_written.any_of, all: as_written.all_of, itertools.compress: as_written.selected,
     operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
-    bisect.insort: as_written.insert_right, bisect.insort_left: as_written.insert_left,
 }  # fmt: skip
-FINE = {sum, math.prod, enumerate, zip, reversed, isinstance, type, id, callable,
+FINE = {sum, math.prod, bisect.insort, bisect.insort_left, enumerate, zip, reversed, isinstance,
+        type, id, callable,
         getattr, setattr, hasattr, object.__setattr__,
         operator.getitem, operator.setitem}  # fmt: skip
 
@@ -429,11 +438,12 @@ def _tuple(values: Any = ()) -> Any:
 
 
 def _bisect(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
-    def replacement(values: Any, x: Any, *bounds: Any, **more: Any) -> Any:
-        traced = stretched(values) is not None or isinstance(values, ArrayHandle)
-        if bounds or more or not (traced or isinstance(x, Traced) or any_traced(values)):
-            return _native(original, values, x, *bounds, **more)
-        return run(written, values, x)
+    def replacement(values: Any, x: Any, *bounds: Any, key: Any = None, **more: Any) -> Any:
+        keys = values if key is None else run(as_written.mapped, key, values)
+        traced = stretched(keys) is not None or isinstance(keys, ArrayHandle)
+        if bounds or more or not (traced or isinstance(x, Traced) or any_traced(keys)):
+            return _native(original, keys, x, *bounds, **more)
+        return run(written, keys, x)
 
     return replacement
 

@@ -13,6 +13,7 @@ from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array, named, type_of_constant
 from jitad.trace.forms import Form, contains_itself
+from jitad.trace.listed import SETS
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
 from jitad.values.complexes import Complex
 
@@ -69,6 +70,8 @@ def describe(s: Snapshot) -> str:
             return f"an array of {z.dtype}" if z.shape else "a complex"
         case Rec() if stretch_of(s) is not None:
             return "a list whose length depends on traced values"
+        case Rec(v) if type(v) in SETS:
+            return f"a {type(v).__name__}"
         case Rec(v, _, _) if not is_function(v):
             return f"a {type(v).__name__} of {len(s.keys)}"
         case Sel(parts=parts):

@@ -45,15 +45,17 @@ def _is_there(owner: ModuleType | type) -> bool:
 _WRAPPED = {property: "fget", classmethod: "__func__", staticmethod: "__func__"}
 
 
-def rely_on(trace: Trace, cls: type, holder: type, name: str, found: Any) -> None:
+def rely_on(
+    trace: Trace, cls: type, holder: type, name: str, found: Any, thing: Any = None
+) -> None:
     """A method or property, found in `holder` for a thing of class `cls`: it may change."""
     within = _WRAPPED.get(type(found), "")
     f = getattr(found, within) if within else found
     if not isinstance(f, FunctionType) or is_library_thing(holder):
         return
     known = trace.captures.path_of(cls)
-    if known is None and not _is_there(cls):
-        return
+    if known is None and not _is_there(cls) and trace.captures.path_of(thing) is None:
+        return  # of a class that the function has made
     # A class between them may get one of its own.
     path = (known or Path(Root(cls))).then("attr", name)
     if within and not isinstance(found, staticmethod):

@@ -44,6 +44,17 @@ def all_present(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(map(present, values)) if odd else values
 
 
+def contents_present(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a function looks into must be there: it decides what stands in for the function."""
+    if isinstance(f, BuiltinMethodType) and isinstance(f.__self__, MUTABLE):
+        return args  # which may hold None
+    return tuple(present(a) if is_optional(a) and _is_container(a.value) else a for a in args)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, (list, tuple, *MUTABLE))
+
+
 def answers_for_none(f: Any) -> bool:
     """Is it a builtin, or a method of a container, that may well be asked about None?"""
     if isinstance(f, BuiltinMethodType) and isinstance(f.__self__, (*MUTABLE, tuple, str)):

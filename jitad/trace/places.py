@@ -28,6 +28,7 @@ from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
+from jitad.trace.listed import subscripted
 from jitad.trace.optional import present
 from jitad.trace.paths import Guard
 from jitad.trace.selected import asked, spread
@@ -377,7 +378,7 @@ _MAKERS = type(np.r_).__module__  # of objects that make arrays from what stands
 def get_item(owner: Any, index: Any) -> Any:
     if is_among((owner, index)):
         return spread(get_item, owner, index)
-    owner, index = present(owner), present(index)
+    owner, index = present(subscripted(owner)), present(index)
     if isinstance(owner, Number) and isinstance(index, tuple) and not index:
         return owner  # as of a NumPy scalar
     if isinstance(owner, Number) and not is_python(owner):
@@ -387,11 +388,10 @@ def get_item(owner: Any, index: Any) -> Any:
         if made is not None:
             return made(index)
     trace = current()
-    if trace is None:
-        if type(owner) in (list, tuple, dict):
-            return outside.met(owner[index])
-    else:
+    if trace is not None:
         trace.step(sys._getframe(1))
+    elif type(owner) in (list, tuple, dict):
+        return outside.met(owner[index])
     if stretched(owner) is not None:
         return lists.get(owner, index)
     if isinstance(owner, keyed.ORDERED) and (found := special(index, "__index__")) is not None:
@@ -404,7 +404,7 @@ def get_item(owner: Any, index: Any) -> Any:
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) in keyed.DICTS:
         index = keyed.plain(index)
-        if isinstance(index, Leaf):
+        if keyed.is_traced(index):
             return keyed.get(owner, index)
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
         found = special(owner, "__getitem__")
@@ -421,8 +421,7 @@ def get_item(owner: Any, index: Any) -> Any:
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
-    if owner and type(owner[0]) is list:
-        keyed.want_rows(owner, index)
+    keyed.want_rows(owner, index, reading=True)
     n = len(owner)
     at = bind("where", bind("lt", index, 0), bind("add", index, n), index)
     inside = bind("logical_and", bind("ge", at, 0), bind("lt", at, n))
@@ -434,7 +433,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
     if is_among((owner, index)):
         spread(lambda o, i: set_item(value, o, i), owner, index)
         return
-    owner, index = present(owner), present(index)
+    owner, index = present(subscripted(owner)), present(index)
     if isinstance(owner, (ArrayHandle, Complex)):
         value = present(value)
         if is_among((value,)):
@@ -449,7 +448,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             return
         if type(owner) in keyed.DICTS:
             index = keyed.plain(index)
-        if isinstance(index, Leaf):
+        if isinstance(index, Leaf) or (type(owner) in keyed.DICTS and keyed.is_traced(index)):
             with writing(owner):
                 if keyed.put(owner, index, value):
                     return
@@ -482,7 +481,7 @@ def del_item(owner: Any, index: Any) -> None:
     if is_among((owner, index)):
         spread(del_item, owner, index)
         return
-    if current() is not None and stretched(owner) is not None:
+    if current() is not None and stretched(owner := subscripted(owner)) is not None:
         lists.delete(owner, index)
         return
     found = special(owner, "__delitem__")

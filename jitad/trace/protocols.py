@@ -20,10 +20,11 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace import modules, partial
+from jitad.trace import gathered, modules, partial
 from jitad.trace.calls import call, special
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
+from jitad.trace.listed import KINDS
 from jitad.trace.paths import Guard, Path, Root
 from jitad.trace.rewrite import is_library_file, is_ours, is_rewritten_code
 from jitad.trace.unset import Perhaps
@@ -44,6 +45,8 @@ def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
     if type(thing) in (*partial.KINDS, partial.View):
         return partial.items(thing)
+    if type(thing) in KINDS:
+        return gathered.ordered(thing)
     if type(thing) in _KNOWN or isinstance(thing, Number):
         return thing
     found = special(thing, "__iter__")
@@ -228,7 +231,8 @@ def _class_path(trace: Trace, cls: Any) -> Path:
 
 def _rely_on(trace: Trace | None, owner: Any, holder: Any, name: str, found: Any) -> None:
     if trace is not None:
-        modules.rely_on(trace, holder if type(owner) is super else type(owner), holder, name, found)
+        cls = holder if type(owner) is super else type(owner)
+        modules.rely_on(trace, cls, holder, name, found, owner)
 
 
 def _found_in(trace: Trace | None, holder: Any, name: str, found: Any) -> None:

@@ -18,6 +18,7 @@ from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, R
 from jitad.trace.grown import variables
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
+from jitad.trace.listed import LISTED, again
 from jitad.trace.partial import DISORDER, KINDS
 from jitad.trace.selected import key, things
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
@@ -158,6 +159,8 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
         case Number() | Handle():
             kind = scalar_class(f)
             out = next(supply) if kind is None else kind(next(supply))
+        case Record(Rec(value, keys)) if keys in LISTED:
+            out = again(value, _assemble(f.parts[0], supply, made), keys[0], True)
         case Record():
             out = _whole(_container(f, [_assemble(p, supply, made) for p in f.parts]))
             stretch = stretched(out)

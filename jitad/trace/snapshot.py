@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
@@ -22,15 +22,19 @@ from jitad import closures
 from jitad.closures import is_function
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
+from jitad.trace.containers import content_of, kind_of
 from jitad.trace.libraries import is_library_thing
+from jitad.trace.listed import IN_ORDER, KINDS, SETS, elements_of, key_of, listed
 from jitad.trace.stretch import Stretch
 from jitad.trace.unset import UNSET, Among, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import Choice
-from jitad.values.journal import MISSING, why_stale
+from jitad.values.complexes import Complex
+from jitad.values.journal import MISSING, was_made, why_stale
 from jitad.values.stand_ins import StandIn
 
 _NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
+_DICTS = (dict, OrderedDict, defaultdict, Counter)
 _OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice, Enum)
 
 
@@ -63,6 +67,22 @@ class Rec:
     lost: str = ""  # why it may not be read
 
 
+class Outer(Rec):
+    """An object from outside: what is in it is asked for, and guarded, where somebody needs it."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, value: Any, keys: tuple[Any, ...], lost: str) -> None:
+        self.value, self.keys, self.lost = value, keys, lost
+        self.asked: Callable[[], tuple[Snapshot, ...]] | tuple[Snapshot, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Snapshot, ...]:  # type: ignore[override]
+        if callable(self.asked):
+            self.asked = self.asked()
+        return self.asked
+
+
 @dataclass(slots=True, eq=False)
 class Sel:
     """One of several things; `flags` say which, for all but the last."""
@@ -87,6 +107,8 @@ class Per:
     none: bool = False  # None where it is missing
 
 
+CONTENT = "what is in it"  # of a container of a class derived from Python's
+
 Snapshot = Num | Arr | Rec | Obj | Per | Sel
 
 
@@ -109,7 +131,11 @@ def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
     elif isinstance(value, ArrayHandle):
         parent = None if value._parent is None else snapshot(value._parent, seen)
         out = Arr(value, Lost(value._lost) if value._lost else value.content, parent)
-    elif (keys := _keys(value)) is not None:
+    elif (keys := _keys(value)) is not None and (read := _reader(value, keys)) is not None:
+        out = seen[id(value)] = Outer(value, keys, why_stale(value))
+        there = {k: snapshot(_part(value, k), seen) for k in keys if read(k) is None}
+        out.asked = lambda: tuple(there.get(k) or snapshot(read(k)(), seen) for k in keys)
+    elif keys is not None:
         out = seen[id(value)] = Rec(value, keys, (), why_stale(value))
         out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
     else:
@@ -124,6 +150,18 @@ def by_keys(s: Rec, keys: tuple[Any, ...]) -> tuple[Snapshot, ...]:
     return tuple(found.get(k) or Per(False, None) for k in keys)
 
 
+def by_elements(s: Snapshot | None) -> Rec | None:
+    """A set or deque as what holds a list of its elements (`listed.py`); None of anything else."""
+    match s:
+        case Rec(value, (str(),)) if type(value) in KINDS:
+            return s
+        case Rec(value=deque() as value, parts=parts):
+            return Rec(value, (IN_ORDER,), (Rec([], tuple(range(len(parts))), parts),))
+        case Obj(value) if type(value) in SETS:
+            return Rec(value, (key_of(value),), (snapshot(elements_of(value)),))
+    return None
+
+
 def stretch_of(s: Snapshot | None) -> Stretch | None:
     """What a list held whose length only the kernel knows; None of anything else."""
     match s:
@@ -134,15 +172,20 @@ def stretch_of(s: Snapshot | None) -> Stretch | None:
 
 def _keys(value: Any) -> tuple[Any, ...] | None:
     """The keys of a container's parts; None for what is not taken apart."""
+    if listed(value) is not None or (type(value) is set and was_made(value)):
+        return (key_of(value),)
     if isinstance(value, (tuple, list)) or type(value) is deque:
         return tuple(range(len(value)))
     if type(value) is Stretch:
         return value.keys()
     if isinstance(value, StandIn):
         return None
-    if type(value) in (dict, OrderedDict, defaultdict, Counter):
+    if type(value) in _DICTS:
         return tuple(value)
-    if isinstance(value, (dict, set, frozenset, deque)):
+    if kind_of(value) is not None:  # of a class of the user's, say
+        attributes = (*getattr(value, "__dict__", ()), *_slots(value))
+        return (CONTENT, *attributes) if was_made(value) else None
+    if isinstance(value, frozenset):
         return None
     if is_function(value):
         return _closed_over(value)
@@ -193,12 +236,38 @@ def _closed_over(f: Any) -> tuple[Any, ...] | None:
     return ((*closures.names(f), *closures.defaults(f)) or None) if not outside else None
 
 
+def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
+    """What gives what reads an attribute of an object from outside; None of anything else.
+
+    Of an attribute that the trace has written it gives None.
+    """
+    from jitad.trace.context import current  # which knows of snapshots
+
+    trace = current()
+    path = None if trace is None else trace.captures.path_of(value)
+    fixed = (tuple, list, dict, set, frozenset, deque, Stretch, Complex, BaseException)
+    if path is None or isinstance(value, fixed) or is_function(value):
+        return None
+    captures, touched = trace.captures, trace.journal.touched  # type: ignore[union-attr]
+
+    def read(key: Any) -> Callable[[], Any] | None:
+        if touched(value, ("attr", key)):
+            return None
+        return lambda: captures.read(path.then("attr", key), _part(value, key))
+
+    return read
+
+
 def _part(value: Any, key: Any) -> Any:
     if is_function(value):
         return closures.content(value, key)
     if type(value) is Stretch:
         return value.part(key)
-    if isinstance(value, (tuple, list, dict, deque)):
+    if type(value) in KINDS and isinstance(key, str):
+        return elements_of(value)
+    if key is CONTENT:
+        return content_of(value)
+    if isinstance(value, (tuple, list)) or type(value) in (*_DICTS, deque):
         return value[key]
     own = getattr(value, "__dict__", ())
     return own[key] if key in own else getattr(value, key)

@@ -20,9 +20,10 @@ import numpy as np
 from numpy.polynomial._polybase import ABCPolyBase
 
 from jitad.errors import JitadTypeError
-from jitad.plain import as_written, polynomials
+from jitad.plain import as_written, polynomials, powers
 from jitad.plain.exit_stack import ExitStack
 from jitad.plain.orders import Compared
+from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
 from jitad.trace import heaps, hooks, listcalls
 from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
@@ -44,7 +45,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.complexes import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import is_held, made
-from jitad.values.kind import fail
+from jitad.values.kind import fail, type_of
 from jitad.values.number import Number
 from jitad.values.registry import any_traced
 
@@ -84,7 +85,12 @@ def _abs(x: Any) -> Any:
 
 
 def _pow(a: Any, b: Any, modulus: Any = None) -> Any:
-    return _POW(a, b) if modulus is None else operators.pow_(a, b, modulus)
+    if modulus is None:
+        return _POW(a, b)
+    ints = all(isinstance(x, (int, Leaf)) and type_of(x).dtype[0] in "iub" for x in (a, b, modulus))
+    if ints and any_traced((a, b, modulus)):
+        return run(powers.power_modulo, a, b, modulus)
+    return operators.pow_(a, b, modulus)
 
 
 def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
@@ -130,8 +136,11 @@ def _not(value: Any) -> Any:
     return hooks.Not(value)
 
 
-def _insort(original: Any, how: Any) -> Callable[..., Any]:
-    def replacement(target: Any, x: Any, *bounds: Any, **more: Any) -> Any:
+def _insort(original: Any, how: Any, place: Any) -> Callable[..., Any]:
+    def replacement(target: Any, x: Any, *bounds: Any, key: Any = None, **more: Any) -> Any:
+        if key is not None:
+            at = call(place, target, call(key, x), *bounds, key=key, **more)
+            return call(target.insert, at, x)
         plain = stretched(target) is None and not any_traced((x, *target))
         if bounds or more or plain:
             return native(original, target, x, *bounds, **more)
@@ -186,8 +195,12 @@ for _name, _by in {
 WHILE_TRACING[itertools.accumulate] = _accumulate
 WHILE_TRACING[itertools.groupby] = _groupby
 WHILE_TRACING[itertools.tee] = _tee
-WHILE_TRACING[bisect.insort] = _insort(bisect.insort, as_written.insert_right)
-WHILE_TRACING[bisect.insort_left] = _insort(bisect.insort_left, as_written.insert_left)
+WHILE_TRACING[bisect.insort] = _insort(
+    bisect.insort, as_written.insert_right, bisect.bisect_right
+)
+WHILE_TRACING[bisect.insort_left] = _insort(
+    bisect.insort_left, as_written.insert_left, bisect.bisect_left
+)
 WHILE_TRACING[abs] = WHILE_TRACING[operator.abs] = _abs
 WHILE_TRACING[pow] = _pow
 WHILE_TRACING[operator.not_], WHILE_TRACING[operator.truth] = _not, lambda x: call(bool, x)

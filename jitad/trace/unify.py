@@ -8,6 +8,7 @@ containers are unified element by element.  What has no common form stays apart 
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -20,7 +21,8 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar
 from jitad.trace import selected
-from jitad.trace.forms import Form, Handle, Keep, Maybe, Number, Record, Shown
+from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record, Shown
+from jitad.trace.listed import UNORDERED
 from jitad.trace.mismatch import Mismatch, describe, either, mismatch, scalar
 from jitad.trace.partial import DISORDER, KINDS, merged
 from jitad.trace.snapshot import (
@@ -31,6 +33,7 @@ from jitad.trace.snapshot import (
     Rec,
     Sel,
     Snapshot,
+    by_elements,
     by_keys,
     snapshot,
 )
@@ -48,6 +51,8 @@ def same(a: Snapshot, b: Snapshot) -> bool:
             return _same_number(x, y)
         case (Arr(x), Arr(y)) | (Rec(x), Rec(y)):
             return x is y  # what is in them is a matter of the journal
+        case ((Obj(x), Rec(y)) | (Rec(x), Obj(y))) if x is y:
+            return True
         case Obj(x), Obj(y):
             if x is y:
                 return True
@@ -190,6 +195,14 @@ class Unifier:
                 name != APPENDED and (form := grown.unified(self, a, b)) is not None
             ):
                 out = form
+            case (Rec() | Obj()), (Rec() | Obj()) if (pair_of := _by_elements(a, b)):
+                u, v = pair_of
+                keys = u.keys if u.keys == v.keys else (UNORDERED,)
+                out = self.pairs[pair] = Record(Rec(u.value, keys, ()), (), (u.value, v.value))
+                of_list = self.unify(u.parts[0], v.parts[0], name, content=True)
+                if isinstance(of_list, Grown):
+                    of_list.sides = ()  # nothing else has these lists
+                out.of.parts, out.parts = u.parts, (of_list,)
             case Rec(), Rec() if a.keys == b.keys and _kind(a.value) == _kind(b.value):
                 out = self.pairs[pair] = Record(a, (), (a.value, b.value))
                 check_read(a, b)
@@ -363,6 +376,18 @@ def _alike(u: dict[Any, Any], v: dict[Any, Any]) -> bool:
     """Are they dicts of one kind, which may have a key on some paths only?"""
     makers = (getattr(d, "default_factory", None) for d in (u, v))
     return type(u) is type(v) and type(u) in KINDS and same(*map(Obj, makers))
+
+
+def _by_elements(a: Snapshot, b: Snapshot) -> tuple[Rec, Rec] | None:
+    """Two sets, or deques of different lengths, as what holds lists of their elements."""
+    u, v = by_elements(a), by_elements(b)
+    if u is None or v is None or type(u.value) is not type(v.value):
+        return None
+    if isinstance(u.value, deque):
+        alike = isinstance(a, Rec) and isinstance(b, Rec) and a.keys == b.keys
+        if alike or u.value.maxlen != v.value.maxlen:
+            return None
+    return u, v
 
 
 def _is_complex(s: Snapshot) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
+from jitad.errors import JitadError
 from jitad.trace.forms import (
     Form,
     Grown,
@@ -16,8 +17,10 @@ from jitad.trace.forms import (
     Record,
     Resized,
     Shown,
+    contains_itself,
 )
 from jitad.trace.grown import cover, element, of_any_length
+from jitad.trace.listed import LISTED, UNORDERED
 from jitad.trace.mismatch import Mismatch, scalar
 from jitad.trace.snapshot import Num, Per, Rec, stretch_of
 from jitad.trace.unify import join_types, same
@@ -43,6 +46,13 @@ def widen(was: Form, now: Form) -> Form:
             pairs = zip(now.of.keys, now.parts, strict=True)
             parts = tuple(widen(known[k], p) if k in known else p for k, p in pairs)
             return Record(now.of, parts, now.sides)
+        case Record(), Record() if was.of.keys != now.of.keys and now.of.keys in LISTED:
+            if was.of.keys not in LISTED:  # a deque that was of a known length
+                return now
+            of = was.of if was.of.keys == (UNORDERED,) else now.of
+            return Record(of, tuple(map(widen, was.parts, now.parts)), now.sides)
+        case Record(), Record() if was.of.keys in LISTED and now.of.keys not in LISTED:
+            return was
         case Record(), Record() if len(was.parts) == len(now.parts):
             return Record(now.of, tuple(map(widen, was.parts, now.parts)), now.sides)
         case Maybe(p, name, none), Maybe(q, _, other) if none == other:
@@ -73,6 +83,8 @@ def without_extents(f: Form) -> Form:
         case Handle(type=t, of=of):
             return Handle(t, (), of)
         case Record():
+            if contains_itself(f):
+                raise JitadError("a thing that may be a part of itself is returned on some paths")
             f.parts = tuple(map(without_extents, f.parts))
     return f
 

@@ -467,6 +467,12 @@ def is_made(thing: object) -> bool:
     return journal is not None and journal.is_made(thing)
 
 
+def was_made(thing: object) -> bool:
+    """Has the trace made the thing, which may be gone since?"""
+    journal = active()
+    return journal is not None and id(thing) in journal.ever_made
+
+
 def made_if_new(thing: Any) -> Any:
     """Note what library code gave, if it is a container that nobody else holds."""
     if _here.journals and isinstance(thing, CONTAINERS) and sys.getrefcount(thing) <= _ALONE:

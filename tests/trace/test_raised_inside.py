@@ -357,6 +357,22 @@ def returned_by_a_generator(x, y):
     return y
 
 
+def a_function_made_in_it_that_sees_what_the_handler_writes(x, y):
+    """The function's variables are read in the handler's block, after what it wrote."""
+    a = np.array([x, y, x * y, 2.0])
+    v = a[3:0:-1]
+    try:
+
+        def seen(k):
+            return v[k] if k < 3 else seen(k - 1)
+
+        if x > 1.0:
+            raise ValueError(y)
+    except ValueError:
+        a[1:] += 0.2 * a[0:3]
+    return x + np.sum(v * np.arange(1.0, 3.5)) + a[1] * x
+
+
 PROGRAMS = two_numbers.programs(globals())
 POINTS = [(1.31, 0.4), (0.6, 1.7), (-0.53, 0.2), (2.6, 1.1), (3.7, 0.35)]
 
