@@ -44,6 +44,7 @@ from jitad.trace.guarded import lower_guards
 from jitad.trace.handlers import lower_handlers
 from jitad.trace.identity import asks_for_truth
 from jitad.trace.names import Attempt, Liveness, Settled
+from jitad.trace.swapping import exchanged
 
 
 @dataclass(frozen=True)
@@ -371,14 +372,14 @@ class Hooking(Expressions):
     # -- stores -------------------------------------------------------------------------------
 
     def visit_Assign(self, s: ast.Assign) -> list[ast.stmt]:
+        if found := exchanged(s):
+            return [ast.Expr(_hook("swap", *map(self.index, found)))]
         value = self.visit(s.value)
         if len(s.targets) == 1:
             return self.assign(s.targets[0], value)
         temporary = self.unit.fresh("t")
-        out: list[ast.stmt] = [ast.Assign([_store(temporary)], value)]
-        for t in s.targets:
-            out += self.assign(t, _load(temporary))
-        return out
+        parts = (part for t in s.targets for part in self.assign(t, _load(temporary)))
+        return [ast.Assign([_store(temporary)], value), *parts]
 
     def visit_AnnAssign(self, s: ast.AnnAssign) -> list[ast.stmt]:
         if s.value is None:
@@ -403,9 +404,8 @@ class Hooking(Expressions):
                 ]
                 star = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
                 around: Any = (star[0], len(parts) - 1 - star[0]) if star else len(parts)
-                count = ast.Constant(around)
-                spread = ast.Tuple(parts, ast.Store())
-                out: list[ast.stmt] = [ast.Assign([spread], _hook("unpack", value, count))]
+                found = _hook("unpack", value, ast.Constant(around))
+                out: list[ast.stmt] = [ast.Assign([ast.Tuple(parts, ast.Store())], found)]
                 for t, e in zip(temporaries, target.elts, strict=True):
                     out += self.assign(e.value if isinstance(e, ast.Starred) else e, _load(t))
                 return out
@@ -417,9 +417,8 @@ class Hooking(Expressions):
             value = _at(_hook("named", ast.Constant(name), value), value)
         if not note:
             return [ast.Assign([target], value)]
-        temporary = self.unit.fresh("t")
-        first = ast.Assign([_store(temporary)], value)
-        return [first, *note, ast.Assign([target], _load(temporary))]
+        t = self.unit.fresh("t")
+        return [ast.Assign([_store(t)], value), *note, ast.Assign([target], _load(t))]
 
     def noted(self, *names: str) -> list[ast.stmt]:
         """Writes to globals and to variables in cells are noted first."""

@@ -67,6 +67,7 @@ from jitad.trace.places import (
 from jitad.trace.protocols import entering, items
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
+from jitad.trace.swaps import swap
 from jitad.trace.telling import speaks
 from jitad.trace.texts import Text, filled, is_late, known, text
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
@@ -94,7 +95,8 @@ __all__ = [
     "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local", "made",
     "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
     "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "set_of", "starred", "surely", "swallowed", "text", "thrown", "tuple_with", "unpack", "while_",
+    "set_of", "starred", "surely", "swallowed", "swap", "text", "thrown", "tuple_with", "unpack",
+    "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------

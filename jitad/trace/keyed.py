@@ -221,6 +221,11 @@ def want_rows(owner: Any, index: Leaf, reading: bool = False) -> None:
         raise fail(JitadTypeError, "a traced number can't become an index of this list")
 
 
+def is_table(owner: list[Any]) -> bool:
+    """A list of lists of the same number of numbers."""
+    return bool(owner) and type(owner[0]) is list and _is_numeric(owner)
+
+
 def _is_numeric(owner: list[Any]) -> bool:
     """Numbers, or lists of the same number of them."""
     inner = [v for v in owner if type(v) is list]

@@ -104,7 +104,64 @@ def row_by_another_name(n: int) -> Program:
     return f
 
 
-PROGRAMS = [edit_distance, soft_alignment, diffusion, rows_of_one, row_by_another_name]
+def elimination(n: int) -> Program:
+    """With the largest pivot: rows change places."""
+
+    def f(x: Any, y: Any) -> Any:
+        a = [[math.sin(x * (i + 1) * (j + 2)) + y * i for j in range(n)] for i in range(n)]
+        b = [x + i for i in range(n)]
+        for c in range(n):
+            p = max(range(c, n), key=lambda r: abs(a[r][c]))
+            a[c], a[p] = a[p], a[c]
+            b[c], b[p] = b[p], b[c]
+            for r in range(c + 1, n):
+                factor = a[r][c] / a[c][c]
+                b[r] -= factor * b[c]
+                for k in range(c, n):
+                    a[r][k] -= factor * a[c][k]
+        return math.log(abs(math.prod(a[k][k] for k in range(n)))) + b[n - 1]
+
+    return f
+
+
+def elimination_by_a_search(n: int) -> Program:
+    def f(x: Any, y: Any) -> Any:
+        a = [[math.sin(x * (i + 1) * (j + 2)) + y * i for j in range(n)] for i in range(n)]
+        sign = 1.0
+        for c in range(n):
+            p = c
+            for r in range(c + 1, n):
+                if abs(a[r][c]) > abs(a[p][c]):
+                    p = r
+            if p != c:
+                a[p], a[c] = a[c], a[p]
+                sign = -sign
+            for r in range(c + 1, n):
+                factor = a[r][c] / a[c][c]
+                for k in range(c, n):
+                    a[r][k] = a[r][k] - factor * a[c][k]
+        return sign * math.prod(a[k][k] for k in range(n))
+
+    return f
+
+
+def rows_in_order(n: int) -> Program:
+    """A row that was read before goes on to be the same row."""
+
+    def f(x: Any, y: Any) -> Any:
+        rows = [[math.cos(x * k), x * k, y] for k in range(n)]
+        for _ in range(n):
+            for j in range(n - 1):
+                if rows[j][0] > rows[j + 1][0]:
+                    rows[j], rows[j + 1] = rows[j + 1], rows[j]
+        rows[0][1] += 3.0 * y
+        return sum((k + 1) * row[1] * row[0] + row[2] for k, row in enumerate(rows))
+
+    return f
+
+
+PROGRAMS = [edit_distance, soft_alignment, diffusion, rows_of_one, row_by_another_name, elimination,
+            elimination_by_a_search, rows_in_order]  # fmt: skip
 TABLES = PROGRAMS[:2]  # whose length is in no equation but those that make the list
 
 
