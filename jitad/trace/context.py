@@ -112,6 +112,7 @@ class Trace:
         self.tried: list[Var] = []  # the indices of those that could be written out as well
         self.at_length: list[Var] = []  # and of these, where that would be long
         self.wanted: list[list[Any]] = []  # the lists that should be ones of rows for them
+        self.in_rows = False  # has one of these become one?
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
         self.decided = 0  # how many of them have been met
         self.steps = 0

@@ -58,7 +58,9 @@ class RolledFor(Rolled):
         return False  # the body only runs while no flag is set
 
     def _is_short(self) -> bool:
-        return self.long or (
+        if self.long:  # in lists of rows it is no longer known which of them get longer
+            return not self.trace.in_rows
+        return (
             not isinstance(self.counted.count, Leaf) and self.counted.count <= LISTED
         )
 

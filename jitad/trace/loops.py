@@ -36,6 +36,8 @@ from jitad.values.number import bind
 
 State = tuple[Any, ...]
 MAX_WRITTEN = 200  # operations of a loop that is written out although it could perhaps be rolled
+MAX_BESIDE_ROWS = 1500  # the same, if lists had to become arrays: what is written out is faster
+LOOP_WEIGHT = 30  # what a loop inside counts then, as time to compile
 ARRAY_WEIGHT = 4  # what an operation on whole arrays counts, as code
 
 
@@ -198,6 +200,7 @@ class Unrolled(Session):
         super().__init__(trace, state, site)
         self.items, self.counted = items, counted
         self.iterable = items
+        self.limit = MAX_WRITTEN
         self.most = 0  # how many iterations there are, if it is to be rolled should it get long
         self.long = False  # it has got long in an earlier trace
 
@@ -230,7 +233,7 @@ class Unrolled(Session):
         insight, pos = self.trace.insight, self.site.pos
         if pos not in insight.written_out:
             self.long = pos in insight.long
-            self.most = 0 if self.long else count
+            self.most, self.limit = 0 if self.long else count, MAX_BESIDE_ROWS
 
     def expected(self, count: Any) -> int | None:
         """The length in the call that is traced for, if the loop could be written out for it."""
@@ -264,8 +267,9 @@ class Unrolled(Session):
             if gone is True:
                 return
             if self.most:
-                size += _weight(block.equations[begin:])
-                if size * max(1, self.most // (k + 1)) > MAX_WRITTEN:
+                inside = LOOP_WEIGHT if self.limit == MAX_BESIDE_ROWS else 1
+                size += _weight(block.equations[begin:], inside)
+                if size * max(1, self.most // (k + 1)) > self.limit:
                     insight = self.trace.insight
                     raise Again(replace(insight, long=insight.long | {self.site.pos}))
 
@@ -274,7 +278,7 @@ class Unrolled(Session):
         trace = self.trace
         if trace.at_length and not all(map(trace.journal.is_fresh, trace.wanted)):
             raise JitadError("this loop counts in a list", self.site.pos)
-        wanted, trace.wanted = trace.wanted, []
+        wanted, trace.wanted, trace.in_rows = trace.wanted, [], True
         for target in wanted:
             _become_rows(target)
 
@@ -304,13 +308,16 @@ def _become_rows(target: list[Any]) -> None:
         become_rows(target)
 
 
-def _weight(equations: list[Equation]) -> int:
+def _weight(equations: list[Equation], loop: int = 1) -> int:
     """About how much code they become; those over whole arrays are loop nests."""
-    whole = (
-        e.op != "store" and any(isinstance(v.type, Array) for v in e.outs)
-        for e in walk(Block([], equations))
-    )  # fmt: skip
-    return sum(ARRAY_WEIGHT if nest else 1 for nest in whole)
+
+    def weight(e: Equation) -> int:
+        if loop > 1 and e.op in ("for", "while"):
+            return loop
+        whole = e.op != "store" and any(isinstance(v.type, Array) for v in e.outs)
+        return ARRAY_WEIGHT if whole else 1
+
+    return sum(map(weight, walk(Block([], equations))))
 
 
 class While(Session):
