@@ -70,8 +70,9 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
         return linear_sum(name, number + int(operands[1].text) * (1 if e.op == "add" else -1))
     elif e.op == "add" and _NEGATIVE.fullmatch(operands[1].text):
         text = apply("{0} - {1}", operands[0], Expr(operands[1].text[1:]))
-    elif e.op == "invert" and out == "b1":  # in plain Python ~True is -2
-        text = apply("not {0}", *operands)
+    elif e.op == "invert" and dtypes[0] == "b1":  # of Python's bool an int: ~True is -2
+        (x,) = operands
+        text = apply("not {0}", x) if out == "b1" else apply("~{0}", cast(x, out))
     else:
         text = apply(row.emit, *operands)
     return cast(text, out) if strange and out not in STANDARD else text

@@ -118,3 +118,15 @@ def contains_itself(f: Form, around: tuple[int, ...] = (), done: set[int] | None
     out = any(contains_itself(p, (*around, id(f)), done) for p in inside)
     done.add(id(f))
     return out
+
+
+def only_floats(form: Form) -> bool:
+    """Of a number, or of lists of numbers: are these all floats of 64 bits?"""
+    match form:
+        case Number(t):
+            return t.dtype == "f8"
+        case Record():
+            return isinstance(form.of.value, list) and all(map(only_floats, form.parts))
+        case Grown():
+            return only_floats(form.element)
+    return False

@@ -13,6 +13,7 @@ import functools
 import heapq
 import itertools
 import math
+import operator
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ from jitad.trace.library import native
 from jitad.trace.lists import run
 from jitad.trace.loops import Session, State, stopped
 from jitad.trace.rewrite import is_rewritten_code
+from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Among
 from jitad.values import operators
 from jitad.values.journal import MISSING, made, record
@@ -133,12 +135,15 @@ def _cycle(values: Any) -> Any:
     if hasattr(values, "__next__"):
         return native(itertools.cycle, values)
     out = written(as_written.cycling, values)
-    if type(values) in (list, tuple) and values:
-        ENDLESS[out] = lambda: functools.partial(_in_turns, list(values))
+    if type(values) in (list, tuple) and values and stretched(values) is None:
+        ENDLESS[out] = lambda: functools.partial(_in_turns, values, list(values))
     return out
 
 
-def _in_turns(items: list[Any], k: Any) -> Any:
+def _in_turns(values: Any, items: list[Any], k: Any) -> Any:
+    if len(values) != len(items) or any(map(operator.is_not, values, items)):
+        raise fail(JitadError, "a list is written while cycle() goes through it",
+                   "Let it go through a tuple of the list.")  # fmt: skip
     return pick(items, operators.mod(k, len(items)))
 
 

@@ -207,14 +207,14 @@ def _unknown(index: Any) -> bool:
 
 
 def want_rows(owner: Any, index: Leaf, reading: bool = False) -> None:
-    """Where a long loop counts in lists of numbers, these become ones of rows before it begins.
+    """Where a long loop counts in lists of floats, these become ones of rows before it begins.
 
     Numbers are read without: they are picked from the list as it is.
     """
     trace = current()
     if reading and not (owner and type(owner[0]) is list):
         return
-    if trace is None or type(owner) is not list or not _is_numeric(owner):
+    if trace is None or type(owner) is not list or not _is_of_floats(owner):
         return
     if trace.counts_out_at_length(index):
         trace.wanted.append(owner)
@@ -222,17 +222,17 @@ def want_rows(owner: Any, index: Leaf, reading: bool = False) -> None:
 
 
 def is_table(owner: list[Any]) -> bool:
-    """A list of lists of the same number of numbers."""
-    return bool(owner) and type(owner[0]) is list and _is_numeric(owner)
+    """A list of lists of the same number of floats."""
+    return bool(owner) and type(owner[0]) is list and _is_of_floats(owner)
 
 
-def _is_numeric(owner: list[Any]) -> bool:
-    """Numbers, or lists of the same number of them."""
+def _is_of_floats(owner: list[Any]) -> bool:
+    """Floats, or lists of the same number of them: other kinds would become floats, too."""
     inner = [v for v in owner if type(v) is list]
     if inner:
         return len({*map(len, inner)}) == 1 and len(inner) == len(owner) and all(
-            map(_is_numeric, inner))  # fmt: skip
-    return all(isinstance(v, (int, float, Leaf)) for v in owner)
+            map(_is_of_floats, inner))  # fmt: skip
+    return all(isinstance(v, (float, Leaf)) and type_of(v).dtype == "f8" for v in owner)
 
 
 def part(owner: Any, index: slice) -> Any:

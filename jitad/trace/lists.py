@@ -27,7 +27,7 @@ from jitad.trace import writtenback
 from jitad.trace.containers import note, writes
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.elements import converted, read_row, write_row
-from jitad.trace.forms import Grown, Number, Record
+from jitad.trace.forms import Grown, Number, Record, only_floats
 from jitad.trace.grown import cover, element, empty, fill
 from jitad.trace.join import signature
 from jitad.trace.mismatch import Mismatch
@@ -227,9 +227,12 @@ def _fitting(target: list[Any], value: Any) -> Stretch:
     """The list's content, after it was made such that it can hold the value, too."""
     stretch, b = _of(target), _trace().builder
     try:
-        form = cover(stretch.element, element(snapshot(value)))
+        form = cover(stretch.element, given := element(snapshot(value)))
     except Mismatch as e:
         raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
+    if _trace().in_rows and only_floats(stretch.element) and not only_floats(given):
+        insight = _trace().insight  # that it became one of rows was for speed only
+        raise Again(replace(insight, written_out=insight.written_out | insight.long))
     if signature(form, {}) == signature(stretch.element, {}):
         return stretch
     if not stretch.stores:  # elements had no numbers until now

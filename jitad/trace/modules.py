@@ -8,6 +8,7 @@ is asked for.  Libraries' modules stay as they are.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -42,7 +43,8 @@ def _is_there(owner: ModuleType | type) -> bool:
     return at is owner
 
 
-_WRAPPED = {property: "fget", classmethod: "__func__", staticmethod: "__func__"}
+_WRAPPED = {property: "fget", functools.cached_property: "func", classmethod: "__func__",
+            staticmethod: "__func__"}  # fmt: skip
 
 
 def rely_on(

@@ -188,6 +188,7 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
             _rely_on(trace, owner, holder, name, found)
             return call(found.fget, target) if isinstance(found.fget, FunctionType) else NOTHING
         case functools.cached_property():
+            _rely_on(trace, owner, holder, name, found)
             if not isinstance(own.get(name), Perhaps):
                 return NOTHING if name in own else _cached(trace, target, found)
             known = own[name]

@@ -178,10 +178,12 @@ def trace(
             if raises_for_the_user(error):
                 raise
             first = first or error
-            if not found <= insight.written_out:
+            if new := found - insight.written_out:
+                # Loops first: long lists that come apart are as many inputs as they have numbers.
+                new = {x for x in new if isinstance(x, Pos)} or new
                 known = insight.contents
                 insight = dataclasses.replace(
-                    start, written_out=insight.written_out | found, contents=known
+                    start, written_out=insight.written_out | new, contents=known
                 )
             elif ints and not (insight.contents or isinstance(first, UnknownDepthError)):
                 insight = dataclasses.replace(start, contents=True)

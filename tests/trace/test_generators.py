@@ -315,3 +315,15 @@ def numbered_until_it_is_large(x):
 def test_one_that_a_traced_condition_left_is_not_at_its_end(f: Callable[[Any], Any]) -> None:
     with pytest.raises(JitadError, match="can't go on after a loop that a traced condition left"):
         jit(f)(1.7)
+
+
+def test_a_list_that_is_written_while_it_is_cycled_through():
+    def f(x, a):
+        w, total = [1.0, x], 0.0
+        for v, c in zip(a[a > 0.1], itertools.cycle(w)):
+            w[1] += 1.0
+            total += v * c
+        return total
+
+    with pytest.raises(JitadError, match="written while"):
+        jit(f)(0.7, np.array([1.0, 2.0, 3.0]))

@@ -34,6 +34,10 @@ class Base:
     def double(self) -> Any:
         return self.k * 2
 
+    @functools.cached_property
+    def square(self) -> Any:
+        return self.k * self.k
+
     @classmethod
     def of(cls, x: Any) -> Any:
         return cls(x * 2)
@@ -83,6 +87,8 @@ CASES: dict[str, tuple[Function, type, str, Any]] = {
         lambda x: known.double * x, Derived, "double", property(lambda self: self.k * 9)),
     "property by super()": (
         lambda x: Derived(x).double, Base, "double", property(lambda self: self.k * 9)),
+    "cached property": (
+        lambda x: Derived(x).square, Base, "square", property(lambda self: self.k * 9)),
     "class method": (lambda x: Derived.of(x).k, Base, "of", classmethod(lambda cls, x: cls(x * 4))),
     "class method of a thing": (
         lambda x: Base(x).of(x).k, Base, "of", classmethod(lambda cls, x: cls(x * 4))),

@@ -190,3 +190,53 @@ def test_the_tape_does_not_grow_with_the_cells(make: Callable[[int], Program]) -
     """A row more is a few equations more, which make the row."""
     few, more, most = (equations(make(n)) for n in (20, 40, 60))
     assert more - few <= 20 * 12 and most - more <= 20 * 12
+
+
+LONG = 60
+
+
+def copied_down(first: Any) -> Any:
+    table = [list(first) for _ in range(LONG)]
+    for i in range(1, LONG):
+        for j in range(1, LONG):
+            table[i][j] = table[i - 1][j]
+    return table
+
+
+def mixed(x: Any) -> Any:
+    table = copied_down([2**53 + 1, 0.5, True] * (LONG // 3))
+    return table[LONG - 1][0] - 2**53, table[LONG - 1][3] - 2**53, table[2][5], table[0][1] * x
+
+
+def an_int_put_later(x: Any) -> Any:
+    table = copied_down([0.25] * LONG)
+    table[4][4] = 2**53 + 1
+    table[5][5] = x
+    return table[4][2:6], table[5][4:6], table[4][4] - 2**53
+
+
+def a_row_of_ints_put_later(x: Any) -> Any:
+    table = copied_down([0.25] * LONG)
+    table[4] = [1, 2, 3]
+    return table[4][1], table[4][:2], len(table[4]), table[5][5] * x
+
+
+@pytest.mark.parametrize("f", [mixed, an_int_put_later, a_row_of_ints_put_later],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_numbers_keep_their_kinds(f: Program) -> None:
+    assert repr(jitad.jit(f)(0.7)) == repr(f(0.7))
+
+
+def test_beside_a_large_argument() -> None:
+    """What has to be written out after all is, whatever else there is."""
+
+    def f(x: Any, unused: Any) -> Any:
+        table = [[0.0] * LONG for _ in range(LONG)]
+        before = table[2]
+        for i in range(1, LONG):
+            table[i] = [0.0] * LONG
+            for j in range(1, LONG):
+                table[i][j] = 0.5 * table[i - 1][j] + x
+        return before[3], table[2][3]
+
+    assert jitad.jit(f)(0.7, [[1.0] * 70 for _ in range(70)]) == f(0.7, None)
