@@ -111,6 +111,7 @@ class Trace:
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
         self.tried: list[Var] = []  # the indices of those that could be written out as well
         self.at_length: list[Var] = []  # and of these, where that would be long
+        self.lengths: list[int] = []  # the journal's frame of each of those loops
         self.wanted: list[list[Any]] = []  # the lists that should be ones of rows for them
         self.in_rows = False  # has one of these become one?
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run

@@ -206,19 +206,32 @@ def _unknown(index: Any) -> bool:
     return not any(trace.counts_out(k) or trace.builder.example(k.atom) is not None for k in traced)
 
 
-def want_rows(owner: Any, index: Leaf, reading: bool = False) -> None:
+def want_rows(owner: Any, index: Leaf, reading: bool = False) -> bool:
     """Where a long loop counts in lists of floats, these become ones of rows before it begins.
 
     Numbers are read without: they are picked from the list as it is.
     """
     trace = current()
     if reading and not (owner and type(owner[0]) is list):
-        return
+        return False
     if trace is None or type(owner) is not list or not _is_of_floats(owner):
-        return
-    if trace.counts_out_at_length(index):
+        return False
+    if not trace.counts_out_at_length(index):
+        return False
+    if not trace.journal.made_since(owner, trace.lengths[-1]):
         trace.wanted.append(owner)
         raise fail(JitadTypeError, "a traced number can't become an index of this list")
+    into_rows(owner)  # an iteration has made it
+    return True
+
+
+def into_rows(target: list[Any]) -> None:
+    """A list of numbers, or of lists of them, at every depth."""
+    if stretched(target) is None:
+        for inner in target:
+            if type(inner) is list:
+                into_rows(inner)
+        lists.become_rows(target)
 
 
 def is_table(owner: list[Any]) -> bool:
@@ -251,7 +264,9 @@ def part(owner: Any, index: slice) -> Any:
 def put(owner: Any, key: Any, value: Any) -> bool:
     """owner[key] = value; False of what is no dict or list."""
     trace = current()
-    want_rows(owner, key)
+    if want_rows(owner, key):
+        lists.put(owner, key, value)
+        return True
     if type(owner) is list and trace is not None and not trace.counts_out(key):
         few = _count(owner) <= MOST_PLACES
         if _holds_things(owner) and few and not trace.rolling:

@@ -26,7 +26,6 @@ from jitad.trace.context import Again, Region, Trace, current
 from jitad.trace.counted import RolledFor, RolledWhile
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import Counted, is_table, sequence, table
-from jitad.trace.lists import become_rows
 from jitad.trace.optional import present
 from jitad.trace.rolled import Rolled
 from jitad.trace.selected import among_parts
@@ -216,9 +215,8 @@ class Unrolled(Session):
             while True:
                 rolled = RolledFor(self.trace, self.counted, before, self.site, may_fail, self.long)
                 yield from self.roll(rolled, True)
-                if rolled.done or not self.trace.wanted:
+                if rolled.done or not self.trace.wanted or not self.give_rows():
                     break
-                self.give_rows()
             if self.long:
                 self.or_written_out(rolled.done)
             if rolled.done:
@@ -273,14 +271,18 @@ class Unrolled(Session):
                     insight = self.trace.insight
                     raise Again(replace(insight, long=insight.long | {self.site.pos}))
 
-    def give_rows(self) -> None:
+    def give_rows(self) -> bool:
         """Lists that the loop is to count in become ones of rows, before the first loop around."""
-        trace = self.trace
-        if trace.at_length and not all(map(trace.journal.is_fresh, trace.wanted)):
+        from jitad.trace.keyed import into_rows  # which calls
+
+        trace, journal = self.trace, self.trace.journal
+        wanted = [x for x in trace.wanted if stretched(x) is None]
+        if trace.lengths and not all(journal.made_since(x, trace.lengths[-1]) for x in wanted):
             raise JitadError("this loop counts in a list", self.site.pos)
-        wanted, trace.wanted, trace.in_rows = trace.wanted, [], True
+        trace.wanted, trace.in_rows = [], True
         for target in wanted:
-            _become_rows(target)
+            into_rows(target)
+        return bool(wanted)
 
     def or_written_out(self, rolled: bool) -> None:
         """A long loop is written out after all where that is needed, be it only later."""
@@ -298,14 +300,6 @@ class Unrolled(Session):
         yield item, self.state
         self.state = self.inner.joined()
         self.inner, self.traced = None, False
-
-
-def _become_rows(target: list[Any]) -> None:
-    if stretched(target) is None:
-        for inner in target:
-            if type(inner) is list:
-                _become_rows(inner)
-        become_rows(target)
 
 
 def _weight(equations: list[Equation], loop: int = 1) -> int:

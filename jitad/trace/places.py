@@ -384,8 +384,7 @@ def get_item(owner: Any, index: Any) -> Any:
     if isinstance(owner, Number) and not is_python(owner):
         return wrap(call(np.array, owner)[index])  # new axes
     if type(owner).__module__ == _MAKERS:
-        made = implementation(owner.__getitem__)
-        if made is not None:
+        if (made := implementation(owner.__getitem__)) is not None:
             return made(index)
     trace = current()
     if trace is not None:
@@ -421,7 +420,8 @@ def get_item(owner: Any, index: Any) -> Any:
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
-    keyed.want_rows(owner, index, reading=True)
+    if keyed.want_rows(owner, index, reading=True):
+        return lists.get(owner, index)
     n = len(owner)
     at = bind("where", bind("lt", index, 0), bind("add", index, n), index)
     inside = bind("logical_and", bind("ge", at, 0), bind("lt", at, n))

@@ -192,7 +192,7 @@ class Recursion:
 
     def _inside(self, thing: object) -> bool:
         """Was it made while the body was traced?"""
-        return any(id(thing) in made for made in self.trace.journal.fresh[self.level :])
+        return self.trace.journal.made_since(thing, self.level)
 
     def _there(self, cell: Any) -> bool:
         return self.trace.journal.is_made(cell) and not self._inside(cell)

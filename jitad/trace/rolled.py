@@ -108,7 +108,9 @@ class Rolled:
             at_length = tried if self.long else []
             self.trace.tried += tried
             self.trace.at_length += at_length
+            self.trace.lengths += [len(self.trace.journal.fresh) - 1] * bool(at_length)
             yield begun
+            del self.trace.lengths[len(self.trace.lengths) - bool(at_length) :]
             del self.trace.tried[len(self.trace.tried) - len(tried) :]
             del self.trace.at_length[len(self.trace.at_length) - len(at_length) :]
             if self.event == "failed":

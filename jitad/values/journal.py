@@ -315,6 +315,10 @@ class Journal:
             return False
         return any(self.is_held(x, frames) for xs in join.sides for x in xs)
 
+    def made_since(self, thing: object, frame: int) -> bool:
+        """Was it made in this frame, or in one inside?"""
+        return any(id(thing) in fresh for fresh in self.fresh[frame:])
+
     def made(self, thing: object) -> None:
         """Note an object made just now: writes to it in this frame are nobody else's business."""
         # a generator ends, and its `finally` runs, where the program has no more use for it

@@ -160,8 +160,25 @@ def rows_in_order(n: int) -> Program:
     return f
 
 
+def made_by_each_iteration(n: int) -> Program:
+    def f(x: Any, y: Any) -> Any:
+        total = 0.0
+        for i in range(5 * n):
+            few = [0.0] * 5
+            few[i % 5] = x * i
+            table = [[0.0] * 3 for _ in range(4)]
+            for j in range(3):
+                table[i % 4][j] = few[2] + y * i
+            for j in range(1, 3):
+                table[3][j] += table[2][j - 1] * math.cos(y * i)
+            total += math.sin(few[3]) * math.exp(-few[1]) + table[3][2] * table[1][0]
+        return total
+
+    return f
+
+
 PROGRAMS = [edit_distance, soft_alignment, diffusion, rows_of_one, row_by_another_name, elimination,
-            elimination_by_a_search, rows_in_order]  # fmt: skip
+            elimination_by_a_search, rows_in_order, made_by_each_iteration]  # fmt: skip
 TABLES = PROGRAMS[:2]  # whose length is in no equation but those that make the list
 
 
