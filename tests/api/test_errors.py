@@ -69,7 +69,7 @@ def counted(x):
 
 
 def unsupported(x):
-    return np.sum(np.histogram2d(x, x)[0])
+    return np.sum(np.nextafter(x, x))
 
 
 def attribute(x):
@@ -208,8 +208,8 @@ COMPILED: dict[str, tuple[Any, ...]] = {
     ),
     "unsupported function": (
         unsupported, [THREE], TypeError,
-        "numpy.histogram2d is not supported on traced or differentiated values",
-        "return np.sum(np.histogram2d(x, x)[0])", "np.histogram2d(x, x)",
+        "numpy.nextafter is not supported on traced or differentiated values",
+        "return np.sum(np.nextafter(x, x))", "np.nextafter(x, x)",
         "Write it with supported functions, or keep its operands plain.",
     ),
     "attribute": (

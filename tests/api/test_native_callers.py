@@ -330,14 +330,14 @@ def test_misuse_from_native_code() -> None:
     with pytest.raises(JitadError, match=r"called from @njit code with a unicode_type|Literal"):
         with_text(THREE)
 
-    broken = jit_grad(lambda x: np.sum(np.histogram2d(x, x)[0]))
+    broken = jit_grad(lambda x: np.sum(np.nextafter(x, x)))
 
     @njit
     def use(x):
         return broken(x)
 
     for _ in range(2):
-        with pytest.raises(JitadError, match=r"numpy.histogram2d is not supported"):
+        with pytest.raises(JitadError, match=r"numpy.nextafter is not supported"):
             use(THREE)
     assert by_argument(jit_grad(math.sin), 0.0) == 1.0
 

@@ -364,7 +364,7 @@ def test_there_must_be_a_rule() -> None:
 
 
 @pytest.mark.parametrize(("forward", "backward", "kind", "text"), [
-    (lambda x: (x, x), lambda x, ct: ct, JitadValueError, "gave a float|gave a Leaf"),
+    (lambda x: (x, x), lambda x, ct: ct, JitadValueError, "gave a float|gave a number"),
     (lambda x: (x, x), lambda x, ct: (ct, ct), JitadValueError, "gave 2 for 1 arguments"),
     (lambda x: (x, x), lambda x, ct: ((ct, ct),), JitadValueError, "expected a number or array"),
     (lambda x: (x, x), lambda x, ct: (np.ones(2) * ct,), JitadValueError, "shape|axes"),

@@ -377,6 +377,14 @@ def test_random_updates(f):
     same(INPUTS, f, *XI)
 
 
+def inferred(row, ins):
+    """What the row gives of these, or that it refuses them, as bits of floats are."""
+    try:
+        return row.infer(*ins)
+    except TypeError as refused:
+        return str(refused)
+
+
 def test_types_of_numbers_depend_on_types_alone():
     """What the builder keeps of an operation on numbers is so for all operands of the types."""
     kinds, checked = (F, PY, SINGLE, LONG, INT, Scalar("b1"), Scalar("b1", py=True)), 0
@@ -390,6 +398,6 @@ def test_types_of_numbers_depend_on_types_alone():
                 literals = [Lit(value if t.py else np.array(value).astype(t.dtype)[()], t)
                             for t in types_]  # fmt: skip
                 for ins in itertools.product(*zip(variables, literals, strict=True)):
-                    assert row.infer(*ins) == row.infer(*variables), row.name
+                    assert inferred(row, ins) == inferred(row, variables), row.name
                     checked += 1
     assert checked > 1000
