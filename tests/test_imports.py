@@ -52,3 +52,11 @@ def test_functions_of_scipy_imported_after_jitad(line: str, tmp_path: Path) -> N
 
 def test_the_vector_space_is_there(tmp_path: Path) -> None:
     assert run(tmp_path, "import jitad", "print(jitad.linear.dot(2.0, 3.0))") == "6.0"
+
+
+def test_a_ufunc_without_a_rule_is_the_same_from_the_first_call(tmp_path: Path) -> None:
+    """An unknown function, whatever was imported before: its value where no derivative needs it."""
+    found = run(tmp_path, "from jitad import jit_grad, grad", "import numpy as np",
+                "f = lambda x: x * x + (1.0 if np.nextafter(x, 2.0) > 0.1 else 0.0)",
+                "print(grad(f)(0.5), jit_grad(f)(0.5))")  # fmt: skip
+    assert found == "1.0 1.0"

@@ -31,7 +31,6 @@ from jitad.trace import custom as traced
 from jitad.trace import opaque as callbacks
 from jitad.trace.operators import dress
 from jitad.trace.paths import Guard, Path, Root
-from jitad.values import registry
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
 from jitad.where import caller
@@ -301,4 +300,4 @@ def primitive(f: Function, nondiff_argnums: tuple[int, ...] = (), *, like: Any =
 
 
 # SciPy has many functions of numbers without a rule here: they are unknown functions, too.
-registry.unknown["ufunc"] = functools.cache(opaque)
+of_ufunc = functools.cache(opaque)

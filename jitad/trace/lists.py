@@ -201,7 +201,7 @@ def become_rows(target: list[Any]) -> None:
     except Mismatch as e:
         raise fail(JitadTypeError, f"this is {e}", "Give all elements one form.") from None
     if isinstance(form, Number):
-        stores = [_packed(target)]
+        stores = [_packed(target, form.type.dtype)]
     else:
         stores = empty(b, Grown(s, form, lit(n), 0))
         for k, part in enumerate(s.parts):
@@ -210,13 +210,12 @@ def become_rows(target: list[Any]) -> None:
     target[:] = [Stretch(n, tuple(stores), form, 0)]
 
 
-def _packed(numbers: list[Any]) -> ArrayHandle:
+def _packed(numbers: list[Any], dtype: str) -> ArrayHandle:
     """An array of them, by as few equations as are not all alike."""
     known = [x for x in numbers if not isinstance(x, Leaf)]
-    many = len(known) > len(numbers) // 2
-    if not many or len({*map(type, numbers)} - {Leaf}) > 1 or any(x != known[0] for x in known):
+    if len(known) <= len(numbers) // 2 or len({*map(repr, known)}) > 1:  # as 0.0 and -0.0 are
         return ArrayHandle(bind("pack", *numbers) if any_traced(numbers) else np.array(numbers))
-    out = ArrayHandle(bind("full", known[0], len(numbers), dtype=np.dtype(type(known[0])).str[1:]))
+    out = ArrayHandle(bind("full", np.dtype(dtype).type(known[0]), len(numbers), dtype=dtype))
     for k, x in enumerate(numbers):
         if isinstance(x, Leaf):
             out[k] = x

@@ -17,7 +17,7 @@ from jitad.trace.context import Trace, current
 from jitad.trace.lists import place
 from jitad.trace.places import get_item, set_item
 from jitad.trace.stretch import stretched
-from jitad.trace.writtenback import moved
+from jitad.trace.writtenback import moved, writing
 from jitad.values.array import ArrayHandle
 
 
@@ -30,7 +30,8 @@ def swap(owner: Any, i: Any, j: Any) -> None:
                 if isinstance(k, Leaf) and keyed.by_rows(owner, k):
                     break
         if type(owner) is list and stretched(owner) is not None:
-            _swap_rows(trace, owner, i, j)
+            with writing(owner):
+                _swap_rows(trace, owner, i, j)
             return
     x, y = get_item(owner, j), get_item(owner, i)
     set_item(x, owner, i)

@@ -234,15 +234,12 @@ def call(original: Any, /, *args: Any, **kwargs: Any) -> Any:
     return found(*args, **kwargs)
 
 
-unknown: dict[str, Callable[[Any], Any]] = {}  # by "ufunc": what lets it be called as it is
-
-
 def call_unknown(ufunc: Any, method: str, inputs: Any, kwargs: dict[str, Any]) -> Any:
     """A function of floats without a rule is called as it is; its derivative is unknown."""
     of_floats = any("d" in types.partition("->")[0] for types in ufunc.types)
-    if method != "__call__" or kwargs or ufunc.nout != 1 or not of_floats or not unknown:
+    if method != "__call__" or kwargs or ufunc.nout != 1 or not of_floats:
         raise unsupported(ufunc if method == "__call__" else getattr(ufunc, method))
-    return unknown["ufunc"](ufunc)(*inputs)
+    return importlib.import_module("jitad.operators.unknown").of_ufunc(ufunc)(*inputs)
 
 
 def unsupported(original: Any) -> JitadTypeError:

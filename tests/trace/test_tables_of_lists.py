@@ -257,3 +257,38 @@ def test_beside_a_large_argument() -> None:
         return before[3], table[2][3]
 
     assert jitad.jit(f)(0.7, [[1.0] * 70 for _ in range(70)]) == f(0.7, None)
+
+
+def ints_that_got_a_float(x: Any) -> Any:
+    numbers: list[Any] = [0] * LONG
+    numbers[3] = x
+    numbers[int(10.0 * x)] = 1.5 * x
+    return sum(numbers) * numbers[3]
+
+
+def a_minus_zero_among_zeros(x: Any) -> Any:
+    numbers: list[Any] = [0.0] * LONG
+    numbers[5], numbers[6] = -0.0, x
+    numbers[int(10.0 * x)] = 1.5 * x
+    return math.copysign(x, numbers[5]) + numbers[6] * math.copysign(2.0, numbers[4])
+
+
+def one_number_many_times(x: Any) -> Any:
+    numbers: list[Any] = [2.5] * LONG
+    numbers[1] = numbers[4] = x
+    numbers[int(10.0 * x)] *= x
+    return math.prod(numbers)
+
+
+@pytest.mark.parametrize(
+    "f", [ints_that_got_a_float, a_minus_zero_among_zeros, one_number_many_times],
+    ids=lambda f: f.__name__,
+)  # fmt: skip
+def test_a_list_of_known_numbers_and_a_place_only_a_run_knows(f: Program) -> None:
+    """The first write there makes an array of the list, in few equations."""
+    x = 0.73
+    value, gradient = jitad.jit_value_and_grad(f)(x)
+    assert value == pytest.approx(f(x), rel=1e-14)
+    assert math.copysign(1.0, value) == math.copysign(1.0, f(x))
+    true, error = differences(f, [x], (0,), [1.0], 1e-3)
+    assert gradient == pytest.approx(true, abs=1e-7 + 10.0 * error)
