@@ -58,9 +58,7 @@ def facts(
             return more(e.ins[0], True) + more(e.ins[1], True)
         case "logical_or" | "bitor" if not truth:
             return more(e.ins[0], False) + more(e.ins[1], False)
-        case "logical_not":
-            return more(e.ins[0], not truth)
-        case "invert" if _is_truth(e.outs[0]):  # of a Python bool it is an int
+        case "logical_not" | "invert" if _is_truth(e.outs[0]):  # of a Python bool it is an int
             return more(e.ins[0], not truth)
         case "cast":
             return more(e.ins[0], truth)

@@ -39,6 +39,7 @@ from jitad.trace import acts, iterables, modules
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called, writes
 from jitad.trace.context import Again, Trace, current
+from jitad.trace.libraries import CACHED, is_ufunc_of_numba
 from jitad.trace.optional import (
     all_present,
     answers_for_none,
@@ -174,7 +175,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if trace is not None:
             _read(trace, f, "pyfunc")
         return importlib.import_module("jitad.operators.vectorized").called(f, *args, **kwargs)
-    if type(f).__name__ in ("DUFunc", "GUFunc") and any_traced((*args, *kwargs.values())):
+    if is_ufunc_of_numba(f) and any_traced((*args, *kwargs.values())):
         return importlib.import_module("jitad.operators.vectorized").of_numba(f)(*args, **kwargs)
     python = inspect.getattr_static(f, "py_func", None)
     if isinstance(python, FunctionType):
@@ -182,7 +183,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     method = special(f, "__call__")
     if method is not None:
         return call(method, f, *args, **kwargs)
-    if isinstance(f, _CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
+    if isinstance(f, CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
         return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
         return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
@@ -240,7 +241,6 @@ WRITTEN_OUT: dict[Any, Any] = {
     dataclasses.replace.__code__: lambda trace, f, args, kwargs: instances.replace(*args, **kwargs),
 }
 
-_CACHED = type(functools.cache(lambda: None))
 _LIBRARY = (type(np.piecewise), FunctionType)
 
 

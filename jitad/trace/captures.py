@@ -10,7 +10,6 @@ outside have their elements replaced by inputs while the trace runs.
 from __future__ import annotations
 
 import copy
-import functools
 import inspect
 from collections import deque
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.floatlists import is_long
-from jitad.trace.libraries import is_library_thing
+from jitad.trace.libraries import CACHED, is_library_thing, is_ufunc_of_numba
 from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
 from jitad.trace.rewrite import is_library
 from jitad.trace.stretch import stretched
@@ -178,7 +177,7 @@ class Captures:
             return value
         # A member of an Enum never changes, but may be another one's turn; nobody looks into the
         # others: not into functions that keep their results, nor into what Numba makes of some.
-        if isinstance(value, (Enum, np.ufunc, *_CACHED)) or type(value).__name__ in _OF_NUMBA:
+        if isinstance(value, (Enum, np.ufunc, CACHED)) or is_ufunc_of_numba(value):
             return self._thing(path, value, Guard(path, "is", value))
         self._check_visible(path, value)
         kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
@@ -425,8 +424,6 @@ class Captures:
 
 
 _CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "__buffer__")
-_CACHED = (type(functools.cache(lambda: None)),)
-_OF_NUMBA = ("DUFunc", "GUFunc")
 _IMMUTABLE = (range, slice, np.dtype)
 
 

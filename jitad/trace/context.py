@@ -110,8 +110,8 @@ class Trace:
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
         self.tried: list[Var] = []  # the indices of those that could be written out as well
-        self.at_length: list[Var] = []  # and of these, where that would be long
-        self.lengths: list[int] = []  # the journal's frame of each of those loops
+        # those of loops that would be long, written out, each with the journal's frame of it
+        self.at_length: list[tuple[list[Var], int]] = []
         self.wanted: list[list[Any]] = []  # the lists that should be ones of rows for them
         self.in_rows = False  # has one of these become one?
         self.decisions: Decisions | None = None  # how conditions turned out in an earlier run
@@ -138,7 +138,7 @@ class Trace:
     def counts_out_at_length(self, k: Leaf) -> bool:
         """Only if loops were written out that would be long?"""
         found = self._made_of(k).intersection(self.tried)
-        return bool(found) and found <= set(self.at_length)
+        return bool(found) and found <= {own for loop, _ in self.at_length for own in loop}
 
     def _made_of(self, k: Leaf) -> set[Atom]:
         found: set[Atom] = {k.atom}

@@ -218,7 +218,7 @@ def want_rows(owner: Any, index: Leaf, reading: bool = False) -> bool:
         return False
     if not trace.counts_out_at_length(index):
         return False
-    if not trace.journal.made_since(owner, trace.lengths[-1]):
+    if not trace.journal.made_since(owner, trace.at_length[-1][1]):
         trace.wanted.append(owner)
         raise fail(JitadTypeError, "a traced number can't become an index of this list")
     into_rows(owner)  # an iteration has made it

@@ -1,12 +1,16 @@
-"""Which modules, and which things in them, are not the user's?"""
+"""Which modules, and which things in them, are not the user's?  What have libraries wrapped?"""
 
 from __future__ import annotations
 
+import functools
 import sys
 from types import ModuleType
+from typing import Any
 
 # Classes that are traced as they are written, as NumPy's polynomials are.
 LIKE_USERS = frozenset({("statistics", "NormalDist")})
+
+CACHED = type(functools.cache(lambda: None))  # a function that keeps its results
 
 
 def is_library_thing(thing: type | ModuleType) -> bool:
@@ -25,3 +29,8 @@ def is_library_module(module: ModuleType) -> bool:
         # built in, or frozen; what was made by hand is the user's
         return module.__spec__ is not None and module.__name__ != "__main__"
     return "/site-packages/" in file or file.startswith(sys.prefix) or "/lib/python3" in file
+
+
+def is_ufunc_of_numba(f: Any) -> bool:
+    """What `numba.vectorize` and `guvectorize` make."""
+    return type(f).__name__ in ("DUFunc", "GUFunc")

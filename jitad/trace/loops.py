@@ -199,7 +199,6 @@ class Unrolled(Session):
         super().__init__(trace, state, site)
         self.items, self.counted = items, counted
         self.iterable = items
-        self.limit = MAX_WRITTEN
         self.most = 0  # how many iterations there are, if it is to be rolled should it get long
         self.long = False  # it has got long in an earlier trace
 
@@ -227,11 +226,11 @@ class Unrolled(Session):
         yield from self.written_out()
 
     def may_be_long(self, count: int) -> None:
-        """Should it get long, lists of numbers become arrays, so that it can be rolled."""
+        """Should it get long, lists of floats become arrays, so that it can be rolled."""
         insight, pos = self.trace.insight, self.site.pos
         if pos not in insight.written_out:
             self.long = pos in insight.long
-            self.most, self.limit = 0 if self.long else count, MAX_BESIDE_ROWS
+            self.most = 0 if self.long else count
 
     def expected(self, count: Any) -> int | None:
         """The length in the call that is traced for, if the loop could be written out for it."""
@@ -247,6 +246,7 @@ class Unrolled(Session):
     def written_out(self) -> Iterator[Any]:
         gone: Any = False
         size, block = 0, self.trace.builder.blocks[-1]
+        limit, inside = (MAX_WRITTEN, 1) if self.counted is None else (MAX_BESIDE_ROWS, LOOP_WEIGHT)
         for k, item in enumerate(self.items):
             begin = len(block.equations)
             present(self.iterable)  # it may be another one, written in the loop
@@ -265,9 +265,8 @@ class Unrolled(Session):
             if gone is True:
                 return
             if self.most:
-                inside = LOOP_WEIGHT if self.limit == MAX_BESIDE_ROWS else 1
                 size += _weight(block.equations[begin:], inside)
-                if size * max(1, self.most // (k + 1)) > self.limit:
+                if size * max(1, self.most // (k + 1)) > limit:
                     insight = self.trace.insight
                     raise Again(replace(insight, long=insight.long | {self.site.pos}))
 
@@ -277,7 +276,8 @@ class Unrolled(Session):
 
         trace, journal = self.trace, self.trace.journal
         wanted = [x for x in trace.wanted if stretched(x) is None]
-        if trace.lengths and not all(journal.made_since(x, trace.lengths[-1]) for x in wanted):
+        around = trace.at_length[-1:]  # if any
+        if not all(journal.made_since(x, frame) for _, frame in around for x in wanted):
             raise JitadError("this loop counts in a list", self.site.pos)
         trace.wanted, trace.in_rows = [], True
         for target in wanted:

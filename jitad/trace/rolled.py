@@ -105,14 +105,12 @@ class Rolled:
                 raise
             sizes.append(len(self.carried))
             tried = self._own if self.may_fail else []
-            at_length = tried if self.long else []
             self.trace.tried += tried
-            self.trace.at_length += at_length
-            self.trace.lengths += [len(self.trace.journal.fresh) - 1] * bool(at_length)
+            long = [(tried, len(self.trace.journal.fresh) - 1)] if tried and self.long else []
+            self.trace.at_length += long
             yield begun
-            del self.trace.lengths[len(self.trace.lengths) - bool(at_length) :]
             del self.trace.tried[len(self.trace.tried) - len(tried) :]
-            del self.trace.at_length[len(self.trace.at_length) - len(at_length) :]
+            del self.trace.at_length[len(self.trace.at_length) - len(long) :]
             if self.event == "failed":
                 return
             if self.event == "raised":
