@@ -17,7 +17,8 @@ import operator
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from types import BuiltinMethodType, FrameType, FunctionType, GeneratorType
+from dataclasses import replace
+from types import BuiltinMethodType, CodeType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from jitad.errors import JitadError
@@ -26,7 +27,7 @@ from jitad.tape.build import Leaf
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
 from jitad.trace.calls import WHILE_TRACING, call
-from jitad.trace.context import Trace, current
+from jitad.trace.context import Again, Trace, current
 from jitad.trace.hooking import Site
 from jitad.trace.iterables import ENDLESS, pick, zip_
 from jitad.trace.library import native
@@ -56,6 +57,12 @@ def awaited(trace: Trace, frame: FrameType | None) -> bool:
         if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _YIELD_FROM:
             return False
     return False
+
+
+def only_for_loops(trace: Trace, code: CodeType) -> None:
+    """Only the kernel knows when the generator yields: whoever takes it next takes it as a loop."""
+    if code not in trace.insight.yielding:
+        raise Again(replace(trace.insight, yielding=trace.insight.yielding | {code}))
 
 
 _YIELD_FROM = ("SEND", "YIELD_VALUE", "RESUME")  # the others where something is thrown into it

@@ -11,7 +11,6 @@ import operator
 import sys
 from collections import deque
 from collections.abc import Callable, ItemsView, ValuesView
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL
-from jitad.trace import branches, gathered, keyed, lists, loops, outside, partial
+from jitad.trace import branches, gathered, generators, keyed, lists, loops, outside, partial
 from jitad.trace.attempts import (
     Attempt,
     catches,
@@ -38,7 +37,7 @@ from jitad.trace.calls import HERE, call, special
 from jitad.trace.choices import both, choose, either
 from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import MUTABLE, note
-from jitad.trace.context import Again, Trace, current
+from jitad.trace.context import Trace, current
 from jitad.trace.gathered import set_of
 from jitad.trace.generators import awaited
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
@@ -411,9 +410,7 @@ def yielding(value: Any, around: tuple[Any, ...]) -> Any:
         return value
     frame = sys._getframe(1)
     if not awaited(trace, frame):
-        if frame.f_code not in trace.insight.yielding:  # whoever takes it next takes it as a loop
-            yielding = trace.insight.yielding | {frame.f_code}
-            raise Again(replace(trace.insight, yielding=yielding))
+        generators.only_for_loops(trace, frame.f_code)
         raise JitadError("yield under a traced condition can't be traced", trace.builder.pos,
                          "Loop over it with `for`, or collect the values in an array.")  # fmt: skip
     return value

@@ -44,9 +44,11 @@ class Scope:
 class Expressions:
     """Random expressions over a scope."""
 
+    names: type[Scope] = Scope
+
     def __init__(self, choices: Choices) -> None:
         self.c = choices
-        self.scope = Scope()
+        self.scope = self.names()
         self.features: set[str] = set()
 
     def use(self, feature: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.properties.choices import Choices
-from tests.properties.expressions import VECTOR, Expressions, Scope
+from tests.properties.expressions import VECTOR, Expressions
 
 MATRIX = (2, VECTOR)
 HEAD = "import math\n\nimport numpy as np\n\n\n"
@@ -32,6 +32,8 @@ def program(choices: Choices) -> Generated:
 
 class Statements(Expressions):
     """Random statements; lines are collected as text."""
+
+    least = 3  # statements of the program itself
 
     def __init__(self, choices: Choices) -> None:
         super().__init__(choices)
@@ -56,13 +58,13 @@ class Statements(Expressions):
         for _ in range(self.c.below(3)):
             self.helper()
         functions = {**self.scope.functions}
-        self.scope = Scope(
+        self.scope = self.names(
             floats=["x", "y"], ints=["n"], arrays={"a": (VECTOR,), "b": (VECTOR,), "m": MATRIX},
             functions=functions,
         )  # fmt: skip
         self.say("def program(x, y, a, b, m, n):")
         self.indent += 1
-        self.statements(3 + self.c.below(5))
+        self.statements(self.least + self.c.below(5))
         self.say(f"return {self.result()}")
         return Generated(
             HEAD + "\n".join(self.lines) + "\n", frozenset(self.features), tuple(self.c.made)
@@ -83,7 +85,7 @@ class Statements(Expressions):
         kinds = self.c.pick(["f", "ff", "fa"])
         names = {"f": "p", "a": "v"}
         parameters = [names[k] + str(i) for i, k in enumerate(kinds)]
-        outer, self.scope = self.scope, Scope(functions={**self.scope.functions})
+        outer, self.scope = self.scope, self.names(functions={**self.scope.functions})
         for parameter, kind in zip(parameters, kinds, strict=True):
             if kind == "f":
                 self.scope.floats.append(parameter)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 CHUNK = 40
-KINDS = ("numbers", "arrays")
+KINDS = ("numbers", "arrays", "things")
 SECONDS = 120  # for one program, which takes less than one: a pass that does not end is a finding
 
 
@@ -58,7 +58,9 @@ def _makers(kind: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return array_program, check_arrays
     from tests.properties.check import check
     from tests.properties.generate import program
+    from tests.properties.things import program as with_things
 
+    program = with_things if kind == "things" else program
     return (lambda choices, number: program(choices),
             lambda made, *how: check(made.source, *how))  # fmt: skip
 

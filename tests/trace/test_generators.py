@@ -235,7 +235,21 @@ REFUSED = [
 ]
 
 
+def first_of_a_list_that_data_fill(x):
+    kept = [0.5, *(p for p in (x, 2 * x, 3 * x) if p > 0.9)]
+    return x * next((p for p in kept if p > 0.6), 0.4) + next(p for p in kept if p < 0.9)
+
+
+def first_place_in_a_list_that_data_fill(x):
+    powers = [x]
+    while powers[-1] < 5.0:
+        powers.append(powers[-1] * 1.5)
+    return next(k for k, p in enumerate(powers) if p > 2.0 * x) * x
+
+
 TAKEN = [
+    first_of_a_list_that_data_fill,
+    first_place_in_a_list_that_data_fill,
     lambda x: next(under_a_condition(x)),
     lambda x: next(delegated_under_a_condition(x)),
 ]
