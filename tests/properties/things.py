@@ -404,7 +404,7 @@ class Things(Statements):
         self.assigned(self.c.pick([
             f"functools.reduce(lambda p, q: math.sin(p + 0.5 * q), {self.some()})",
             f"math.tanh(sum(map(operator.mul, {self.some()}, {self.some()})))",
-            f"(0.5 if any({p} > {self.bounded(1)} for {p} in {self.some()}) else {self.bounded(1)})",
+            f"(0.5 if any({p} > {self.bounded(1)} for {p} in {self.some()}) else {self.atom()[0]})",
             f"0.1 * sum(1 for {p} in {self.some()} if {p} < {self.bounded(1)})",
             f"sorted({self.some()}, key=lambda q: -q)[0]",
             f"next(({p} for {p} in {self.some()} if {p} > {self.bounded(1)}), 0.4)",
