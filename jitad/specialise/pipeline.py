@@ -16,6 +16,7 @@ from jitad.specialise.ascend import ascend
 from jitad.specialise.assign import assign
 from jitad.specialise.braid import braid
 from jitad.specialise.delay import delay
+from jitad.specialise.elements import elements
 from jitad.specialise.families import families
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
@@ -54,6 +55,7 @@ Pass = Callable[[Tape], Tape]
 PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("unfold", unfold),
     ("guards", apply_guards),
+    ("elements", elements),
     ("simplify", simplify),
     ("returned", returned),
     ("ranges", ranges),
@@ -96,9 +98,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 )
 
 # What these look for are loops and arrays.
-_OF_MANY = frozenset((masks, families, turn, unread, scalarise, privatise, reshapes, products,
-                      narrow, shifts, quotients, ascend, once, abreast, delay, assign, gather, sink,
-                      mirrors, lay_out, in_slabs, braid, remake, together, stores,
+_OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, reshapes,
+                      products, narrow, shifts, quotients, ascend, once, abreast, delay, assign,
+                      gather, sink, mirrors, lay_out, in_slabs, braid, remake, together, stores,
                       bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
