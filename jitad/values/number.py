@@ -220,18 +220,23 @@ class Number:
     del _
 
     def __pos__(self) -> Any:
-        return self
+        return -(-self) if self._type().dtype == "b1" else self  # +True is 1; NumPy's have no sign
 
     @property
     def real(self) -> Any:
-        return self
+        return +self if getattr(self._type(), "py", False) else self
 
     @property
     def imag(self) -> Any:
-        return 0.0
+        return 0.0 if self._type().dtype[0] == "f" else 0
 
     def conjugate(self) -> Any:
-        return self
+        return self.real
+
+    def _type(self) -> Any:
+        from jitad.values.kind import type_of  # which asks numbers
+
+        return type_of(self)
 
     def item(self) -> Any:
         """A NumPy number as one of Python's."""

@@ -93,7 +93,7 @@ class Surface:
         return call(np.negative, self)
 
     def __pos__(self) -> Any:
-        return call(np.copy, self)
+        return call(np.negative if self.dtype.kind == "b" else np.copy, self)  # which refuses bools
 
     def __abs__(self) -> Any:
         return call(np.absolute, self)

@@ -362,4 +362,5 @@ def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
 
 @replaces(np.real)
 def real(x: Any) -> Any:
-    return as_operand(x)
+    given = as_operand(x)
+    return given.real if isinstance(given, Number) else given  # True.real is 1

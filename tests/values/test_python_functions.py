@@ -242,7 +242,9 @@ def test_max_takes_what_python_takes():
 def test_arithmetic_of_bools_gives_ints():
     for f in (lambda x: (x > 0) + (x > 1), lambda x: -(x > 0), lambda x: (x > 0) - True,
               lambda x: (x > 0) & (x > 1), lambda x: (x > 0) ^ True, lambda x: (x > 0) << 2,
-              lambda x: (x > 0) * 2.5):  # fmt: skip
+              lambda x: (x > 0) * 2.5, lambda x: +(x > 0), lambda x: ~+(x > 0),
+              lambda x: (x > 0).real, lambda x: (x > 0).imag, lambda x: (x > 0).conjugate(),
+              lambda x: x.imag):  # fmt: skip
         for x in (0.5, 2.0):
             assert_like_python(f, f, x)
 
