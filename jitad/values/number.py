@@ -220,7 +220,7 @@ class Number:
     del _
 
     def __pos__(self) -> Any:
-        return -(-self) if self._type().dtype == "b1" else self  # +True is 1; NumPy's have no sign
+        return 0 - (-self) if self._type().dtype == "b1" else self  # +True is 1; NumPy's have none
 
     @property
     def real(self) -> Any:
