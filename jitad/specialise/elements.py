@@ -5,7 +5,7 @@ row, then its element; writing it takes the row, writes the element and puts the
 tape these are a slice, a load or a store, and the store of a slice.  Forwards they cost nothing,
 since a slice is a view; but the adjoint of the element of a row is a row of zeros with one number
 in it, so that derivatives would cost a row for each element.  What follows the slice in its own
-block is made to name the array itself; and a number that is stored where it was loaded, as the
+block, or in a branch there, is made to name the array itself; and a number that is stored where it was loaded, as the
 length of a row is that was written, is no store.
 
 Values are those of the tape, so any of these is right.  An array that has been written since is
@@ -24,19 +24,23 @@ _WRITES = ("store", "accum", "store_slice", "accum_slice", "store_take", "accum_
 
 def elements(tape: Tape) -> Tape:
     """The tape with such elements named in the arrays themselves (in place)."""
-    _block(tape.body, set(), {})
+    _block(tape.body, set(), {}, {})
     return tape
 
 
-def _block(block: Block, written: set[Atom], same: dict[Var, Atom]) -> None:
-    """`written`: arrays whose memory has been given away; `same`: what is another variable."""
-    made: dict[Atom, Equation] = {}
+def _block(
+    block: Block, written: set[Atom], same: dict[Var, Atom], made: dict[Atom, Equation]
+) -> None:
+    """`written`: arrays whose memory has been given away; `same`: what is another variable;
+    `made`: what gives the variables of this block, and of those that it is a branch in."""
     uses = Counter(a for e in block.equations for a in e.ins) + Counter(block.results)
     out: list[Equation] = []
     for e in block.equations:
         e.ins = tuple(same.get(a, a) if isinstance(a, Var) else a for a in e.ins)
+        if e.blocks:
+            written.update(e.ins)
         for inner in e.blocks:
-            _block(inner, written.union(e.ins), same)
+            _block(inner, written, same, {**made} if e.op == "if" else {})
         if e.op == "load":
             e = _from_array(e, made, written)
         elif e.op == "store" and _is_there(e, made):
@@ -88,6 +92,7 @@ def _into_array(
     a, row, *operands = e.ins
     steps: list[Equation] = []
     source = made.get(row)
+    # one that is needed elsewhere, too, stays
     while source is not None and source.op in ("store", "accum") and uses[source.outs[0]] == 1:
         steps.append(source)
         source = made.get(source.ins[0])
