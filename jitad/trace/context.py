@@ -109,6 +109,7 @@ class Trace:
         self.told: list[tuple[Any, Any]] = []  # managers of a `with`, and whether they swallow
         self.parted: dict[int, object] = {}  # cells of functions that a join has made anew
         self.rolling: list[Pos] = []  # the loops that are being traced, as such
+        self.instead = 0  # iterations that are written out of loops that could not be rolled
         self.tried: list[Var] = []  # the indices of those that could be written out as well
         # those of loops that would be long, written out, each with the journal's frame of it
         self.at_length: list[tuple[list[Var], int]] = []

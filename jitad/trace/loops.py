@@ -204,6 +204,7 @@ class Unrolled(Session):
         self.iterable = items
         self.most = 0  # how many iterations there are, if it is to be rolled should it get long
         self.long = False  # it has got long in an earlier trace
+        self.why: BaseException | None = None  # it can't be rolled
 
     def __iter__(self) -> Iterator[Any]:
         if self.counted is not None:
@@ -223,7 +224,7 @@ class Unrolled(Session):
                 self.or_written_out(rolled.done)
             if rolled.done:
                 return
-            self.state = before
+            self.state, self.why = before, rolled.why
             if self.items is None:  # its length is relied on
                 self.items = map(self.relied, range(self.counted.count.known("a count")))
         yield from self.written_out()
@@ -253,6 +254,9 @@ class Unrolled(Session):
         for k, item in enumerate(self.items):
             begin = len(block.equations)
             present(self.iterable)  # it may be another one, written in the loop
+            self.trace.instead += self.why is not None
+            if self.why is not None and self.trace.instead > context.MAX_UNROLLED:
+                raise self.why  # many of them, in one another
             if k >= context.MAX_UNROLLED:
                 raise JitadError(
                     f"this loop is written out, and has more than {context.MAX_UNROLLED} "

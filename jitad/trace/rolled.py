@@ -57,6 +57,7 @@ class Rolled:
 
     traced = True
     long = False  # would it be long, written out?
+    why: BaseException | None = None  # it has failed
     flags: tuple[int, ...] = ()  # positions of variables that are booleans of the tape
 
     def __init__(self, trace: Trace, state: State, site: Site, may_fail: bool) -> None:
@@ -227,7 +228,7 @@ class Rolled:
         refused = isinstance(error, JitadError) and not raises_for_the_user(error)
         if self.may_fail and (refused or isinstance(error, TypeError)):  # it can be written out
             self.region.drop()
-            self.event = "failed"
+            self.event, self.why = "failed", error
             return True
         self.region.drop()
         if not raises_for_the_user(error):

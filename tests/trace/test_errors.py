@@ -222,6 +222,24 @@ def test_endless_loop_of_known_condition(monkeypatch):
     assert "written out" in refusal(f, 1.0)
 
 
+def test_loops_that_would_be_written_out_many_times_say_why_they_can_t_stay_loops(monkeypatch):
+    """As many iterations of all of them together as of one."""
+    monkeypatch.setattr(context, "MAX_UNROLLED", 200)
+
+    def f(x):
+        d = [[x * abs(i - j) for j in range(8)] for i in range(8)]
+        for k in range(8):
+            over = d[k]
+            for i in range(8):
+                row = d[i]
+                for j in range(8):
+                    if row[k] + over[j] < row[j]:
+                        row[j] = row[k] + over[j]
+        return d[1][2]
+
+    assert "Index an array by it" in refusal(f, 1.0)
+
+
 def test_traceback_of_a_rewritten_function_shows_the_users_line():
     def f(x):
         y = x + 1
