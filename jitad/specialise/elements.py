@@ -5,8 +5,8 @@ row, then its element; writing it takes the row, writes the element and puts the
 tape these are a slice, a load or a store, and the store of a slice.  Forwards they cost nothing,
 since a slice is a view; but the adjoint of the element of a row is a row of zeros with one number
 in it, so that derivatives would cost a row for each element.  What follows the slice in its own
-block, or in a branch there, is made to name the array itself; and a number that is stored where it was loaded, as the
-length of a row is that was written, is no store.
+block, or in a branch there, is made to name the array itself; and a number that is stored where it
+was loaded, as the length of a row is that was written, is no store.
 
 Values are those of the tape, so any of these is right.  An array that has been written since is
 left alone, though: it would have to be copied for a later reader.
