@@ -138,6 +138,9 @@ class Source:
             is_dict = issubclass(kind, dict)
             keys = self.keys(name, kind, rest[0] if is_dict else range(rest[0]))
             return f"type({first}) is {self.name('kind', kind)} and {keys}"
+        if guard.kind == "missing" and guard.path.steps[-1][0] == "item":
+            *around, (_, key) = guard.path.steps
+            return f"{self.key(key)} not in {self.at(Path(guard.path.root, tuple(around)))}"
         given = "args, kwargs" if isinstance(guard.path.root, tuple) and self.named else "args"
         return f"{self.name('guard', guard)}.holds(F, {given})"
 
