@@ -237,14 +237,16 @@ def _class_path(trace: Trace, cls: Any) -> Path:
 
 def _rely_on_none(trace: Trace | None, things: Any, name: str) -> None:
     """None of these has such an attribute of its own: another one would be found."""
-    for thing in things if trace is not None else ():
+    if trace is None:
+        return
+    for thing in things:
         if isinstance(thing, type):
-            path = None if is_library_thing(thing) else _class_path(trace, thing)
+            there = None if is_library_thing(thing) else _class_path(trace, thing)
         else:
-            path = trace.captures.path_of(thing)
-        if path is not None and not trace.journal.touched(thing, ("attr", name)):
-            there = path.then("attr", "__dict__").then("item", name)
-            trace.captures.guards.append(Guard(there, "missing", None))
+            there = trace.captures.path_of(thing)
+        if there is not None and not trace.journal.touched(thing, ("attr", name)):
+            own = there.then("attr", "__dict__").then("item", name)
+            trace.captures.guards.append(Guard(own, "missing", None))
 
 
 def _rely_on(trace: Trace | None, owner: Any, holder: Any, name: str, found: Any) -> None:

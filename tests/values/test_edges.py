@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.ndimage
 
 import jitad
 
@@ -73,3 +74,15 @@ def test_invert_of_a_bool_is_one():
     for x in (True, False):
         got = jitad.jit(lambda x: np.invert(x))(x)
         assert type(got) is bool and got is not x
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_an_image_of_one_row_is_its_own_mirror(order):
+    def moved(a):
+        return np.sum(scipy.ndimage.shift(a, (0.3, -1.2), order=order, mode="mirror") * A)
+
+    a = np.sin(np.arange(5.0))[None, :]
+    want = [moved(row[None, :]) for row in np.eye(5)]  # it is linear
+    assert np.isclose(jitad.jit(moved)(a), moved(a))
+    for how in (jitad.grad, jitad.jit_grad):
+        np.testing.assert_allclose(how(moved)(a)[0], want, atol=1e-12)
