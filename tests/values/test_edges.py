@@ -4,7 +4,9 @@ import math
 
 import numpy as np
 import pytest
+import scipy.fft
 import scipy.ndimage
+import scipy.special
 
 import jitad
 
@@ -35,7 +37,8 @@ def test_degrees_of_freedom_are_no_fewer_than_none():
 @pytest.mark.parametrize("f, n", [
     (lambda n: np.partition(A, n), 5), (lambda n: np.argpartition(A, n), -6),
     (lambda n: np.bincount([0, 1], minlength=n), -1), (lambda n: np.pad(A, n), -1),
-    (lambda n: np.pad(A, (1, n), mode="edge"), -2),
+    (lambda n: np.pad(A, (1, n), mode="edge"), -2), (lambda n: np.vander(A, n), -1),
+    (lambda n: scipy.fft.dct(A, n=n), -1), (lambda n: scipy.fft.dst(A, n=n), -2),
 ])  # fmt: skip
 def test_refused_by_numpy(f, n):
     with pytest.raises(ValueError):
@@ -86,3 +89,8 @@ def test_an_image_of_one_row_is_its_own_mirror(order):
     assert np.isclose(jitad.jit(moved)(a), moved(a))
     for how in (jitad.grad, jitad.jit_grad):
         np.testing.assert_allclose(how(moved)(a)[0], want, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [-2, -1, 0, 4, -0.5, 2.5])
+def test_factorials_of_negative_numbers(n):
+    assert np.isclose(jitad.jit(lambda n: scipy.special.factorial(n))(n), scipy.special.factorial(n))
