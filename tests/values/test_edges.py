@@ -93,4 +93,5 @@ def test_an_image_of_one_row_is_its_own_mirror(order):
 
 @pytest.mark.parametrize("n", [-2, -1, 0, 4, -0.5, 2.5])
 def test_factorials_of_negative_numbers(n):
-    assert np.isclose(jitad.jit(lambda n: scipy.special.factorial(n))(n), scipy.special.factorial(n))
+    got = jitad.jit(lambda n: scipy.special.factorial(n))(n)
+    assert np.isclose(got, scipy.special.factorial(n))
