@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from jitad.calls import outputs
+from jitad.calls.overlap import check_overlap
 from jitad.emit import native
-from jitad.errors import JitadError
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
 from jitad.trace.context import alone
@@ -42,35 +42,10 @@ def finish(traced: Traced, flat: tuple[Any, ...], function: Any, args: Any, kwar
     result = traced.output.rebuild(flat)
     if traced.commits:
         with alone():
-            _check_overlap(traced, function, args, kwargs)
+            check_overlap(traced, function, args, kwargs)
             for c in traced.commits:
                 c.apply(flat, function, args, kwargs)
     return result
-
-
-def _check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None:
-    """An array that is written shares no memory with another one that the kernel was given."""
-    written = [c.path for c in traced.commits if c.slot == "content"]
-    given = [i.path for i in (*traced.inputs, *traced.captures) if isinstance(i.type, Array)]
-    for path in written:
-        array = path.get(function, args, kwargs)
-        for other in given:
-            if other == path or not isinstance(array, np.ndarray):
-                continue
-            if _share_memory(array, other.get(function, args, kwargs)):
-                raise JitadError(
-                    f"{traced.tape.name} writes to {path}, which shares memory with {other}",
-                    traced.tape.pos, "Pass a copy of one of them.",
-                )  # fmt: skip
-
-
-def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
-    except np.exceptions.TooHardError:
-        return True
 
 
 class Source:
@@ -163,6 +138,9 @@ class Source:
             is_dict = issubclass(kind, dict)
             keys = self.keys(name, kind, rest[0] if is_dict else range(rest[0]))
             return f"type({first}) is {self.name('kind', kind)} and {keys}"
+        if guard.kind == "missing" and guard.path.steps[-1][0] == "item":
+            *around, (_, key) = guard.path.steps
+            return f"{self.key(key)} not in {self.at(Path(guard.path.root, tuple(around)))}"
         given = "args, kwargs" if isinstance(guard.path.root, tuple) and self.named else "args"
         return f"{self.name('guard', guard)}.holds(F, {given})"
 

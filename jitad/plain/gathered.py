@@ -76,7 +76,7 @@ def difference(target: list[Any], *others: Any) -> list[Any]:
 def symmetric_difference(target: list[Any], other: Any) -> list[Any]:
     out = [v for v in target if v not in other]
     for v in other:
-        if v not in target:
+        if v not in target and v not in out:
             out.append(v)
     return out
 
@@ -141,6 +141,12 @@ def extend_right(limit: int | None, target: list[Any], values: Any) -> None:
 def extend_left(limit: int | None, target: list[Any], values: Any) -> None:
     for v in values:
         append_left(limit, target, v)
+
+
+def put_in(limit: int | None, target: list[Any], index: int, value: Any) -> None:
+    if limit is not None and len(target) >= limit:
+        raise IndexError("deque already at its maximum size")
+    target.insert(index, value)
 
 
 def pop_right(target: list[Any]) -> Any:

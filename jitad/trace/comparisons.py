@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any
 
 from jitad.plain import as_written
+from jitad.trace.listed import listed
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.which import may_be_another
 from jitad.values.journal import is_held
@@ -57,7 +58,7 @@ def looks_into(value: Any) -> bool:
     """
     if isinstance(value, (tuple, list)):
         return any(map(looks_into, value))
-    if is_among((value,)) or is_optional(value):
+    if is_among((value,)) or is_optional(value) or listed(value) is not None:
         return True
     if isinstance(type(value).__eq__, FunctionType) and not isinstance(value, Number):
         return True  # the user's, or a dataclass's

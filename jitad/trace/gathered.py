@@ -38,6 +38,7 @@ from jitad.trace.listed import (
 from jitad.trace.lists import run
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import Among, is_optional
+from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
 from jitad.values.kind import fail
 
@@ -49,6 +50,8 @@ def is_unknown(value: Any) -> bool:
     """
     if isinstance(value, tuple):
         return any(map(is_unknown, value))
+    if listed(value) is not None:  # which is equal to any other with the same elements
+        return True
     trace = current()
     if isinstance(value, Leaf):
         if trace is None or trace.counts_out(value):
@@ -102,6 +105,14 @@ def ordered(value: Any) -> Any:
 # -- methods --------------------------------------------------------------------------------------
 
 
+def _others(values: tuple[Any, ...]) -> list[Any]:
+    """The arguments of a method, in which elements are looked for again and again."""
+    return [inside(v) if isinstance(v, _LOOKED_IN) else lists.call_list(v) for v in values]
+
+
+_LOOKED_IN = (list, tuple, dict, deque, *SETS, ArrayHandle)
+
+
 def _adding(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda owner, *args: run(f, _mixed(owner), *map(inside, args))
 
@@ -115,14 +126,14 @@ def _removing(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _making(f: Callable[..., Any]) -> Callable[..., Any]:
     def method(owner: Any, *others: Any) -> Any:
-        return _new(type(owner), run(f, elements_of(owner), *map(inside, others)))
+        return _new(type(owner), run(f, elements_of(owner), *_others(others)))
 
     return method
 
 
 def _changing(f: Callable[..., Any]) -> Callable[..., Any]:
     def method(owner: Any, *others: Any) -> None:
-        values = run(f, elements_of(owner), *map(inside, others))
+        values = run(f, elements_of(owner), *_others(others))
         run(written.keep, _mixed(owner), values)
 
     return method
@@ -130,7 +141,7 @@ def _changing(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _asking(f: Callable[..., Any]) -> Callable[..., Any]:
     def method(owner: Any, other: Any) -> Any:
-        return run(f, elements_of(owner), inside(other))
+        return run(f, elements_of(owner), *_others((other,)))
 
     return method
 
@@ -185,8 +196,9 @@ _DEQUE: dict[str, Callable[..., Any]] = {
     "pop": _removing(written.pop_right), "popleft": _removing(written.pop_left),
     "rotate": _removing(written.rotate), "copy": _copied,
     **{name: _of_list(name) for name in (
-        "clear", "count", "index", "insert", "remove", "reverse", "__len__", "__contains__",
+        "clear", "count", "index", "remove", "reverse", "__len__", "__contains__",
         "__getitem__", "__setitem__", "__delitem__")},
+    "insert": lambda owner, *args: run(written.put_in, owner.maxlen, elements_of(owner), *args),
 }  # fmt: skip
 # of sets of Python's, what looks at one element and may meet one that only the kernel knows
 _TAKING = ("add", "discard", "remove")
@@ -293,7 +305,12 @@ def binary(name: str, a: Any, b: Any) -> Any:
         from jitad.trace import hooks  # which ask here first
 
         return getattr(hooks, _HOOKS[name])(elements_of(a), elements_of(b))
+    if name in ("eq", "ne") and all(type(x) in (*KINDS, *_OTHER) for x in (a, b)):
+        return name == "ne"  # things of different kinds
     raise refused(f"an operand of {name}")
+
+
+_OTHER = (list, tuple, dict, str, bool, int, float, Leaf)
 
 
 _COMPARED: dict[str, Callable[..., Any]] = {

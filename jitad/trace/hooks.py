@@ -203,6 +203,8 @@ def is_ordered(value: Any) -> bool:
         return True
     if is_optional(value) or is_held(value) or may_be_another(value):
         return True
+    if listed(value) is not None or stretched(value) is not None:
+        return True
     return any(special(value, name) for name in ("__lt__", "__gt__", "__eq__"))
 
 

@@ -25,6 +25,7 @@ from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.identity import COPIES
 from jitad.trace.iterables import pick
+from jitad.trace.listed import listed
 from jitad.trace.selected import either, fork
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import is_among, is_optional
@@ -86,6 +87,11 @@ def _numbers(key: Any) -> Iterator[Leaf]:
 def hashable(*keys: Any) -> None:
     """What becomes a key, or is looked for among keys, must be known to be what it is."""
     for key in keys:
+        if type(key) is tuple:
+            hashable(*key)
+        if listed(key) is not None:
+            raise fail(JitadTypeError, "a frozenset whose elements depend on traced values can't "
+                       "be a key", "Use a tuple of its elements, in a known order.")  # fmt: skip
         hashed: Any = type(key).__hash__
         if hashed is not object.__hash__:
             continue

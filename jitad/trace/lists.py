@@ -163,9 +163,11 @@ def put_back(target: list[Any], k: Any, value: Any) -> None:
 
 def _part(target: Any, index: slice) -> tuple[Any, Any, Any]:
     """Where a slice starts, how many elements it has, and its step."""
-    (entry,) = parse(index, (_of(target).count,))
+    n = _of(target).count
+    (entry,) = parse(index, (n,))
     assert isinstance(entry, Range)
-    return entry.start, entry.count, entry.step
+    beyond = index.step is None or entry.step == 1  # it may start there, and then has none
+    return extents.smallest(entry.start, n) if beyond else entry.start, entry.count, entry.step
 
 
 def _once(target: Any, values: Any) -> Any:

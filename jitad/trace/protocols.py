@@ -25,7 +25,7 @@ from jitad.trace.calls import call, special
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
 from jitad.trace.listed import KINDS
-from jitad.trace.paths import Guard, Path, Root
+from jitad.trace.paths import Guard, Path, Root, shape_of
 from jitad.trace.rewrite import is_library_file, is_ours, is_rewritten_code
 from jitad.trace.unset import Perhaps
 from jitad.values.array import ArrayHandle
@@ -181,8 +181,13 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
         if name in own or name in ("__dict__", "__class__"):
             return NOTHING
         found = special(owner, "__getattr__")
-        return NOTHING if found is None else call(found, owner, name)
+        if found is None:
+            return NOTHING
+        _rely_on_none(trace, (owner, *classes), name)
+        return call(found, owner, name)
     found = vars(holder)[name]
+    if kind is super:
+        _rely_on_none(trace, classes[: classes.index(holder)], name)
     match found:
         case property():
             _rely_on(trace, owner, holder, name, found)
@@ -195,7 +200,7 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
             return choose(known.flag, lambda: known.value, lambda: call(found.func, target))
         case functools.singledispatchmethod():
             return lambda *args, **kwargs: call(
-                found.dispatcher.dispatch(_class_of(args[0])).__get__(target, type(target)),
+                dispatched(found.dispatcher, args).__get__(target, type(target)),
                 *args, **kwargs)  # fmt: skip
     get = special(found, "__get__")
     if get is not None:
@@ -228,6 +233,20 @@ def _cached(trace: Trace | None, owner: Any, found: Any) -> Any:
 
 def _class_path(trace: Trace, cls: Any) -> Path:
     return trace.captures.path_of(cls) or Path(Root(cls))
+
+
+def _rely_on_none(trace: Trace | None, things: Any, name: str) -> None:
+    """None of these has such an attribute of its own: another one would be found."""
+    if trace is None:
+        return
+    for thing in things:
+        if isinstance(thing, type):
+            there = None if is_library_thing(thing) else _class_path(trace, thing)
+        else:
+            there = trace.captures.path_of(thing)
+        if there is not None and not trace.journal.touched(thing, ("attr", name)):
+            own = there.then("attr", "__dict__").then("item", name)
+            trace.captures.guards.append(Guard(own, "missing", None))
 
 
 def _rely_on(trace: Trace | None, owner: Any, holder: Any, name: str, found: Any) -> None:
@@ -289,8 +308,14 @@ def _class_of(value: Any) -> Any:
 
 
 def dispatched(f: Any, args: tuple[Any, ...]) -> Any:
-    """The function that `functools.singledispatch` chooses."""
-    return f.dispatch(_class_of(args[0]))
+    """The function that `functools.singledispatch` chooses, as long as no other one comes in."""
+    trace, chosen = current(), f.dispatch(_class_of(args[0]))
+    if trace is not None:
+        path = (trace.captures.path_of(f) or Path(Root(f))).then("attr", "registry")
+        trace.captures.guards.append(Guard(path, "keys", shape_of(f.registry)))
+        key = next(k for k, g in f.registry.items() if g is chosen)
+        trace.captures.read(path.then("item", key), chosen)
+    return chosen
 
 
 # -- what is left ---------------------------------------------------------------------------------

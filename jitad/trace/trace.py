@@ -209,6 +209,8 @@ def _trace(
     captures.contents, captures.ints = insight.contents, ints
     inputs: list[Input] = []
     captures.register(f, Path("function"))
+    if isinstance(f, FunctionType):  # which may get other code, when its file is loaded again
+        captures.guards.append(Guard(Path("function"), "code", f.__code__))
     given = [_argument(captures, inputs, a, Path(("arg", k))) for k, a in enumerate(args)]
     named = {k: _argument(captures, inputs, a, Path(("kwarg", k))) for k, a in kwargs.items()}
     python = _python_function(f)

@@ -88,6 +88,8 @@ def _bound(b: Builder, atom: Atom, inputs: set[Var], depth: int, name: str = "")
     if isinstance(atom, Lit):
         return abs(float(atom.value)) + 1.0
     dtype = atom.type.dtype  # type: ignore[union-attr]
+    if dtype[0] in "iu" and dtype[1] != "8":
+        return 2.0 ** (8 * int(dtype[1]))
     if dtype[0] not in "bi":
         return LIMIT
     if dtype == "b1":

@@ -73,7 +73,12 @@ def _widths(width: Any, ndim: int) -> list[tuple[Int, Int]]:
         pairs = [_for_axis(every.get(k, 0), 0, 1) for k in range(ndim)]
     else:
         pairs = [_for_axis(width, k, ndim) for k in range(ndim)]
-    return [(extents.as_int(i, "pad_width"), extents.as_int(j, "pad_width")) for i, j in pairs]
+    return [(_width(i), _width(j)) for i, j in pairs]
+
+
+def _width(given: Any) -> Int:
+    n = extents.as_int(given, "pad_width")
+    return extents.number_of(n, "index can't contain negative values")
 
 
 def _for_axis(given: Any, axis: int, ndim: int) -> Pair:

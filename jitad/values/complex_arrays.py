@@ -22,7 +22,7 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import bind
-from jitad.values.reductions import axes_of, part, with_part
+from jitad.values.reductions import axes_of, degrees_of_freedom, part, with_part
 from jitad.values.registry import call, is_complex, of_complex, replaces
 
 _e = elementwise
@@ -216,8 +216,7 @@ def var(z: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any 
     squares = _e("add", _e("mul", away.re, away.re), _e("mul", away.im, away.im))
     total = call(np.sum, squares, axis=tuple(axes), keepdims=keepdims is True)
     n = extents.product(z.shape[k] for k in axes)
-    return finished(_e("div", total, extents.sub(n, ddof) if isinstance(ddof, int)
-                       else _e("sub", n, ddof)), out)  # fmt: skip
+    return finished(_e("div", total, degrees_of_freedom(n, ddof)), out)
 
 
 @of_complex(np.std)

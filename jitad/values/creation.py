@@ -272,7 +272,9 @@ def linspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, retste
     num = extents.number_of(as_int(num, "num"), "the number of samples must not be negative")
     parts = extents.sub(num, 1) if endpoint else num
     one_or_more = extents.largest(parts, 1)
-    start, stop = as_operand(start), as_operand(stop)
+    # Differences of unsigned ints would be so, too.
+    start, stop = (elementwise("mul", x, 1.0) if type_of(x).dtype[0] in "iub" else x
+                   for x in map(as_operand, (start, stop)))  # fmt: skip
     step = elementwise("div", elementwise("sub", stop, start), one_or_more)
     ndim = len(shape_of(step))
     k = iota(num, "f8").with_axes(tuple(range(1, ndim + 1)))

@@ -24,13 +24,14 @@ Int = Any  # an int, or a Leaf of integer type
 
 
 def as_int(value: Any, what: str = "an index") -> Int:
-    """An int or an integer Leaf; floats and other objects are refused."""
+    """An int or an integer Leaf of 64 bits; floats and other objects are refused."""
     value = primal(value)
     if isinstance(value, Leaf):
         if not isinstance(value.type, Scalar) or value.type.dtype[0] not in "iu":
             raise fail(JitadTypeError, f"{what} must be an integer, not {named(type_of(value))}",
                        "Convert it with int(...).")  # fmt: skip
-        return value
+        # Of a small int of NumPy's, what is computed for it would have its few bits.
+        return value if value.type.dtype == "i8" else bind("cast", value, dtype="i8", py=True)
     if isinstance(value, (bool, np.bool_)):
         raise fail(JitadTypeError, f"{what} must be an integer, not a bool")
     try:

@@ -61,7 +61,8 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = handle(x)
     if x.ndim != 1:
         raise fail(JitadValueError, "x must be a one-dimensional array or sequence.")
-    n = x.shape[0] if N is None else extents.as_int(N, "the number of columns")
+    n = x.shape[0] if N is None else extents.number_of(
+        extents.as_int(N, "the number of columns"), "negative dimensions are not allowed")
     exponents = call(np.arange, n).with_axes((0,))
     if not increasing:
         exponents = elementwise("sub", extents.sub(n, 1), exponents)

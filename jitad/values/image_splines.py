@@ -101,9 +101,12 @@ def _mapped(t: Any, n: Int, mode: str) -> Any:
     if mode == "nearest":
         return call(np.clip, t, 0, extents.sub(n, 1))
     if mode == "mirror":
-        period = extents.mul(2, extents.sub(n, 1))
+        if not isinstance(n, Number) and n == 1:
+            return t * 0  # one point is its own mirror image
+        period = extents.mul(2, extents.largest(extents.sub(n, 1), 1))
         t = call(np.remainder, t, period)
-        return call(np.minimum, t, period - t)
+        t = call(np.minimum, t, period - t)
+        return t if extents.at_least(n, 2) else call(np.minimum, t, extents.sub(n, 1))
     return t
 
 

@@ -130,15 +130,15 @@ def _array_or_item(item: Any) -> Any:
     return Pick(item, ndim if dtype.kind == "b" else 1)
 
 
-def position(item: Any, n: Int, axis: int) -> Int:
-    """An index of an axis of extent n as a non-negative one, checked."""
+def position(item: Any, n: Int, axis: int, or_end: bool = False) -> Int:
+    """An index of an axis of extent n as a non-negative one, checked; the end may be one, too."""
     try:
         i = as_int(item)
     except JitadTypeError as e:
         raise fail(JitadIndexError, "only integers, slices, ellipsis, newaxis and integer or "
                    f"boolean arrays are valid indices: {e.what}", e.remedy) from None  # fmt: skip
     if not isinstance(i, Number) and not isinstance(n, Number):
-        if not -n <= i < n:
+        if not -n <= i < n + or_end:
             raise fail(JitadIndexError,
                        f"index {i} is out of bounds for axis {axis} with size {n}")  # fmt: skip
         return i + n if i < 0 else i
@@ -148,8 +148,9 @@ def position(item: Any, n: Int, axis: int) -> Int:
         what += f" with size {n}"
     if not at_least(i, 0) and not at_least(add(n, i), 0):
         require(bind("ge", add(n, i), 0), JitadIndexError, what)
-    if not at_least(sub(n, 1), i):
-        require(bind("lt", i, n), JitadIndexError, what)
+    last = n if or_end else sub(n, 1)
+    if not at_least(last, i):
+        require(bind("le" if or_end else "lt", i, n), JitadIndexError, what)
     return wrap(i, n)
 
 

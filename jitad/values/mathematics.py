@@ -210,13 +210,15 @@ def fsum(values: Iterable[Any]) -> Any:
 def remainder(x: Any, y: Any) -> Any:
     x, y = to_float(x), to_float(y)
     require(_not(_bad_fmod(x, y)), JitadValueError, "math domain error")
-    size, divisor = bind("abs", x), bind("abs", y)
+    negative = bind("lt", bind("copysign", 1.0, x), 0.0)
+    size = bind("where", negative, -x, x)  # which has a slope at zero, as abs has not
+    divisor = bind("abs", y)
     m = bind("fmod", size, divisor)  # exact; the multiple that is nearest is this one or the next
     over = divisor - m
     tie = m - 2.0 * bind("fmod", 0.5 * (size - m), divisor)  # the even multiple
     nearest = bind("where", bind("lt", m, over), m, bind("where", bind("gt", m, over), -over, tie))
     nearest = bind("where", bind("isinf", divisor), size, nearest)
-    return to_python(bind("where", bind("lt", bind("copysign", 1.0, x), 0.0), -nearest, nearest))
+    return to_python(bind("where", negative, -nearest, nearest))
 
 
 @replaces(math.modf)

@@ -20,7 +20,7 @@ from jitad.errors import (
 )
 from jitad.values.kind import fail, is_number, is_python, primal, require, type_of
 from jitad.values.number import Number, bind
-from jitad.values.registry import any_complex
+from jitad.values.registry import any_complex, call
 
 
 def _python_pair(a: Any, b: Any) -> bool:
@@ -65,6 +65,8 @@ def lshift(a: Any, b: Any) -> Any:
     _check_count(a, b)
     if _python_pair(a, b):
         b = bind("minimum", b, 63)  # more is too much, unless a is zero
+    elif is_number(a) and is_number(b) and (isinstance(a, Number) or isinstance(b, Number)):
+        return call(np.left_shift, a, b)  # of NumPy's, which may be shifted by any number
     return operator.lshift(a, b)
 
 
@@ -72,6 +74,8 @@ def rshift(a: Any, b: Any) -> Any:
     _check_count(a, b)
     if _python_pair(a, b):
         b = bind("minimum", b, 63)  # that is all there is to shift
+    elif is_number(a) and is_number(b) and (isinstance(a, Number) or isinstance(b, Number)):
+        return call(np.right_shift, a, b)
     return operator.rshift(a, b)
 
 

@@ -92,10 +92,16 @@ def _check_places(a: Any, kth: Any, axis: Any) -> None:
     for k in kth if isinstance(kth, (list, tuple, np.ndarray)) else (kth,):
         if isinstance(k, (int, np.integer)):
             least = int(k) + 1 if k >= 0 else -int(k)
-            if not extents.at_least(n, least):
-                inside = bind("ge", n, least) if isinstance(n, Number) else n >= least
-                require(inside if empty is False else bind("logical_or", empty, inside),
-                        JitadValueError, f"kth(={k}) out of bounds")  # fmt: skip
+        elif isinstance(k, Number) and not shape_of(k):
+            least = bind("where", bind("ge", k, 0), extents.add(k, 1), extents.sub(0, k))
+        else:
+            continue
+        if not extents.at_least(n, least):
+            traced = isinstance(n, Number) or isinstance(least, Number)
+            inside = bind("ge", n, least) if traced else n >= least
+            what = "kth" if isinstance(k, Number) else f"kth(={k})"
+            require(inside if empty is False else bind("logical_or", empty, inside),
+                    JitadValueError, f"{what} out of bounds")
 
 
 @replaces(np.argpartition)
@@ -193,8 +199,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         one = one if one.dtype == float else one.astype(float)
     require(elementwise("ge", call(np.min, x, initial=0), 0), JitadValueError,
             "np.bincount takes no negative numbers")  # fmt: skip
+    least = extents.number_of(minlength, "'minlength' must not be negative")
     top = extents.add(_python_int(call(np.max, x, initial=-1)), 1)
-    counts = call(np.zeros, extents.largest(top, minlength), dtype=one.dtype)
+    counts = call(np.zeros, extents.largest(top, least), dtype=one.dtype)
     accumulate(counts, x, one)
     return counts
 

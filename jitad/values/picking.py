@@ -165,9 +165,15 @@ def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
     return in_range(handle, n), n
 
 
+def in_many_bits(index: Any) -> Any:
+    """Indices with which can be computed: an extent need not fit in the bits of a small int."""
+    small = np.dtype(type_of(index).dtype).itemsize < 4
+    return elementwise("cast", index, dtype="i8") if small else index
+
+
 def in_range(index: Any, n: Int, negative: bool = True) -> Any:
     """The indices of an axis of extent n as non-negative ones, checked."""
-    wrapped = index
+    wrapped = index = in_many_bits(index)
     if negative:
         below = elementwise("lt", index, 0)
         wrapped = elementwise("where", below, elementwise("add", index, n), index)
@@ -254,6 +260,7 @@ def brought_in(indices: Any, n: Int, mode: str) -> Any:
     indices = as_operand(indices)
     if type_of(indices).dtype[0] not in "iu":
         raise fail(JitadIndexError, "arrays used as indices must be of integer type")
+    indices = in_many_bits(indices)
     if mode == "wrap":
         return elementwise("mod", indices, n)
     low = elementwise("maximum", indices, 0)  # numpy.take counts no negative ones from the end

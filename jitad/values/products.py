@@ -11,7 +11,7 @@ from jitad.primitives.table import dtype_of
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import cast, contents, elementwise, require_same, shape_of, shape_text
 from jitad.values.extents import add, largest, mul, smallest, sub
-from jitad.values.kind import fail, require, type_of
+from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.quick import lent
 from jitad.values.reductions import axes_of
@@ -26,24 +26,28 @@ def matmul(a: Any, b: Any, out: Any = None) -> Any:
     if found is not None and len(found[1]) == 2:  # the usual case of the eager engine
         (x, y), (left, right) = found
         fits = len(left) <= 2 and len(right) <= 2 and left[-1] == right[-2 if right[1:] else 0]
-        if fits and "b" not in (dtype_of(x)[0], dtype_of(y)[0]):
+        if fits and dtype_of(x)[0] == dtype_of(y)[0] == "f":
             return wrap(bind("matmul", x, y))
     a, b = handle(a), handle(b)
     if not a.ndim or not b.ndim:
         raise fail(JitadValueError, "matmul: operands must have at least one axis")
-    if a.ndim > 2 or b.ndim > 2:
-        result = _batched(a, b)
+    dtype = np.result_type(a.dtype, b.dtype)
+    if dtype.kind == "b":
+        raise fail(JitadTypeError, "products of boolean matrices are not supported here")
+    if dtype.kind in "iu":  # which are added up in 64 bits, and have their own in the end
+        a, b = (x if x.dtype.str[1:] == "i8" else x.astype(int) for x in (a, b))
+        result = _product(a, b)
+        result = result if dtype.str[1:] == "i8" else cast(result, dtype)
     else:
-        _require_inner(a, b)
-        x, y = contents((a, b))
-        kinds = type_of(x).dtype, type_of(y).dtype
-        if kinds == ("b1", "b1"):
-            raise fail(JitadTypeError, "products of boolean matrices are not supported here")
-        if "b1" in kinds:
-            dtype = np.result_type(*map(np.dtype, kinds))
-            x, y = cast(x, dtype), cast(y, dtype)
-        result = wrap(bind("matmul", x, y))
+        result = _product(*(x.astype(dtype) if x.dtype.kind == "b" else x for x in (a, b)))
     return result if out is None else write_out(out, result)
+
+
+def _product(a: ArrayHandle, b: ArrayHandle) -> Any:
+    if a.ndim > 2 or b.ndim > 2:
+        return _batched(a, b)
+    _require_inner(a, b)
+    return wrap(bind("matmul", *contents((a, b))))
 
 
 def _require_inner(a: ArrayHandle, b: ArrayHandle) -> None:

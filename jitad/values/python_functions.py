@@ -170,7 +170,8 @@ _extreme(builtins.min, "lt")
 @replaces(builtins.sum, plain=False)
 def sum_(values: Any, start: Any = 0) -> Any:
     if isinstance(values, ArrayHandle) and values.shape and isinstance(values.shape[0], Number):
-        total = call(np.sum, values, axis=0)
+        kind = values.dtype  # as numbers of NumPy's are added one by one, which stay small
+        total = call(np.sum, values, axis=0, dtype=kind if kind.kind in "iu" else None)
         return total if not isinstance(start, Number) and start == 0 else start + total
     for v in values:
         start = start + v

@@ -191,9 +191,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     from jitad.values.indexing import position
 
     n = arr.shape[axis]
-    at = position(obj, extents.add(n, 1), axis)
-    if not isinstance(obj, Number) and obj < 0:
-        at = extents.sub(at, 1)  # counted from the end of the array as it was
+    at = position(obj, n, axis, or_end=True)
     if values.ndim <= 1 and not values.ndim:
         values = reshape(values, (1,) * arr.ndim)
     elif values.ndim < arr.ndim:

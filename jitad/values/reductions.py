@@ -298,8 +298,14 @@ def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
         n = elementwise("sub", counted(a, axis, keepdims, where), ddof)
         return elementwise("div", squares, elementwise("maximum", n, 0))
     n = extents.product(shape_of(a)[k] for k in axes_of(axis, len(shape_of(a))))
-    return elementwise("div", squares, extents.largest(extents.sub(n, ddof), 0) if isinstance(
-        ddof, int) else elementwise("sub", n, ddof))  # fmt: skip
+    return elementwise("div", squares, degrees_of_freedom(n, ddof))
+
+
+def degrees_of_freedom(n: Int, ddof: Any) -> Any:
+    """NumPy takes no fewer than none."""
+    if isinstance(ddof, int):
+        return extents.largest(extents.sub(n, ddof), 0)
+    return elementwise("maximum", elementwise("sub", n, ddof), 0)
 
 
 def _given(value: Any, otherwise: Any) -> Any:

@@ -90,6 +90,7 @@ def _transform(which: str, type: int, x: Any, n: Any, axis: int, norm: Any,
 
 def _of_length(x: Any, n: Any) -> Any:
     """The first n along the last axis; zeros, where there are fewer."""
+    n = extents.number_of(extents.as_int(n, "n"), "invalid number of data points specified")
     x = x[..., :n]
     missing = extents.largest(extents.sub(n, x.shape[-1]), 0)
     return call(np.concatenate, [x, call(np.zeros, (*x.shape[:-1], missing), dtype=x.dtype)], -1)

@@ -20,6 +20,7 @@ from jitad.values.rearranging import along
 from jitad.values.reductions import axes_of, part, strong
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import broadcast_to, concatenate, handle, ravel, reshape
+from jitad.values.ufuncs import float_of, numpy_number
 
 # -- sliding products -----------------------------------------------------------------------------
 
@@ -375,8 +376,11 @@ def fix(x: Any, out: Any = None) -> Any:
 
 @replaces(np.modf)
 def modf(x: Any, /) -> Any:
-    whole = elementwise("trunc", x)
-    return elementwise("sub", x, whole), whole
+    x = as_operand(x)
+    x = elementwise("cast", x, dtype=float_of(x))
+    zero = elementwise("copysign", 0.0, x)
+    part = elementwise("where", elementwise("isinf", x), zero, elementwise("fmod", x, 1.0))
+    return tuple(map(numpy_number, (part, elementwise("trunc", x))))
 
 
 @replaces(np.divmod)

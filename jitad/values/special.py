@@ -294,7 +294,9 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     if exact or extend != "zero":
         raise fail(JitadTypeError, "factorial(exact=True) is of ints that are known",
                    "Pass exact=False.")  # fmt: skip
-    return elementwise("gamma", add(n, 1.0))
+    negative = call(np.less, n, 0)
+    return call(np.where, negative, 0.0, elementwise("gamma", call(np.where, negative, 1.0,
+                                                                   add(n, 1.0))))  # fmt: skip
 
 
 @replaces(sp.comb)

@@ -13,7 +13,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import as_operand, shape_of
+from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.complexes import Complex
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
@@ -142,6 +142,10 @@ def ndenumerate(arr: Any) -> Any:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]:
     """Flat indices as one index for each axis."""
     dims = list(shape) if isinstance(shape, (tuple, list)) else [shape]
+    indices = elementwise("cast", as_operand(indices), dtype="i8")
+    inside = elementwise("logical_and", elementwise("ge", indices, 0),
+                         elementwise("lt", indices, extents.product(dims)))  # fmt: skip
+    require(call(np.all, inside), JitadValueError, "an index is out of bounds for the shape")
     out = []
     for n in reversed(dims) if order == "C" else dims:
         out.append(call(np.remainder, indices, n))
@@ -152,12 +156,18 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Any, ...]
 @replaces(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Any:
     """One index for each axis as flat indices."""
-    from jitad.values.picking import brought_in, in_range
+    from jitad.values.picking import brought_in
 
     flat: Any = 0
     pairs = list(zip(multi_index, dims, strict=True))
     for index, n in pairs if order == "C" else reversed(pairs):
-        index = in_range(handle(index), n, False) if mode == "raise" else brought_in(index, n, mode)
+        index = elementwise("cast", as_operand(index), dtype="i8")
+        if mode == "raise":
+            inside = elementwise("logical_and", elementwise("ge", index, 0),
+                                 elementwise("lt", index, n))  # fmt: skip
+            require(call(np.all, inside), JitadValueError, "invalid entry in coordinates array")
+        else:
+            index = brought_in(index, n, mode)
         flat = call(np.add, call(np.multiply, flat, n), index)
     return flat
 

@@ -30,6 +30,8 @@ _NAMED = {
     np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
 
+_LIMITED = (np.power, np.left_shift, np.right_shift)  # which are not for all ints
+
 
 @registry.replaces_methods
 def method(ufunc: Any, name: str) -> Callable[..., Any]:
@@ -135,7 +137,7 @@ def _folding(ufunc: Any, dtype: Any) -> Any:
 def _step(ufunc: Any, dtype: Any, operands: int = 2) -> Callable[..., Any]:
     """What folding does to the content that it has and the next one."""
     row = row_of(ufunc, operands)
-    if row is not None:
+    if row is not None and (ufunc not in _LIMITED or np.dtype(dtype).kind == "f"):
         return lambda *given: bind(row, *given)
 
     def step(*given: Any) -> Any:
@@ -148,7 +150,9 @@ def _step(ufunc: Any, dtype: Any, operands: int = 2) -> Callable[..., Any]:
 def _accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None,
                 out: Any = None) -> Any:  # fmt: skip
     a = handle(array)
-    if dtype is None and ufunc not in _NAMED:
+    if dtype is None and ufunc in (np.maximum, np.minimum):
+        dtype = a.dtype
+    elif dtype is None and ufunc not in _NAMED:
         dtype = _folding(ufunc, a.dtype)
     return cumulative(_step(ufunc, dtype))(a, axis, dtype, out)
 
@@ -187,8 +191,8 @@ def _reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = 
     a = handle(array)
     if dtype is None and ufunc not in _NAMED:
         dtype = _folding(ufunc, a.dtype)
-    if dtype is None and a.dtype.kind == "b" and ufunc in (np.add, np.multiply):
-        dtype = int
+    if dtype is None and a.dtype.kind in "biu" and ufunc in (np.add, np.multiply):
+        dtype = np.uint64 if a.dtype.kind == "u" else int
     a = a if dtype is None else a.astype(dtype)
     (axis,) = axes_of(axis, a.ndim)
     moved = call(np.copy, moveaxis(a, axis, 0))

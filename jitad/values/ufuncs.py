@@ -136,6 +136,10 @@ def _of_row(name: str) -> Callable[..., Any]:
             elementwise("cast", a, dtype="f8") if type_of(a).dtype == "b1" else a for a in args))
     if name == "pow":
         return _power
+    if name in ("lshift", "rshift"):
+        return functools.partial(_shift, name)
+    if name == "invert":
+        return lambda a: elementwise(name, numpy_number(a))  # a bool, where Python's is an int
     if name not in ("floor", "ceil", "trunc", "square", "reciprocal"):
         return lambda *args: elementwise(name, *args)
 
@@ -161,6 +165,19 @@ def _power(a: Any, b: Any) -> Any:
         require(call(np.all, elementwise("ge", b, 0)), JitadValueError,
                 "Integers to negative integer powers are not allowed", "Make the base a float.")
     return elementwise("pow", a, b)
+
+
+def _shift(name: str, a: Any, b: Any) -> Any:
+    """By more bits than there are, or fewer than none: all of them are shifted out."""
+    dtype = np.dtype(promote(type_of(a), type_of(b))[0])
+    bits = 8 * dtype.itemsize
+    if dtype.kind not in "iu" or (isinstance(b, int) and 0 <= b < bits):
+        return elementwise(name, a, b)
+    fits = elementwise("logical_and", elementwise("ge", b, 0), elementwise("lt", b, bits))
+    if name == "rshift" and dtype.kind == "i":
+        return elementwise(name, a, elementwise("where", fits, b, bits - 1))
+    found = elementwise(name, a, elementwise("where", fits, b, 0))
+    return elementwise("where", fits, found, elementwise("mul", found, 0))
 
 
 def enter(row: Primitive) -> None:
@@ -243,10 +260,18 @@ def _float_power(x: Any, y: Any) -> Any:
     return elementwise("pow", *(elementwise("cast", a, dtype="f8") for a in (x, y)))
 
 
+def _ldexp(x: Any, n: Any) -> Any:
+    """In three steps: no power of two on the way leaves the floats."""
+    n = elementwise("cast", n, dtype="f8")
+    n = elementwise("maximum", elementwise("minimum", n, 2200.0), -2200.0)
+    third = elementwise("trunc", div(n, 3.0))
+    most, rest = elementwise("exp2", third), elementwise("exp2", sub(n, mul(2.0, third)))
+    return elementwise("cast", mul(mul(mul(x, rest), most), most), dtype=float_of(x))
+
+
 for _original, _compute in (
     (np.positive, lambda x: mul(x, 1)),
-    (np.ldexp, lambda x, n: mul(x, elementwise(
-        "exp2", elementwise("cast", n, dtype=float_of(x))))),
+    (np.ldexp, _ldexp),
     (np.conjugate, lambda x: mul(x, 1)),
     (np.fabs, lambda x: elementwise("abs", mul(x, 1.0))),
     (np.float_power, _float_power),

@@ -178,6 +178,36 @@ class Search:
         return True
 
 
+def others_that_can_be_gone_through_once(x):
+    s = some(x)
+    sets = [s.difference(e for e in (1, 3)), s.intersection(map(int, [5.0, 3.0, 1.0])),
+            s.symmetric_difference(iter([5, 7, 7])), s.symmetric_difference([8, 8, int(x)])]
+    said = s.issubset(e for e in (5, 3, 1)), s.isdisjoint(iter([7, 3]))
+    s.difference_update(e for e in (3, 1))
+    words = {"ab", "c"}
+    if x > 1.0:
+        words.add("b")
+    sets += [s, words.difference("abc"), words.union("bd")]
+    return x * sum(len(v) * 10**k for k, v in enumerate(sets)) + sum(said) * x * x
+
+
+def sets_in_sets(x):
+    s, t = frozenset(some(x)), frozenset({1, 5})
+    found = s in {t}, (1, t) in {(1, s)}, s in [t, 3], [s] == [t], (2, s) != (2, t)
+    return x + x * x * sum(2**k for k, v in enumerate(found) if v)
+
+
+def full(x):
+    q = deque([x], maxlen=2)
+    if x > 1.0:
+        q.append(2.0)
+    try:
+        q.insert(0, 3.0 * x)
+    except IndexError:
+        return x * len(q)
+    return q[0] + 10.0 * q[-1]
+
+
 def of_an_object(x):
     search, v, n = Search(), x, 0
     while v < 30.0 and n < 12:
@@ -190,7 +220,7 @@ FOUND = [
     put_in_and_taken_out, missing, in_the_operators, in_the_methods, compared, copied,
     of_what_is_chosen, of_numbers_written_down, of_tuples, small_ints_keep_their_order,
     in_a_recursion, ends_of_a_deque, of_limited_length, filled_in_a_loop, empty, in_an_array,
-    of_an_object,
+    others_that_can_be_gone_through_once, sets_in_sets, full, of_an_object,
 ]  # fmt: skip
 
 

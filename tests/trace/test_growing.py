@@ -458,6 +458,17 @@ def names_of_the_large(x):
     return s * len(order[0]) * (len(names[-1]) if names else 3.0)
 
 
+def parts_beyond_the_end(x):
+    xs = [v for v in x if v > 0.5]
+    ys, zs = list(xs), list(xs)
+    del xs[5:]
+    ys[4:] = [x[0], x[1]]
+    zs[7:9] = []
+    zs[-20:1] = [x[2], x[3]]
+    zs[len(zs) + 1:] = xs
+    return sum((k + 1) * v for part in (xs, ys, zs) for k, v in enumerate(part)) + len(zs) * x[0]
+
+
 PROGRAMS = [f for f in list(globals().values()) if callable(f) and hasattr(f, "__code__")
             and f.__module__ == __name__]  # fmt: skip
 OTHER = np.array([0.6, 1.4, 0.3, 2.5, 0.9, 1.1])

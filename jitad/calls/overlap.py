@@ -1,0 +1,80 @@
+"""Does a call give the function one array, list or object under two names, one of which it writes?
+
+A kernel takes what is in the arguments, each by itself; a write by one name would not be seen by
+the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.structures import is_node
+from jitad.tape.types import Array
+from jitad.trace.paths import Path
+from jitad.trace.trace import Traced
+
+_REMEDY = "Pass a copy of one of them."
+
+
+def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None:
+    """What is written is no other thing that the kernel was given, and shares no memory with it."""
+    written = {c.path: c.path.get(function, args, kwargs) for c in traced.commits
+               if isinstance(c.slot, tuple) or c.slot in ("content", "items", "appended")}
+    given = [i.path for i in (*traced.inputs, *traced.captures) if isinstance(i.type, Array)]
+    for path, thing in written.items():
+        for other in given if isinstance(thing, np.ndarray) else ():
+            if other != path and _share_memory(thing, other.get(function, args, kwargs)):
+                raise JitadError(
+                    f"{traced.tape.name} writes to {path}, which shares memory with {other}",
+                    traced.tape.pos, _REMEDY,
+                )  # fmt: skip
+    things = {id(x): path for path, x in written.items() if not isinstance(x, np.ndarray)}
+    if not things:
+        return
+    outside = [g.path for g in traced.guards if not isinstance(g.path.root, tuple)]
+    found = [(path, path.get(function, args, kwargs)) for path in {*outside, *written}
+             if not isinstance(path.root, tuple)]  # fmt: skip
+    met: dict[int, Path] = {id(thing): path for path, thing in found}
+    for path, thing in _containers(args, kwargs):
+        if id(thing) in things and id(thing) in met:
+            raise JitadError(
+                f"{traced.tape.name} writes to {things[id(thing)]}: {met[id(thing)]} and {path} "
+                "are one and the same", traced.tape.pos, _REMEDY,
+            )  # fmt: skip
+        met[id(thing)] = path
+
+
+def _containers(args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
+    """What can be written in the arguments, but for arrays, as often as it is there."""
+    todo = [(Path(("arg", k)), a) for k, a in enumerate(args)]
+    todo += [(Path(("kwarg", k)), a) for k, a in (kwargs or {}).items()]
+    around: list[Any] = []
+    while todo:
+        path, thing = todo.pop(0)
+        if isinstance(thing, dict):
+            inside = [(path.then("item", k), v) for k, v in thing.items()]
+        elif isinstance(thing, (list, tuple)):
+            inside = [(path.then("item", k), v) for k, v in enumerate(thing)
+                      if type(v) not in (float, int)]  # fmt: skip
+        elif is_node(thing) and hasattr(thing, "__dict__"):
+            inside = [(path.then("attr", k), v) for k, v in vars(thing).items()]
+        else:
+            continue
+        if not isinstance(thing, tuple):
+            yield path, thing
+        if not any(thing is x for x in around):  # it may be in itself
+            around.append(thing)
+            todo += inside
+
+
+def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
+    except np.exceptions.TooHardError:
+        return True

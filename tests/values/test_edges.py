@@ -1,0 +1,97 @@
+"""Numbers at the edge of what a function takes: counted from the end, negative, zero, infinite."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.fft
+import scipy.ndimage
+import scipy.special
+
+import jitad
+
+A = np.arange(5.0)
+
+
+@pytest.mark.parametrize("n", range(-7, 8))
+def test_insert_counts_from_the_end(n):
+    for f in (lambda a, n: np.insert(a, n, 7.0), lambda a, n: np.insert(a, n, [7.0, 8.0])):
+        try:
+            want = f(A, n)
+        except IndexError:
+            with pytest.raises(IndexError):
+                jitad.jit(f)(A, n)
+            with pytest.raises(IndexError):
+                jitad.grad(lambda a, f=f: f(a, n).sum())(A)
+        else:
+            np.testing.assert_array_equal(jitad.jit(f)(A, n), want)
+
+
+def test_degrees_of_freedom_are_no_fewer_than_none():
+    with np.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        for f in (lambda a, n: np.var(a, ddof=n), lambda a, n: np.std(1j * a, ddof=n)):
+            for n in (0, 4, 5, 9, 6.5):
+                np.testing.assert_allclose(jitad.jit(f)(A, n), f(A, n))
+
+
+@pytest.mark.parametrize("f, n", [
+    (lambda n: np.partition(A, n), 5), (lambda n: np.argpartition(A, n), -6),
+    (lambda n: np.bincount([0, 1], minlength=n), -1), (lambda n: np.pad(A, n), -1),
+    (lambda n: np.pad(A, (1, n), mode="edge"), -2), (lambda n: np.vander(A, n), -1),
+    (lambda n: scipy.fft.dct(A, n=n), -1), (lambda n: scipy.fft.dst(A, n=n), -2),
+])  # fmt: skip
+def test_refused_by_numpy(f, n):
+    with pytest.raises(ValueError):
+        f(n)
+    with pytest.raises(ValueError):
+        jitad.jit(f)(n)
+    with pytest.raises(ValueError):
+        jitad.grad(lambda x: np.sum(f(n) * x))(1.0)
+
+
+def test_powers_of_ints_one_after_the_other():
+    compiled = jitad.jit(np.power.reduce)
+    assert compiled(np.array([2, 3, 2])) == 64
+    with pytest.raises(ValueError):
+        compiled(np.array([2, -3]))
+
+
+@pytest.mark.parametrize("x", [-0.0, -2.0, 2.5, -2.5, np.inf, -np.inf, np.nan])
+def test_parts_of_a_number(x):
+    for got, want in zip(jitad.jit(lambda x: np.modf(x))(x), np.modf(x), strict=True):
+        np.testing.assert_array_equal((got, np.signbit(got)), (want, np.signbit(want)))
+
+
+def test_slope_of_what_is_left_of_zero():
+    for how in (jitad.grad, jitad.jit_grad):
+        assert [how(math.remainder)(x, 2.0) for x in (0.0, -0.0, 0.3, 4.0)] == [1.0] * 4
+
+
+@pytest.mark.parametrize("x, n", [(1e-300, 1100), (1e300, -1100), (5e-324, 1074), (0.0, 5000),
+                                  (np.inf, -5000), (1.5, 3), (np.float32(1.5), 100)])  # fmt: skip
+def test_powers_of_two_beyond_the_floats(x, n):
+    assert jitad.jit(lambda x, n: np.ldexp(x, n))(x, n) == np.ldexp(x, n)
+
+
+def test_invert_of_a_bool_is_one():
+    for x in (True, False):
+        got = jitad.jit(lambda x: np.invert(x))(x)
+        assert type(got) is bool and got is not x
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_an_image_of_one_row_is_its_own_mirror(order):
+    def moved(a):
+        return np.sum(scipy.ndimage.shift(a, (0.3, -1.2), order=order, mode="mirror") * A)
+
+    a = np.sin(np.arange(5.0))[None, :]
+    want = [moved(row[None, :]) for row in np.eye(5)]  # it is linear
+    assert np.isclose(jitad.jit(moved)(a), moved(a))
+    for how in (jitad.grad, jitad.jit_grad):
+        np.testing.assert_allclose(how(moved)(a)[0], want, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [-2, -1, 0, 4, -0.5, 2.5])
+def test_factorials_of_negative_numbers(n):
+    got = jitad.jit(lambda n: scipy.special.factorial(n))(n)
+    assert np.isclose(got, scipy.special.factorial(n))
