@@ -6,6 +6,7 @@ the other.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -50,11 +51,11 @@ def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None
 
 def _containers(args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
     """What can be written in the arguments, but for arrays, as often as it is there."""
-    todo = [(Path(("arg", k)), a) for k, a in enumerate(args)]
+    todo = deque((Path(("arg", k)), a) for k, a in enumerate(args))
     todo += [(Path(("kwarg", k)), a) for k, a in (kwargs or {}).items()]
-    around: list[Any] = []
+    around: set[int] = set()
     while todo:
-        path, thing = todo.pop(0)
+        path, thing = todo.popleft()
         if isinstance(thing, dict):
             inside = [(path.then("item", k), v) for k, v in thing.items()]
         elif isinstance(thing, (list, tuple)):
@@ -66,8 +67,8 @@ def _containers(args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
             continue
         if not isinstance(thing, tuple):
             yield path, thing
-        if not any(thing is x for x in around):  # it may be in itself
-            around.append(thing)
+        if id(thing) not in around:  # it may be in itself
+            around.add(id(thing))
             todo += inside
 
 
