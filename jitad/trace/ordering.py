@@ -19,10 +19,11 @@ from jitad.trace.calls import call
 from jitad.trace.choices import choose
 from jitad.trace.context import current
 from jitad.trace.iterables import sequence
+from jitad.values.array import ArrayHandle
 from jitad.values.functions import implementation
 from jitad.values.journal import made
 from jitad.values.kind import fail
-from jitad.values.number import Number
+from jitad.values.number import Number, bind
 
 MAX_SORTED = 32  # elements
 
@@ -109,6 +110,10 @@ def _made(items: list[Any]) -> list[Any]:
 _MISSING = object()
 
 
+def _extent(value: Any) -> Any:
+    return value.shape[0] if isinstance(value, ArrayHandle) and value.shape else None
+
+
 def _itself(value: Any) -> Any:
     return value
 
@@ -120,6 +125,9 @@ def _extreme(plain: Callable[..., Any]) -> Callable[..., Any]:
         if len(args) == 1 and (whole := _listed(args[0])) is not None:
             more = {} if default is _MISSING else {"default": default}
             return call(plain, whole, key=key, **more)
+        if default is not _MISSING and isinstance(n := _extent(args[0]), Leaf):
+            there = bind("gt", n, 0)  # else an array has no least element
+            return choose(there, lambda: function(args[0], key=key), lambda: default)
         if key is None and len(args) == 1 and isinstance(args[0], Iterator):
             args = (list(args[0]),)
         given = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args

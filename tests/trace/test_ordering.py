@@ -50,3 +50,15 @@ def test_derivatives_go_to_the_elements():
 def test_long_sequences_are_refused():
     with pytest.raises(JitadError, match="more than 32 traced numbers"):
         jitad.jit_grad(lambda x: sorted(x.tolist())[0])(np.arange(33.0))
+
+
+@pytest.mark.parametrize("engine", [on_tape, natively])
+def test_the_default_of_an_array_that_may_be_empty(engine):
+    def f(x):
+        some = x[x > 0.5]
+        least = min(some, default=0.25) * 2.0 + max(some, default=x[0])
+        farthest = max(some, key=lambda v: -v, default=None)
+        return least if farthest is None else least * farthest
+
+    for x in (np.array([0.1, 0.2]), np.array([0.7, 0.2, 0.9])):
+        assert engine(f, x) == f(x)
