@@ -40,7 +40,7 @@ from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Again, Trace, current
 from jitad.trace.gathered import set_of
-from jitad.trace.generators import awaited
+from jitad.trace.generators import awaited, handing_on, taken_in
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.keyed import made
 from jitad.trace.listed import SETS, inside, listed
@@ -161,7 +161,9 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                 return lists.binary(name, a, b)
             if listed(a) is not None or listed(b) is not None:
                 return gathered.binary(name, a, b)
-            if type(a) in partial.KINDS or type(b) in partial.KINDS:
+            if type(a) in partial.SUCH or type(b) in partial.SUCH:
+                if name == "or" and (partial.is_partial(a) or partial.is_partial(b)):
+                    return partial.union(a, b)
                 partial.checked(f"an operand of {name}", a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")
@@ -257,6 +259,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
                 return call(found, a, b)
             if isinstance(a, MUTABLE):
                 with writing(a):
+                    if partial.in_place(name, a, b) or (name == "add" and taken_in(a, b)):
+                        return a
                     note(a)
                     return checked(name, a, b, plain(a, items(b)))
             elif type(a) not in _PLAIN or special(b, f"__r{name}__") is not None:
@@ -411,8 +415,8 @@ def yielding(value: Any, around: tuple[Any, ...]) -> Any:
         return value
     frame = sys._getframe(1)
     if not awaited(trace, frame):
-        if frame.f_code not in trace.insight.yielding:  # whoever takes it next takes it as a loop
-            yielding = trace.insight.yielding | {frame.f_code}
+        yielding = trace.insight.yielding | handing_on(trace, frame)
+        if yielding != trace.insight.yielding:  # whoever takes it next takes it as a loop
             raise Again(replace(trace.insight, yielding=yielding))
         raise JitadError("yield under a traced condition can't be traced", trace.builder.pos,
                          "Loop over it with `for`, or collect the values in an array.")  # fmt: skip
