@@ -263,6 +263,13 @@ def _of_class(trace: Trace, target: Any, holder: Any, name: str, found: Any) -> 
     return captures.read(_class_path(trace, holder).then("attr", name), found)
 
 
+def read_of_class(trace: Trace, holder: Any, name: str, found: Any) -> Any:
+    """The same, for an object that has an attribute of this name on other paths."""
+    if trace.journal.is_made(holder) or trace.journal.touched(holder, ("attr", name)):
+        return found
+    return trace.captures.read(_class_path(trace, holder).then("attr", name), found)
+
+
 def dotted(owner: Any, names: str) -> Any:
     """`owner.a.b`, as `operator.attrgetter` reads it."""
     from jitad.trace.places import get_attr  # which asks here
