@@ -52,6 +52,7 @@ from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import among_parts, asked, holds_among, spread, spread_within
 from jitad.trace.telling import is_shown_by_repr
+from jitad.trace.texts import in_errors
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.which import told_apart_within
 from jitad.trace.writtenback import writing
@@ -90,6 +91,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if is_among(args) and any(f is g for g in _LAZY):  # which go on in another block
             args = (*args[:1], *map(among_parts, args[1:])) if f in (map, filter) else tuple(
                 map(among_parts, args))  # fmt: skip
+        args = in_errors(f, args)
         if is_among((*args, *kwargs.values())) and not _is_users(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
@@ -104,10 +106,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if any(map(generators.is_generator, args)):
             if (found := generators.instead(f, args)) is not None:
                 return found(*args, **kwargs)
-        special_case = (
-            gathered.function(f, args) or listcalls.function(f, (*args, *kwargs.values()))
-            or partial.function(f, args)
-        )  # fmt: skip
+        special_case = gathered.function(f, args) or listcalls.function(
+            f, (*args, *kwargs.values())) or partial.function(f, args)  # fmt: skip
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)

@@ -69,7 +69,7 @@ from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.swaps import swap
 from jitad.trace.telling import speaks
-from jitad.trace.texts import Text, filled, is_late, known, text
+from jitad.trace.texts import Text, f_string, filled, is_late, known
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.which import may_be_another
@@ -91,11 +91,11 @@ HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
-    "compared", "del_attr", "del_item", "displayed", "entering", "for_", "free",
+    "compared", "del_attr", "del_item", "displayed", "entering", "f_string", "for_", "free",
     "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local", "made",
     "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
     "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "set_of", "starred", "surely", "swallowed", "swap", "text", "thrown", "tuple_with", "unpack",
+    "set_of", "starred", "surely", "swallowed", "swap", "thrown", "tuple_with", "unpack",
     "while_",
 ]  # fmt: skip
 
