@@ -53,6 +53,7 @@ from jitad.trace.paths import Path, Root
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
 from jitad.trace.selected import among_parts, asked, holds_among, spread, spread_within
 from jitad.trace.telling import is_shown_by_repr
+from jitad.trace.texts import in_errors
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.which import told_apart_within
 from jitad.trace.writtenback import writing
@@ -82,6 +83,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return (implementation(f) or f)(*args, **kwargs)
     if not callable(f) and not is_among((f,)) and not is_optional(f):
         raise TypeError(f"{type(f).__name__!r} object is not callable")
+    if type(f) is operator.itemgetter and len(args) == 1 and not kwargs:
+        return protocols.items_got(f, *args)
     if trace is not None:
         if is_among((f,)):
             return spread(lambda g: call(g, *args, **kwargs), f)
@@ -89,6 +92,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         if is_among(args) and any(f is g for g in _LAZY):  # which go on in another block
             args = (*args[:1], *map(among_parts, args[1:])) if f in (map, filter) else tuple(
                 map(among_parts, args))  # fmt: skip
+        args = in_errors(f, args)
         if is_among((*args, *kwargs.values())) and not _is_users(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
@@ -98,14 +102,13 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if given is not None:
                 return spread(lambda *a, **k: call(f, *a, **k), *given[0], **given[1])
             args = contents_present(f, args)
-        from jitad.trace import gathered, generators, listcalls, partial  # which call here
+        from jitad.trace import gathered, generators, listcalls  # which call here
 
-        if any(map(generators.is_generator, args)) and (found := generators.instead(f)) is not None:
-            return found(*args, **kwargs)
-        special_case = (
-            gathered.function(f, args) or listcalls.function(f, (*args, *kwargs.values()))
-            or partial.function(f, args)
-        )  # fmt: skip
+        if any(map(generators.is_generator, args)):
+            if (found := generators.instead(f, args)) is not None:
+                return found(*args, **kwargs)
+        special_case = gathered.function(f, args) or listcalls.function(
+            f, (*args, *kwargs.values())) or partial.function(f, args)  # fmt: skip
         if special_case is not None:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)
@@ -480,18 +483,18 @@ def callback(value: Any, called: bool = True) -> Any:
 
 def _changes(f: Any) -> bool:
     """Does it change a container of Python's, or may it, or an object?"""
-    if isinstance(f, (operator.methodcaller, operator.attrgetter)):
+    if isinstance(f, (operator.methodcaller, operator.attrgetter, operator.itemgetter)):
         return True
     if isinstance(f, MethodWrapperType) and f.__name__ in ("__setattr__", "__delattr__"):
         return True
     if isinstance(f, (MethodDescriptorType, WrapperDescriptorType)):
         return f.__objclass__ in MUTABLE
     owner = getattr(f, "__self__", None) if isinstance(f, _METHODS) else None
-    return isinstance(owner, MUTABLE) and writes(owner, f.__name__)
+    return partial.is_partial(owner) or (isinstance(owner, MUTABLE) and writes(owner, f.__name__))
 
 
 _METHODS = (BuiltinMethodType, MethodWrapperType)
 
 
-from jitad.trace import instances, keyed, protocols  # noqa: E402  (which call)
+from jitad.trace import instances, keyed, partial, protocols  # noqa: E402  (which call)
 from jitad.trace.library import run_native  # noqa: E402

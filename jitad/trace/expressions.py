@@ -172,7 +172,7 @@ class Expressions(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        return _at(_hook("text", *map(self.visit, node.values)), node)
+        return _at(_hook("f_string", *map(self.visit, node.values)), node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
         form = self.visit(node.format_spec) if node.format_spec else ast.Constant("")

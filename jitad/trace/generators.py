@@ -18,11 +18,13 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from inspect import CO_GENERATOR
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.plain import as_written
+from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
 from jitad.trace.branches import Branches, raises_for_the_user
@@ -59,25 +61,51 @@ def awaited(trace: Trace, frame: FrameType | None) -> bool:
     return False
 
 
-def only_for_loops(trace: Trace, code: CodeType) -> None:
+def only_for_loops(trace: Trace, frame: FrameType) -> None:
     """Only the kernel knows when the generator yields: whoever takes it next takes it as a loop."""
-    if code not in trace.insight.yielding:
-        raise Again(replace(trace.insight, yielding=trace.insight.yielding | {code}))
+    yielding = trace.insight.yielding | _handing_on(trace, frame)
+    if yielding != trace.insight.yielding:
+        raise Again(replace(trace.insight, yielding=yielding))
+
+
+def _handing_on(trace: Trace, frame: FrameType) -> frozenset[CodeType]:
+    """The code of this generator, and of those that loop over what it yields and yield it on."""
+    around = [c.frame for c in trace.consumers if c.generator.gi_frame is frame]
+    inner = frozenset({frame.f_code})
+    return inner.union(*(_handing_on(trace, f) for f in around if f.f_code.co_flags & CO_GENERATOR))
 
 
 _YIELD_FROM = ("SEND", "YIELD_VALUE", "RESUME")  # the others where something is thrown into it
 
 
-def instead(f: Any) -> Callable[..., Any] | None:
+def instead(f: Any, args: tuple[Any, ...]) -> Callable[..., Any] | None:
     """What stands in for a function of Python's that is given a generator; None: nothing does.
 
     Those that take all make a list of it first, the others are generators themselves.
     """
     if not isinstance(f, (type, BuiltinMethodType, FunctionType)):
         return None
+    if isinstance(f, BuiltinMethodType) and any(map(_yields_in_blocks, args)):
+        own: Any = f.__self__  # which takes in by a loop what Python can't put in by itself
+        if (by := TAKING.get((type(own), f.__name__))) is not None:
+            return functools.partial(run, by, own)
     if f in _WHOLE:
         return lambda *args, **kwargs: call(f, *map(_listed, args), **kwargs)
     return _WRITTEN.get(f)
+
+
+def taken_in(target: Any, values: Any) -> bool:
+    """target += values, where that is a generator which Python itself can't take from."""
+    by = TAKING.get((type(target), "extend"))
+    if by is None or not _yields_in_blocks(values):
+        return False
+    run(by, target, values)
+    return True
+
+
+def _yields_in_blocks(value: Any) -> bool:
+    trace = current()
+    return trace is not None and is_generator(value) and value.gi_code in trace.insight.yielding
 
 
 def _listed(value: Any) -> Any:
@@ -90,7 +118,7 @@ def listed(value: Any) -> Any:
     if trace is None or not is_generator(value):
         return value
     refuse_left(trace, value)
-    return _listed(value) if value.gi_code in trace.insight.yielding else value
+    return _listed(value) if _yields_in_blocks(value) else value
 
 
 def _zip(*values: Any, **strict: Any) -> Any:
@@ -138,6 +166,14 @@ def _islice(values: Any, *bounds: Any) -> Any:
     return native(itertools.islice, values, *bounds)
 
 
+def _dict(pairs: Any, **named: Any) -> dict[Any, Any]:
+    out: dict[Any, Any] = {}
+    made(out)
+    run(put_all, out, pairs)
+    out.update(named)
+    return out
+
+
 def _cycle(values: Any) -> Any:
     if hasattr(values, "__next__"):
         return native(itertools.cycle, values)
@@ -170,7 +206,7 @@ def _count(start: Any = 0, step: Any = 1) -> Any:
 
 # iterators that end only where the loop over them does
 WHILE_TRACING.update({itertools.count: _count, itertools.cycle: _cycle, itertools.repeat: _repeat})
-_WHOLE = {list, tuple, set, dict, sorted, min, max, functools.reduce, math.fsum, deque, Counter,
+_WHOLE = {list, tuple, set, sorted, min, max, functools.reduce, math.fsum, deque, Counter,
           heapq.nlargest, heapq.nsmallest}  # fmt: skip
 _WRITTEN: dict[Any, Callable[..., Any]] = {
     enumerate: lambda values, start=0: written(as_written.enumerated, values, start),
@@ -180,7 +216,7 @@ _WRITTEN: dict[Any, Callable[..., Any]] = {
     itertools.chain.from_iterable: lambda values: written(as_written.each_of, values),
     itertools.takewhile: lambda f, values: written(as_written.each_while, f, values),
     itertools.islice: _islice,
-    zip: _zip, next: _next,
+    zip: _zip, next: _next, dict: _dict,
     any: lambda values: run(as_written.any_of, values),
     all: lambda values: run(as_written.all_of, values),
 }

@@ -225,7 +225,8 @@ def unified(unifier: Unifier, a: Rec, b: Rec) -> Form | None:
         return of_any_length(a, found, sides)
     if unifier.room is not None:
         return Grown(a, found, unifier.room(), None, sides, held)
-    rooms = [r.room if r is not None else len(s.keys) for s, r in ((a, p), (b, q))]
+    bare = not variables(found)  # of such elements any number fits
+    rooms = [r.room if r is not None and bare else rows_of(s, r) for s, r in ((a, p), (b, q))]
     paths = unifier.paths
     if paths is not None and not all(paths.outside(_atom(n)) for n in rooms):
         return Grown(a, found, _room_here(), None, sides, held)  # only the path knows for how many

@@ -39,7 +39,7 @@ from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import Trace, current
 from jitad.trace.gathered import set_of
-from jitad.trace.generators import awaited
+from jitad.trace.generators import awaited, taken_in
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
 from jitad.trace.keyed import made
 from jitad.trace.listed import SETS, inside, listed
@@ -68,7 +68,7 @@ from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.swaps import swap
 from jitad.trace.telling import speaks
-from jitad.trace.texts import Text, filled, is_late, known, text
+from jitad.trace.texts import Text, f_string, filled, is_late, known
 from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
 from jitad.trace.unset import is_among, is_optional
 from jitad.trace.which import may_be_another
@@ -90,11 +90,11 @@ HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
-    "compared", "del_attr", "del_item", "displayed", "entering", "for_", "free",
+    "compared", "del_attr", "del_item", "displayed", "entering", "f_string", "for_", "free",
     "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local", "made",
     "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
     "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "set_of", "starred", "surely", "swallowed", "swap", "text", "thrown", "tuple_with", "unpack",
+    "set_of", "starred", "surely", "swallowed", "swap", "thrown", "tuple_with", "unpack",
     "while_",
 ]  # fmt: skip
 
@@ -160,7 +160,9 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                 return lists.binary(name, a, b)
             if listed(a) is not None or listed(b) is not None:
                 return gathered.binary(name, a, b)
-            if type(a) in partial.KINDS or type(b) in partial.KINDS:
+            if type(a) in partial.SUCH or type(b) in partial.SUCH:
+                if name == "or" and (partial.is_partial(a) or partial.is_partial(b)):
+                    return partial.union(a, b)
                 partial.checked(f"an operand of {name}", a, b)
             for x, other, method in ((a, b, name), (b, a, reflected)):
                 found = special(x, f"__{method}__")
@@ -258,6 +260,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
                 return call(found, a, b)
             if isinstance(a, MUTABLE):
                 with writing(a):
+                    if partial.in_place(name, a, b) or (name == "add" and taken_in(a, b)):
+                        return a
                     note(a)
                     return checked(name, a, b, plain(a, items(b)))
             elif type(a) not in _PLAIN or special(b, f"__r{name}__") is not None:
@@ -412,7 +416,7 @@ def yielding(value: Any, around: tuple[Any, ...]) -> Any:
         return value
     frame = sys._getframe(1)
     if not awaited(trace, frame):
-        generators.only_for_loops(trace, frame.f_code)
+        generators.only_for_loops(trace, frame)
         raise JitadError("yield under a traced condition can't be traced", trace.builder.pos,
                          "Loop over it with `for`, or collect the values in an array.")  # fmt: skip
     return value

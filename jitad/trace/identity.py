@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -108,18 +110,35 @@ def _asked(kind: type) -> type:
 
 def compared(subject: Any) -> Any:
     """The subject of a `match`: patterns look at it without asking a hook."""
+    _step(sys._getframe(1))
+    _refuse_unknown(subject)
+    return subject
+
+
+def _step(frame: FrameType) -> None:
+    from jitad.trace.context import current  # which rewrites by what is here
+
+    if (trace := current()) is not None:
+        trace.step(frame)
+
+
+def _refuse_unknown(subject: Any) -> None:
     if _holds(is_optional, subject, set()):
         raise fail(JitadTypeError, "what is None on some paths can't be matched",
                    "Use if and `is None`.")  # fmt: skip
     if _holds(lambda x: type(x) is Among, subject, set()):
         raise fail(JitadTypeError, "what a condition on traced values chose can't be matched",
                    "Use if and elif, or match under the condition.")  # fmt: skip
-    return subject
+    from jitad.trace import partial  # which asks here first
+
+    if _holds(partial.is_partial, subject, set()):
+        raise partial.refused("matched")
 
 
 def matched(subject: Any) -> Any:
     """The subject of a `match` with such patterns; an int is relied on to be what it is."""
-    compared(subject)
+    _step(sys._getframe(1))
+    _refuse_unknown(subject)
     if isinstance(subject, Leaf) and subject.type == INT:
         return subject.known("the subject of this match")
     if _holds(lambda x: isinstance(x, Leaf) and x.type == BOOL, subject, set()):

@@ -81,6 +81,9 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
     if not ours:  # which calls through the hook
+        if key not in _BLIND and not partial.kept_whole(f):
+            name = getattr(f, "__qualname__", type(f).__name__)
+            partial.checked(f"given to {name}", *args, *kwargs.values())
         of = args[0] if args and (f is map or f is itertools.starmap) else None
         if isinstance(of, type) and (implementation(of) is not None or of is str):
             args = (lambda *a: call(of, *a), *args[1:])  # float, say

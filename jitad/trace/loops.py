@@ -93,7 +93,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     counted = sequence(iterable)
     if site.waits and counted is not None and isinstance(counted.count, Leaf):
         if trace.builder.example(counted.count.atom) is None:
-            generators.only_for_loops(trace, sys._getframe(1).f_code)
+            generators.only_for_loops(trace, sys._getframe(1))
     if generators.is_generator(iterable):
         _refuse_advancing(trace, iterable, site)
         return generators.Inlined(trace, iterable, state, site)

@@ -8,17 +8,20 @@ too: then the dict also has the key `DISORDER`, and only what asks for no order 
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from types import BuiltinMethodType, MethodType
 from typing import Any
 
+import numpy as np
+
 from jitad.errors import JitadError
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
-from jitad.trace.containers import note
+from jitad.trace.containers import MUTABLE, note
 from jitad.trace.selected import either, fork
 from jitad.trace.unset import Perhaps
 from jitad.values import extents
@@ -171,6 +174,31 @@ def update(owner: dict[Any, Any], /, *others: Any, **named: Any) -> None:
                 owner[key] = new if there is True else Perhaps(there, new, repr(key))
 
 
+def union(a: Any, b: Any) -> Any:
+    """a | b"""
+    if type(a) not in KINDS or type(b) not in KINDS or Counter in (type(a), type(b)):
+        raise refused("an operand of or")
+    out = a.copy()
+    made(out)
+    update(out, b)
+    return out
+
+
+def in_place(name: str, target: Any, other: Any) -> bool:
+    """target |= other, or target += other, where one of them is such a dict."""
+    if not _is_such(target) and not _is_such(other):
+        return False
+    if name == "or" and type(target) in KINDS[:-1]:
+        update(target, other)
+    elif name == "add" and type(target) is list:
+        from jitad.trace.calls import call  # which asks here first
+
+        call(target.extend, other)
+    else:
+        raise refused(f"an operand of {name}")
+    return True
+
+
 def _always(value: Any) -> Callable[[], Any]:
     return lambda: value
 
@@ -195,7 +223,7 @@ class View:
     def __init__(self, owner: dict[Any, Any], kind: str) -> None:
         self.owner, self.kind = owner, kind
 
-    def generator(self, ordered: bool = True) -> Any:
+    def generator(self, ordered: bool = True, backwards: bool = False) -> Any:
         from jitad.trace.generators import written  # which call
 
         owner = self.owner
@@ -204,7 +232,8 @@ class View:
                 JitadError, "the order of the keys of this dict depends on traced values",
                 "Give it all keys first, in their order: `dict.fromkeys(names, 0.0)`.",
             )  # fmt: skip
-        return written(as_written.each_there, self._found(list(owner)))
+        found = self._found(list(owner))
+        return written(as_written.each_there, found[::-1] if backwards else found)
 
     def sorted(self) -> Any:
         """As keys differ, values are not asked for their order."""
@@ -224,6 +253,7 @@ class View:
         return value if self.kind == "values" else (key, value)
 
 
+SUCH = (*KINDS, View)
 _METHODS: dict[str, Callable[..., Any]] = {
     "get": get_or, "pop": _pop, "setdefault": _setdefault, "update": update,
     "__getitem__": get, "__setitem__": put, "__contains__": contains, "__len__": length,
@@ -233,8 +263,12 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__iter__": lambda owner: View(owner, "keys").generator(),
 }  # fmt: skip
 _PLAIN = ("copy", "clear")
-_WHOLE = (iter, list, tuple, set, frozenset, sorted, sum, min, max, any, all, enumerate, map,
-          filter, zip, math.fsum, functools.reduce)  # fmt: skip
+# methods of other containers, and of texts, that go through what they are given
+_GOING_THROUGH = frozenset({
+    "extend", "extendleft", "join", "fromkeys", "update", "union", "intersection", "difference",
+    "symmetric_difference", "intersection_update", "difference_update",
+    "symmetric_difference_update", "issubset", "issuperset", "isdisjoint",
+})  # fmt: skip
 _UNORDERED = (sum, min, max, any, all, math.fsum)
 
 
@@ -259,26 +293,50 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
             if found is None:
                 raise refused(f"asked for .{f.__name__}")
             return functools.partial(found, owner)
-    if not any(type(a) is View or is_partial(a) for a in args):
+    if not any(map(_is_such, args)):
         return None
+    if f is reversed:
+        return lambda a: (a if type(a) is View else View(a, "keys")).generator(backwards=True)
     if f is dict and is_partial(args[0]):
         return _copied
     if f is sorted and (type(args[0]) is not View or args[0].kind != "values"):
         return _sorted
     if f is len:
         return lambda a: length(a.owner if type(a) is View else a)
-    if any(f is g for g in _WHOLE):
-        from jitad.trace.calls import call  # which asks here first
+    return _gone_through(f, args)
 
-        ordered = not any(f is g for g in _UNORDERED)
 
-        def iterating(*args: Any, **kwargs: Any) -> Any:
-            views = (View(a, "keys") if is_partial(a) else a for a in args)
-            taken = (v.generator(ordered) if type(v) is View else v for v in views)
-            return call(f, *taken, **kwargs)
+def _is_such(value: Any) -> bool:
+    return type(value) is View or is_partial(value)
 
-        return iterating
-    return None
+
+def _gone_through(f: Any, args: tuple[Any, ...]) -> Any:
+    """A call with generators in the place of the dicts that are iterated over; or None."""
+    from jitad.trace import generators
+    from jitad.trace.calls import call  # which asks here first
+    from jitad.trace.lists import run
+    from jitad.trace.protocols import is_iterated
+
+    def taken(given: Any) -> Any:
+        if not _is_such(given):
+            return given
+        out = (given if type(given) is View else View(given, "keys")).generator(ordered)
+        known = is_iterated(f, len(args)) and generators.instead(f, args) is not None
+        return out if known else run(as_written.listed, out)
+
+    def iterating(*args: Any, **kwargs: Any) -> Any:
+        return call(f, *map(taken, args), **kwargs)
+
+    ordered = not any(f is g for g in _UNORDERED)
+    if f is np.fromiter:
+        return lambda given, *more, **named: call(np.array, taken(given), *more, **named)
+    if isinstance(f, BuiltinMethodType) and f.__name__ in _GOING_THROUGH:
+        return iterating if isinstance(f.__self__, (str, list, deque)) else _refusing(f)
+    return iterating if is_iterated(f, len(args)) else None
+
+
+def _refusing(f: Any) -> Any:
+    raise refused(f"given to .{f.__name__}")
 
 
 def _copied(owner: dict[Any, Any], /, **named: Any) -> dict[Any, Any]:
@@ -312,5 +370,16 @@ def certain(value: Any, owner: Any = None) -> Any:
 
 def checked(what: str, *things: Any) -> None:
     """An error if one of them is such a dict."""
-    if any(type(t) is View or is_partial(t) for t in things):
+    if any(map(_is_such, things)):
         raise refused(what)
+
+
+def kept_whole(f: Any) -> bool:
+    """Is it library code that copies such a dict as it is, keeps it, or asks what it is?"""
+    if isinstance(f, BuiltinMethodType) and isinstance(f.__self__, MUTABLE):
+        return True
+    return any(f is g for g in _KEEPING)
+
+
+_KEEPING = (*KINDS, copy.copy, copy.deepcopy, isinstance, id, type, callable, getattr, setattr,
+            hasattr, object.__setattr__)  # fmt: skip

@@ -30,7 +30,6 @@ from jitad.trace.context import current
 from jitad.trace.iterables import Counted, pick
 from jitad.trace.listed import subscripted
 from jitad.trace.optional import present
-from jitad.trace.paths import Guard
 from jitad.trace.selected import asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps, is_among, is_optional
@@ -43,7 +42,7 @@ from jitad.values.journal import MISSING, check_free, made_if_new, record
 from jitad.values.journal import made as note_made
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number, bind
-from jitad.values.python_functions import hasattr_, is_value, python_type
+from jitad.values.python_functions import hasattr_, python_type
 from jitad.values.stand_ins import adopt
 
 # -- names ----------------------------------------------------------------------------------------
@@ -228,7 +227,7 @@ def get_attr(owner: Any, name: str, whole: bool = True) -> Any:
         return adopt(value)
     path = captures.path_of(owner)
     if path is None or trace.journal.touched(owner, ("attr", name)):
-        return local(value)
+        return attributes.certain(owner, name, value)
     if isinstance(value, BuiltinMethodType) and value.__self__ is owner:
         return value  # made anew at each read; the class of its owner says which it is
     if getattr(value, "__self__", None) is owner and hasattr(value, "__func__"):
@@ -296,34 +295,9 @@ def del_attr(owner: Any, name: str) -> None:
     if is_among((owner,)):
         spread(del_attr, owner, name)
         return
+    attributes.needed(owner, name)
     _note_attr(owner, name)
     delattr(owner, name)
-
-
-_REQUIRED = object()
-
-
-def _getattr(owner: Any, name: str, default: Any = _REQUIRED) -> Any:
-    """The builtin getattr."""
-    if default is not _REQUIRED and is_value(owner) and not hasattr_(owner, name):
-        return default
-    try:
-        return get_attr(owner, name)
-    except AttributeError:
-        if default is _REQUIRED:
-            raise
-        trace = current()
-        path = trace.captures.path_of(owner) if trace is not None else None
-        if trace is not None and path is not None:
-            trace.captures.guards.append(Guard(path.then("attr", name), "missing", None))
-        return default
-
-
-def _hasattr(owner: Any, name: str) -> bool:
-    if is_value(owner):
-        return hasattr_(owner, name)
-    found = object()
-    return _getattr(owner, name, found) is not found
 
 
 def _setattr(owner: Any, name: str, value: Any) -> None:
@@ -338,8 +312,6 @@ def _set_past(owner: Any, name: str, value: Any) -> None:
 
 
 WHILE_TRACING.update({
-    getattr: _getattr,
-    hasattr: _hasattr,
     setattr: _setattr,
     delattr: lambda owner, name: del_attr(owner, name),
     vars: lambda owner: get_attr(owner, "__dict__"),
@@ -498,3 +470,5 @@ def del_item(owner: Any, index: Any) -> None:
         note(owner)
     del owner[index]
 
+
+from jitad.trace import attributes  # noqa: E402  (which reads)

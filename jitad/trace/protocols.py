@@ -110,18 +110,26 @@ _ITERATING: dict[Any, slice] = {
 
 def iterated(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments of a function, with iterators for those that it iterates over."""
+    which = _iterated(f, len(args))
+    if which is None:
+        return args
+    first, last, _ = which.indices(len(args))
+    return (*args[:first], *map(items, args[first:last]), *args[last:])
+
+
+def is_iterated(f: Any, count: int) -> bool:
+    """Does this function iterate over some of so many arguments?"""
+    return _iterated(f, count) is not None
+
+
+def _iterated(f: Any, count: int) -> slice | None:
     try:
         which = _ITERATING.get(f)
     except TypeError:  # no hash
-        return args
+        return None
     if which is None:
-        if f not in (min, max) or len(args) != 1:
-            return args
-        which = _FIRST
-    if f is functools.reduce:
-        which = slice(1, 2)
-    first, last, _ = which.indices(len(args))
-    return (*args[:first], *map(items, args[first:last]), *args[last:])
+        return _FIRST if f in (min, max) and count == 1 else None
+    return slice(1, 2) if f is functools.reduce else which
 
 
 # -- contexts -------------------------------------------------------------------------------------
@@ -274,6 +282,13 @@ def _of_class(trace: Trace, target: Any, holder: Any, name: str, found: Any) -> 
     return captures.read(_class_path(trace, holder).then("attr", name), found)
 
 
+def read_of_class(trace: Trace, holder: Any, name: str, found: Any) -> Any:
+    """The same, for an object that has an attribute of this name on other paths."""
+    if trace.journal.is_made(holder) or trace.journal.touched(holder, ("attr", name)):
+        return found
+    return trace.captures.read(_class_path(trace, holder).then("attr", name), found)
+
+
 def dotted(owner: Any, names: str) -> Any:
     """`owner.a.b`, as `operator.attrgetter` reads it."""
     from jitad.trace.places import get_attr  # which asks here
@@ -288,6 +303,15 @@ def attributes_got(getter: Any, thing: Any) -> Any:
     names: tuple[str, ...] = getter.__reduce__()[1]
     found = [dotted(thing, name) for name in names]
     return found[0] if len(names) == 1 else tuple(found)
+
+
+def items_got(getter: Any, thing: Any) -> Any:
+    """What an `operator.itemgetter` gives."""
+    from jitad.trace.places import get_item  # which asks here
+
+    indices: tuple[Any, ...] = getter.__reduce__()[1]
+    found = [get_item(thing, index) for index in indices]
+    return found[0] if len(indices) == 1 else tuple(found)
 
 
 def method_called(caller: Any, thing: Any) -> Any:

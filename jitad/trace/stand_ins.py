@@ -35,7 +35,7 @@ from jitad.trace.identity import COPIES
 from jitad.trace.iterables import made_of, sequence
 from jitad.trace.library import native
 from jitad.trace.lists import become_rows, run
-from jitad.trace.places import METHODS, del_item, set_item
+from jitad.trace.places import METHODS, del_item, get_item, set_item
 from jitad.trace.stretch import stretched
 from jitad.trace.texts import converted, text
 from jitad.trace.which import told_apart
@@ -165,6 +165,8 @@ for _name, (_plain, _method) in hooks._UNARY.items():
     METHODS[f"__{_method}__"] = getattr(hooks, _name)
 METHODS["__abs__"] = _abs
 WHILE_TRACING[operator.setitem] = lambda owner, index, value: set_item(value, owner, index)
+WHILE_TRACING[operator.getitem] = get_item
+WHILE_TRACING[operator.contains] = lambda owner, value: hooks.In(value, owner)
 WHILE_TRACING[operator.delitem] = lambda owner, index: del_item(owner, index)
 WHILE_TRACING[operator.iconcat] = WHILE_TRACING[operator.iadd]
 WHILE_TRACING[id] = _id

@@ -7,10 +7,12 @@ returned, stored and joined with other texts; whatever would look at the charact
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import string
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from jitad.errors import JitadTypeError
@@ -141,8 +143,54 @@ def _is_traced(handle: ArrayHandle) -> bool:
     return isinstance(content, Number) and isinstance(content, Leaf)
 
 
+MOST_TEXTS = 16  # that are made of words which conditions chose
+
+
+def _of_words(make: Callable[..., Any], values: list[Any]) -> Any:
+    """The texts that these values may give, one of which it is; None where one shows a number."""
+    from jitad.trace.selected import spread  # which shows things
+    from jitad.trace.unset import Among
+
+    chosen = [v for v in values if isinstance(v, Among)]
+    if not chosen or math.prod(len(v.among) for v in chosen) > MOST_TEXTS:
+        return None
+    if not all(isinstance(w, (str, int)) for v in chosen for w in v.among):
+        return None
+    if any(is_late(v) for v in values if not isinstance(v, Among)):
+        return None
+    return spread(make, *values)
+
+
+def f_string(*parts: Any) -> Any:
+    """An f-string of the user's."""
+    values = [v for p in parts if isinstance(p, tuple) for v in (p[0], p[2])]
+
+    def made(*given: Any) -> Any:
+        supply = iter(given)
+        return text(*((next(supply), p[1], next(supply)) if isinstance(p, tuple) else p
+                      for p in parts))  # fmt: skip
+
+    found = _of_words(made, values)
+    return text(*parts) if found is None else found
+
+
+def in_errors(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments of an exception, with texts known later for words that conditions chose."""
+    made = isinstance(f, type) and issubclass(f, BaseException)
+    if made and isinstance(f.__init__, FunctionType):
+        return args
+    if not made and not isinstance(getattr(f, "__self__", None), BaseException):
+        return args
+    from jitad.trace.unset import Among
+
+    def is_word(a: Any) -> bool:
+        return isinstance(a, Among) and all(isinstance(w, str) for w in a.among)
+
+    return tuple(text((a, -1, "")) if is_word(a) else a for a in args)
+
+
 def text(*parts: Any) -> Any:
-    """An f-string: parts are texts, or tuples of value, conversion and format."""
+    """A text: parts are texts, or tuples of value, conversion and format."""
     out: list[str | Shown] = []
     for p in parts:
         if isinstance(p, tuple):
@@ -193,6 +241,8 @@ def filled(form: str, values: Any) -> Any:
 
 def of_method(form: str, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """What `format` and `join` of a text give where values are known later; else None."""
+    if name == "join" and (found := _of_words(lambda *w: form.join(w), args[0])) is not None:
+        return found
     if name == "join" and any(isinstance(x, Text) for x in args[0]):
         return text(*[p for x in args[0] for p in (form, x)][1:])
     if name != "format" or not (is_late((args, kwargs)) or any(map(speaks, args))):

@@ -24,7 +24,7 @@ from jitad.values.number import bind
 
 def unpack(value: Any, count: int | tuple[int, int]) -> Any:
     """The parts of a value that is assigned to so many targets, or to so many around a star."""
-    value = listed(among_parts(present(value)))
+    value = listed(partial.items(among_parts(present(value))))
     if isinstance(value, (ArrayHandle, Complex)) and isinstance(count, int):
         n = value.shape[0]
         if isinstance(n, Leaf):
@@ -41,7 +41,7 @@ def unpack(value: Any, count: int | tuple[int, int]) -> Any:
 
 def starred(value: Any, alone: bool = False) -> Any:
     """What is spread out by a star, maybe as all the arguments of a call."""
-    value = listed(among_parts(present(value)))
+    value = listed(partial.items(among_parts(present(value))))
     if stretched(value) is not None:  # Python would find one element in it
         trace = current()
         if trace is not None:
@@ -57,7 +57,7 @@ def part(value: Any) -> Any:
     value = present(value)
     if is_among((value,)):
         return value
-    value = listed(value)
+    value = listed(partial.items(value))
     return value if stretched(value) is not None else tuple(protocols.items(value))
 
 
@@ -103,6 +103,8 @@ def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
 
 def mapping(value: Any) -> Any:
     """What is spread out by two stars."""
+    if (trace := current()) is not None:
+        trace.step(sys._getframe(1))
     value = present(value)
     partial.checked("spread out by two stars", value)
     return value

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 from jitad import JitadError, grad, jit, jit_grad
+from tests.truth import differences
 
 
 def endless(x):
@@ -341,3 +343,47 @@ def test_a_list_that_is_written_while_it_is_cycled_through():
 
     with pytest.raises(JitadError, match="written while"):
         jit(f)(0.7, np.array([1.0, 2.0, 3.0]))
+
+
+def positive(x: Any) -> Any:
+    for k, v in enumerate(x):
+        if v > 0.0:
+            yield k, v
+
+
+def extended(x: Any) -> Any:
+    values = [1.0]
+    values.extend(v * values[-1] * len(values) for _, v in positive(x))
+    values += (v for _, v in positive(x))
+    return sum(v * n for n, v in enumerate(values))
+
+
+def both_ends(x: Any) -> Any:
+    queue = deque([x[0]])
+    queue.extend(v for _, v in positive(x))
+    queue.extendleft(2.0 * v for _, v in positive(x))
+    queue += (v for v in x if v < 0.5)
+    return sum(v * n for n, v in enumerate(queue))
+
+
+def in_a_dict(x: Any) -> Any:
+    found = {0: x[1]}
+    found.update(positive(x))
+    again = dict(((k, v * v) for k, v in positive(x)), more=x[2])
+    return sum(found.values()) + len(found) * found[0] + sum(again.values()) * len(again)
+
+
+def in_a_set(x: Any) -> Any:
+    places = {0}
+    places.update(k for k, _ in positive(x))
+    return len(places) * x[0]
+
+
+@pytest.mark.parametrize("f", [extended, both_ends, in_a_dict, in_a_set])
+def test_containers_take_in_what_is_yielded_under_conditions(f: Callable[[Any], Any]) -> None:
+    g = jit_grad(f, fallback=False)
+    for x in (np.array([1.2, -2.0, 3.0]), np.array([-1.0, -2.0, -3.0])):
+        slope, _ = differences(f, (x,), (0,), [np.array([1.0, -0.5, 2.0])], 1e-3)
+        for derivative in (grad(f)(x), g(x), g(x)):
+            assert derivative @ [1.0, -0.5, 2.0] == pytest.approx(slope, abs=1e-7)
+        assert jit(f)(x) == pytest.approx(f(x), rel=1e-13)

@@ -1,6 +1,6 @@
 """What can't lists of unknown length hold, and what comes out of them?"""
 
-
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -281,3 +281,26 @@ def test_a_loop_whose_condition_is_known_is_not_written_out_for_its_list(steps):
     assert sum(1 for _ in walk(traced.tape.body)) < 600
     slope = (heights(0.83 + 1e-7, 0.0517) - heights(0.83 - 1e-7, 0.0517)) / 2e-7
     assert jitad.jit_grad(heights, fallback=False)(0.83, 0.0517) == pytest.approx(slope, rel=1e-5)
+
+
+NEIGHBOURS = {"s": ["a", "b"], "a": ["b", "t"], "b": ["t", "c"], "c": ["t"], "t": []}
+
+
+def visits(w):
+    at, total = ["s"], 0.0
+    while at:
+        total += w * len(node := at.pop())
+        if total < 5.0:
+            for v in NEIGHBOURS[node]:
+                at.append(v)
+    return total
+
+
+def test_lists_of_words_from_several_paths_take_no_more_room_than_others():
+    """They had the room of lists without numbers, for as many as there may ever be: gigabytes."""
+    kernel = jitad.jit_grad(visits, fallback=False)
+    for w in (0.7, 1.3):
+        h = 1e-4
+        assert kernel(w) == pytest.approx((visits(w + h) - visits(w - h)) / (2 * h), rel=1e-8)
+    extents = [int(n) for n in re.findall(r"\b\d{4,}\b", kernel.source)]
+    assert max(extents, default=0) < 10_000

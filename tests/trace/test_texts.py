@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from jitad import JitadError, jit, jit_grad
+from jitad import JitadError, jit, jit_grad, jit_value_and_grad
 
 
 @dataclass
@@ -93,3 +93,70 @@ def test_what_a_text_refuses() -> None:
         with pytest.raises(JitadError, match="text") as caught:
             jit(f)(x)
         assert "test_texts.py" in str(caught.value)
+
+
+WEIGHTS = {"w_up": 2.0, "w_down": 3.0, "  up": 5.0, "down": 7.0, "up-2": 11.0, "down-2": 13.0}
+
+
+def keyed_by_f_strings(x):
+    total = 0.0
+    for v in x:
+        way = "up" if v > 0.0 else "down"
+        total += WEIGHTS[f"w_{way}"] * v + WEIGHTS[f"{way:>4}"] * v * v
+        total += WEIGHTS["-".join([way, "2"])] * len(f"{way!r}")
+    return total
+
+
+class Wrong(Exception):
+    def __init__(self, way):
+        super().__init__(f"wrong {way}")
+        self.way = way
+
+
+def said_and_raised(x):
+    way = "up" if x > 0.0 else "down"
+    print(f"going {way}", f"{way}: {x:.2f}", "/".join((way, way)))
+    try:
+        raise ValueError(f"no {way}")
+    except ValueError as error:
+        print(error)
+    try:
+        if x > -9.0:
+            raise Wrong(way)
+    except Wrong as error:
+        print(error, WEIGHTS[f"w_{error.way}"])
+    try:
+        raise KeyError("%s!" % way)
+    except KeyError as error:
+        print("not there:", error)
+    return f"way {way}"
+
+
+def refused(x):
+    way = "up" if x > 0.0 else "down"
+    if abs(x) > 1.0:
+        raise ValueError(f"not {way}")
+    return x
+
+
+def test_texts_of_words_that_conditions_chose_are_known():
+    x = np.array([1.0, -2.0, 3.0])
+    g = jit_value_and_grad(keyed_by_f_strings, fallback=False)
+    for at in (x, -x):
+        value, slope = g(at)
+        assert value == keyed_by_f_strings(at)
+        step = 1e-5 * np.eye(3)
+        want = [(keyed_by_f_strings(at + h) - keyed_by_f_strings(at - h)) / 2e-5 for h in step]
+        np.testing.assert_allclose(slope, want, rtol=1e-8)
+
+
+def test_such_texts_are_printed_raised_and_returned(capsys):
+    said = jit(said_and_raised, fallback=False)
+    for x in (1.5, -2.25):
+        want = said_and_raised(x)
+        printed = capsys.readouterr().out
+        assert said(x) == want
+        assert capsys.readouterr().out == printed
+    for x, text in ((1.5, "not up"), (-1.5, "not down")):
+        with pytest.raises(ValueError, match=f"^{text}"):
+            jit(refused, fallback=False)(x)
