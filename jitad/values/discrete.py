@@ -15,7 +15,7 @@ from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.distributions import double, log_of, place
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces
-from jitad.values.ufuncs import add, exp, log, mul, sub, where, xlog1py, xlogy
+from jitad.values.ufuncs import add, exp, log, mul, numpy_number, sub, where, xlog1py, xlogy
 
 Formula = Callable[..., Any]
 
@@ -86,7 +86,7 @@ def _where_valid(found: Any, shapes: tuple[str, ...], parameters: Any) -> Any:
         top = 1.0 if name == "p" else np.inf
         if type(p) not in (int, float) or not 0.0 <= p <= top:
             found = where(_between(as_operand(p), 0.0, top), found, np.nan)
-    return found
+    return numpy_number(found)
 
 
 def _enter(name: str) -> None:

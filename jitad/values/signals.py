@@ -20,6 +20,7 @@ from jitad.values.rearranging import along
 from jitad.values.reductions import axes_of, part, strong
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import broadcast_to, concatenate, handle, ravel, reshape
+from jitad.values.ufuncs import numpy_number
 
 # -- sliding products -----------------------------------------------------------------------------
 
@@ -360,7 +361,8 @@ def sinc(x: Any) -> Any:
         term = (-1) ** k / math.factorial(2 * k + 1)
         near = elementwise("add", elementwise("mul", near, u), term)
     safe = elementwise("where", small, 1.0, t)
-    return elementwise("where", small, near, elementwise("div", elementwise("sin", safe), safe))
+    far = elementwise("div", elementwise("sin", safe), safe)
+    return numpy_number(elementwise("where", small, near, far))
 
 
 @replaces(np.i0)
@@ -376,9 +378,9 @@ def fix(x: Any, out: Any = None) -> Any:
 @replaces(np.modf)
 def modf(x: Any, /) -> Any:
     whole = elementwise("trunc", x)
-    return elementwise("sub", x, whole), whole
+    return numpy_number(elementwise("sub", x, whole)), numpy_number(whole)
 
 
 @replaces(np.divmod)
 def divmod_(a: Any, b: Any, /) -> Any:
-    return elementwise("floordiv", a, b), elementwise("mod", a, b)
+    return numpy_number(elementwise("floordiv", a, b)), numpy_number(elementwise("mod", a, b))

@@ -15,7 +15,7 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
-from jitad.primitives.unloaded import loaded
+from jitad.primitives.unloaded import Unloaded, loaded
 from jitad.tape.types import Array, Scalar, named, promote
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, require, type_of
@@ -168,9 +168,13 @@ def enter(row: Primitive) -> None:
     ufunc: Any = loaded(row.numpy)
     usual: Any = replaces(ufunc)(as_ufunc(ufunc, _of_row(row.name)))
 
+    # Of a Python number beside float32, functions whose first loop is of doubles give doubles.
+    wide = isinstance(row.numpy, Unloaded) and set(ufunc.types[0].partition("->")[0]) != {"f"}
+
     def quick(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and len(args) == ufunc.nin:
-            out = quickly(row, args)
+            weak = wide and any(type(a) is float or type(a) is int for a in args)
+            out = None if weak else quickly(row, args)
             if out is not None:
                 return out
         return replaced(*args, **kwargs)
