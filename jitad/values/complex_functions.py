@@ -289,7 +289,8 @@ tan, arctan, arcsinh = _around(tanh), _around(arctanh), _around(arcsin)
 
 ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.add: plus, np.subtract: minus, np.multiply: times, np.true_divide: over,
-    np.power: power, np.float_power: power,
+    np.power: power,
+    np.float_power: lambda a, b: power(call(np.asarray, a, dtype=complex), b),
     np.square: lambda z: times(z, z), np.reciprocal: lambda z: over(1.0, z),
     np.absolute: absolute, np.conjugate: conjugate, np.sign: sign,
     np.exp: exp, np.exp2: lambda z: exp(times(z, math.log(2.0))), np.expm1: expm1,

@@ -139,8 +139,8 @@ def multivariate_normal_logpdf(x: Any, mean: Any = None, cov: Any = 1,
                                allow_singular: bool = False) -> Any:  # fmt: skip
     if allow_singular:
         raise fail(JitadTypeError, "allow_singular= is not supported on traced values")
-    x, cov = call(np.atleast_1d, x), call(np.asarray, cov)
-    mean = None if mean is None else call(np.atleast_1d, mean)
+    x, cov = call(np.atleast_1d, x).astype(float), call(np.asarray, cov, dtype=float)
+    mean = None if mean is None else call(np.atleast_1d, mean).astype(float)
     if cov.ndim < 2:  # the same for all, or a diagonal
         d = cov.shape[0] if cov.ndim else 1 if mean is None else mean.shape[0]
         cov = mul(call(np.eye, d), cov)

@@ -19,6 +19,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, require_same
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
+from jitad.values.python_functions import to_float
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle
 
@@ -156,7 +157,10 @@ def _of_two(name: str) -> None:
         u, v = handle(u), handle(v)
         if u.ndim != 1 or v.ndim != 1:
             raise fail(JitadValueError, "Input vector should be 1-D.")
-        return _between(u, v, name, how)
+        if name in ("canberra", "braycurtis"):
+            u, v = u.astype(float), v.astype(float)
+        found = _between(u, v, name, how)
+        return to_float(found) if name in ("euclidean", "minkowski") else found
 
 
 for _name in (*_OF_DIFFERENCES, *_OF_PAIRS):
@@ -166,7 +170,7 @@ for _name in (*_OF_DIFFERENCES, *_OF_PAIRS):
 
 @replaces(distance.seuclidean)
 def seuclidean(u: Any, v: Any, V: Any) -> Any:
-    return _between(handle(u), handle(v), "seuclidean", {"V": V})
+    return to_float(_between(handle(u), handle(v), "seuclidean", {"V": V}))
 
 
 @replaces(distance.mahalanobis)

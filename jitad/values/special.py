@@ -253,7 +253,7 @@ def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> No
 
         if isinstance(n, np.ndarray) or not isinstance(n, (int, np.integer)):
             raise fail(JitadTypeError, f"the order of {original.__name__} must be a known int")
-        z = _double(z)
+        z = mul(z, 1.0) if original is sp.spherical_kn else _double(z)  # it alone keeps float32
         if not derivative:
             return value(int(n), z)
         before, sign = (value(n - 1, z), 1.0) if n else (value(1, z), -1.0)
