@@ -8,7 +8,7 @@ import numpy as np
 import scipy.integrate
 
 from jitad.errors import JitadTypeError, JitadValueError
-from jitad.values.broadcast import shape_of
+from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.reductions import axes_of
@@ -19,7 +19,9 @@ from jitad.values.ufuncs import add, div, mul, sub
 
 @replaces(scipy.integrate.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    return call(np.trapezoid, y, x, dx, axis)
+    y = handle(y)
+    found = call(np.trapezoid, y, x, dx, axis)
+    return elementwise("cast", found, dtype=y.dtype.str[1:]) if y.dtype.kind == "f" else found
 
 
 def _last(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any, int]:
