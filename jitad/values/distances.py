@@ -153,14 +153,19 @@ def _of_two(name: str) -> None:
     original = getattr(distance, name)
 
     @replaces(original)
-    def replacement(u: Any, v: Any, **how: Any) -> Any:
+    def replacement(u: Any, v: Any, *p: Any, **how: Any) -> Any:
+        if p and name == "minkowski":
+            how, p = {"p": p[0], **how}, p[1:]
+        if p:
+            raise fail(JitadTypeError, f"the weights of {name} are not supported here")
         u, v = handle(u), handle(v)
         if u.ndim != 1 or v.ndim != 1:
             raise fail(JitadValueError, "Input vector should be 1-D.")
         if name in ("canberra", "braycurtis"):
             u, v = u.astype(float), v.astype(float)
         found = _between(u, v, name, how)
-        return to_float(found) if name in ("euclidean", "minkowski") else found
+        by_blas = name == "euclidean" or (name == "minkowski" and how.get("p", 2) == 2)
+        return to_float(found) if by_blas else found
 
 
 for _name in (*_OF_DIFFERENCES, *_OF_PAIRS):

@@ -332,16 +332,6 @@ def isclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: b
     return elementwise("logical_or", fine, elementwise("eq", a, b))
 
 
-@replaces(math.isclose)
-def isclose_(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
-    near = elementwise("abs", sub(a, b))
-    largest = elementwise("maximum", elementwise("abs", a), elementwise("abs", b))
-    margin = elementwise("maximum", mul(rel_tol, largest), abs_tol)
-    fine = elementwise("logical_and", elementwise("le", near, margin),
-                       elementwise("isfinite", largest))  # fmt: skip
-    return elementwise("logical_or", fine, elementwise("eq", a, b))
-
-
 @replaces(np.allclose)
 def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
              equal_nan: bool = False) -> Any:  # fmt: skip
