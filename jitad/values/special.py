@@ -92,10 +92,10 @@ def _boxcox(x: Any, p: Any) -> Any:
 
 def _inv_boxcox(y: Any, p: Any) -> Any:
     """(1 + p y) ** (1 / p), and the exponential where p is zero."""
-    return exp(mul(y, _log1prel(mul(p, y))))
+    return exp(mul(y, log1prel(mul(p, y))))
 
 
-def _log1prel(x: Any) -> Any:
+def log1prel(x: Any) -> Any:
     """log(1 + x) / x; near zero by the series of atanh, whose derivatives do not cancel there."""
     small = elementwise("lt", elementwise("abs", x), 0.25)
     inside, outside = where(small, x, 0.0), where(small, 1.0, x)
