@@ -256,12 +256,12 @@ def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> No
         z = mul(z, 1.0) if original is sp.spherical_kn else _double(z)  # it alone keeps float32
         if not derivative:
             return value(int(n), z)
-        before, sign = (value(n - 1, z), 1.0) if n else (value(1, z), -1.0)
-        if original is sp.spherical_in and not n:
-            sign = 1.0
-        if original is sp.spherical_kn:
-            before = elementwise("neg", before) if n else before
-        return mul(sign, before) if not n else sub(before, mul(n + 1.0, div(value(n, z), z)))
+        # by both neighbours, which divides nothing by z
+        after = mul(1.0 if original is sp.spherical_in else -1.0, value(n + 1, z))
+        if not n:
+            return after
+        before = mul(-1.0 if original is sp.spherical_kn else 1.0, value(n - 1, z))
+        return div(add(mul(float(n), before), mul(n + 1.0, after)), 2.0 * n + 1.0)
 
 
 def _near_zero(n: int, z: Any, sign: float) -> Any:
