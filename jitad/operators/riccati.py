@@ -37,7 +37,7 @@ def _reduced(name: str, a: Any, b: Any, q: Any, r: Any, e: Any, s: Any) -> tuple
     if e is not None:
         raise fail(JitadTypeError, f"e= of {name} is not supported on traced or differentiated "
                    "values", "Multiply the equation by its inverse.")  # fmt: skip
-    a, b, q, r = (call(np.atleast_2d, handle(m)) * 1.0 for m in (a, b, q, r))
+    a, b, q, r = (call(np.atleast_2d, handle(m)).astype(float) for m in (a, b, q, r))
     for word, m in (("q", q), ("r", r)):
         off, most = call(np.max, call(np.abs, m - m.T)), call(np.max, call(np.abs, m))
         require(call(np.less_equal, off, 1e-13 * most), JitadValueError,

@@ -53,12 +53,6 @@ def _unary(name: str, partial: Any, domain: tuple[float, float] = POSITIVE) -> N
     _row(name, lambda o, x, y: (partial(o, x, y),), domain)
 
 
-def _over(o: Any, y: Any, x: Any, at_zero: Any) -> Any:
-    """y / x, which tends to `at_zero` at x = 0."""
-    zero = o.eq(x, 0.0)
-    return o.where(zero, at_zero, y / o.where(zero, 1.0, x))
-
-
 def _series(o: Any, u: Any, coefficients: Sequence[float]) -> Any:
     """The sum of c[k] u**k."""
     *rest, total = coefficients
@@ -159,7 +153,6 @@ _unary("ndtri", lambda o, x, y: _ROOT_TWO_PI * o.exp(0.5 * y * y), UNIT)
 
 _unary("expi", lambda o, x, y: o.exp(x) / x)
 _unary("exp1", lambda o, x, y: -o.exp(-x) / x)
-_unary("spence", lambda o, x, y: -_over(o, o.log(x), x - 1.0, 1.0))
 _ELLIPTIC = [(math.comb(2 * n, n) / 4.0**n) ** 2 * math.pi / 2.0 for n in range(20)]
 
 
@@ -170,6 +163,17 @@ def _about_zero(o: Any, m: Any, coefficients: Sequence[float], elsewhere: Any) -
     return o.where(near, _series(o, o.where(near, m, 0.0), coefficients), elsewhere(other))
 
 
+
+
+def _log_slope(o: Any, x: Any) -> Any:
+    """log(x) / (1 - x); about 1 by its series, whose derivatives do not cancel there."""
+    near = o.lt(o.abs(x - 1.0), 0.1)
+    far, off = o.where(near, 0.5, x), o.where(near, x - 1.0, 0.0)
+    terms = [(-1.0) ** (k + 1) / (k + 1) for k in range(20)]
+    return o.where(near, _series(o, off, terms), o.log(far) / (1.0 - far))
+
+
+_unary("spence", lambda o, x, y: _log_slope(o, x))
 _unary("ellipk", lambda o, m, y: _about_zero(
     o, m, [n * c for n, c in enumerate(_ELLIPTIC)][1:],
     lambda m: (o.ellipe(m) / (1.0 - m) - o.ellipk(m)) / (2.0 * m)), UNIT)
@@ -196,13 +200,22 @@ def _shape(name: str) -> Unknown:
     return Unknown(f"the derivative of {name} by a shape parameter")
 
 
+def _times_log(o: Any, k: Any, x: Any, log: Any) -> Any:
+    """k times the logarithm, which is infinite at x = 0: nothing where k is zero."""
+    nothing = o.logical_and(o.eq(k, 0.0), o.eq(x, 0.0))
+    return o.where(nothing, 0.0, k * log(nothing))
+
+
 def _gamma_density(o: Any, a: Any, x: Any) -> Any:
-    return o.exp((a - 1.0) * o.log(x) - x - o.lgamma(a))
+    power = _times_log(o, a - 1.0, x, lambda nothing: o.log(o.where(nothing, 1.0, x)))
+    return o.exp(power - x - o.lgamma(a))
 
 
 def _beta_density(o: Any, a: Any, b: Any, x: Any) -> Any:
     log_beta = o.lgamma(a) + o.lgamma(b) - o.lgamma(a + b)
-    return o.exp((a - 1.0) * o.log(x) + (b - 1.0) * o.log1p(-x) - log_beta)
+    low = _times_log(o, a - 1.0, x, lambda nothing: o.log(o.where(nothing, 1.0, x)))
+    high = _times_log(o, b - 1.0, 1.0 - x, lambda nothing: o.log1p(-o.where(nothing, 0.0, x)))
+    return o.exp(low + high - log_beta)
 
 
 _row("gammainc", lambda o, a, x, y: (_shape("gammainc"), _gamma_density(o, a, x)),
@@ -271,9 +284,25 @@ def _delta(o: Any, phi: Any, m: Any) -> Any:
     return o.sqrt(1.0 - m * sine * sine)
 
 
+def _about_circle(o: Any, phi: Any, m: Any, factors: Sequence[float], elsewhere: Any) -> Any:
+    """The slope in m of an integral up to phi of the sum of factors times powers of m sin**2."""
+    near = o.lt(o.abs(m), 0.02)
+    sine, small = o.sin(phi), o.where(near, m, 0.0)
+    power, part, total, scale = sine * o.cos(phi), phi, 0.0, 1.0
+    for n in range(1, len(factors)):  # by parts: the integral of sin**(2 n)
+        part = ((2.0 * n - 1.0) * part - power) * (0.5 / n)
+        power, total = power * sine * sine, total + (n * factors[n]) * scale * part
+        scale = scale * small
+    return o.where(near, total, elsewhere(o.where(near, 0.5, m)))
+
+
+_OVER_ROOT = [math.comb(2 * n, n) / 4.0**n for n in range(12)]  # of (1 - u)**-0.5
+_OF_ROOT = [-c / (2 * n - 1) for n, c in enumerate(_OVER_ROOT)]
 _row("ellipkinc", lambda o, phi, m, y: (
     1.0 / _delta(o, phi, m),
-    (o.ellipeinc(phi, m) / (1.0 - m) - y) / (2.0 * m)
-    - o.sin(2.0 * phi) / (4.0 * (1.0 - m) * _delta(o, phi, m))), (0.2, 1.4), UNIT)  # fmt: skip
+    _about_circle(o, phi, m, _OVER_ROOT, lambda m: (
+        o.ellipeinc(phi, m) / (1.0 - m) - o.ellipkinc(phi, m)) / (2.0 * m)
+        - o.sin(2.0 * phi) / (4.0 * (1.0 - m) * _delta(o, phi, m)))), (0.2, 1.4), UNIT)  # fmt: skip
 _row("ellipeinc", lambda o, phi, m, y: (
-    _delta(o, phi, m), (y - o.ellipkinc(phi, m)) / (2.0 * m)), (0.2, 1.4), UNIT)  # fmt: skip
+    _delta(o, phi, m), _about_circle(o, phi, m, _OF_ROOT, lambda m: (
+        o.ellipeinc(phi, m) - o.ellipkinc(phi, m)) / (2.0 * m))), (0.2, 1.4), UNIT)  # fmt: skip

@@ -54,9 +54,6 @@ class Tagged(Number):
     def dtype(self) -> np.dtype[Any]:
         return dtype_of(self)
 
-    def item(self) -> Any:
-        return self
-
     def __bool__(self) -> bool:
         return bool(self.base)
 

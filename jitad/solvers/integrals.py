@@ -113,7 +113,7 @@ def fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
 
 def integral(f: Function, a: Any, b: Any, epsabs: Any, epsrel: Any, limit: Any,
              points: Any) -> Any:  # fmt: skip
-    """(value, how far off it may be)."""
+    """(value, how far off it may be), two numbers of Python's."""
     if any_traced((epsabs, epsrel, limit)):
         raise fail(JitadTypeError, "tolerances of quad must be plain numbers")
     if any(map(_infinite, (a, b))):
@@ -157,4 +157,5 @@ def _pieces(f: Function, ends: list[Any], epsabs: Any, epsrel: Any, limit: Any) 
 
     owner, left, right, off = constants(search)
     demanded(flags, (_FAILED,), pos)
-    return hooks.call(integrals.total, f, breaks, owner, left, right, rule), off
+    whole = hooks.call(integrals.total, f, breaks, owner, left, right, rule)
+    return hooks.call(float, whole), hooks.call(float, off)

@@ -20,6 +20,7 @@ from jitad.solvers.roots import failed, found
 from jitad.trace import hooks
 from jitad.values.kind import fail
 from jitad.values.registry import call
+from jitad.values.ufuncs import numpy_number
 
 Function = Callable[..., Any]
 
@@ -62,7 +63,8 @@ def _lowest(name: str, f: Function, search: Function, failure: Any) -> Lowest:
         return call(np.add, 1e-9, call(np.multiply, 1e-9, call(np.abs, x)))
 
     best = found(name, whole, slope, near, (failure,), _NOT_SMOOTH)
-    return Lowest(best.root, f(best.root), True, best.iterations, best.function_calls, _DONE)
+    place = numpy_number(best.root)
+    return Lowest(place, f(place), True, best.iterations, best.function_calls, _DONE)
 
 
 def _in_bracket(name: str, fun: Any, args: Any, bracket: Any, tol: Any, most: Any) -> Lowest:

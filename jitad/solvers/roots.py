@@ -19,6 +19,7 @@ from jitad.solvers.entered import here, of_arguments, refuse, stands_in
 from jitad.trace import hooks
 from jitad.values.kind import fail
 from jitad.values.registry import call
+from jitad.values.ufuncs import numpy_number
 
 Function = Callable[..., Any]
 
@@ -101,7 +102,8 @@ for _original in (so.brentq, so.brenth, so.bisect, so.ridder):
 def toms748(f: Any, a: Any, b: Any, args: Any = (), k: int = 1, xtol: Any = 2e-12,
             rtol: Any = _EPS, maxiter: Any = 100, full_output: bool = False,
             disp: bool = True) -> Any:  # fmt: skip
-    return _in_bracket("toms748", f, a, b, args, xtol, rtol, maxiter, disp, full_output)
+    result = _in_bracket("toms748", f, a, b, args, xtol, rtol, maxiter, disp, full_output)
+    return result if full_output else numpy_number(result)
 
 
 @stands_in(so.newton)
@@ -112,7 +114,8 @@ def newton(func: Any, x0: Any, fprime: Any = None, args: Any = (), tol: Any = 1.
     f, slope, bend = (g and of_arguments(g, args) for g in (func, fprime, fprime2))
     if call(np.ndim, x0) == 0:
         result = _from_start("newton", f, slope, bend, x0, x1, tol, rtol, maxiter)
-        return (result.root, result) if full_output else result.root
+        root = numpy_number(result.root)
+        return (root, result) if full_output else root
     refuse("newton of an array", full_output=(full_output, False), x1=(x1, None))
     start = call(np.asarray, x0, float)
     rise = slope or (lambda x: hooks.call(scalar_roots.slope_of, f, x))

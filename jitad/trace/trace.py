@@ -171,7 +171,9 @@ def trace(
         found: set[Any] = set()  # loops and lists that could do with known lengths
         ints: set[Any] = set()  # arrays that could do with known numbers, or extents
         try:
-            return _trace(f, args, kwargs or {}, dynamic, insight, decisions, found, ints, memory)
+            return _trace(
+                f, args, kwargs or {}, dynamic, insight, decisions, found, ints, memory, exact
+            )
         except Again as again:
             insight = again.insight
         except JitadError as error:
@@ -194,9 +196,10 @@ def trace(
 def _trace(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any],
     dynamic: frozenset[Path], insight: Insight, decisions: Decisions | None, found: set[Any],
-    ints: set[Any], memory: Memory | None,
+    ints: set[Any], memory: Memory | None, stretches: bool,
 ) -> Traced:  # fmt: skip
     builder = Builder()
+    builder.stretches = stretches
     builder.pos = caller()  # until a rewritten function runs
     captures = Captures(builder, dynamic, names=_parameter_names(f))
     builder._constant = captures.constant

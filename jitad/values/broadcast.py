@@ -2,6 +2,7 @@
 
 As in NumPy, with traced extents: equal extents go together, a literal 1 stretches, a traced
 extent is taken not to be 1, and two traced extents that are not known to be equal get a check.
+Where a call has failed it, another kernel is made, which stretches whatever it finds to be 1.
 """
 
 from __future__ import annotations
@@ -42,9 +43,26 @@ def _common_extent(met: list[Int], shapes: Sequence[Shape]) -> Int:
         return 1
     chosen = next((n for n in wide if not isinstance(n, Number)), wide[0])
     for n in wide:
-        require_same(n, chosen, lambda: "operands could not be broadcast together with shapes "
-                     + " ".join(map(shape_text, shapes)))  # fmt: skip
+        if _stretches() and isinstance(chosen, Number) and not extents.same(n, chosen):
+            chosen = bind("where", bind("eq", chosen, 1), n, chosen)
+    for n in wide:
+        _require_stretch(n, chosen, lambda: "operands could not be broadcast together with shapes "
+                         + " ".join(map(shape_text, shapes)))  # fmt: skip
     return chosen
+
+
+def _stretches() -> bool:
+    builder = present_builder()
+    return builder is not None and builder.stretches
+
+
+def _require_stretch(n: Int, m: Int, what: Any) -> None:
+    """An axis of extent n, not known to be 1, must be m long, or stretched to that."""
+    if not _stretches():
+        require_same(n, m, what)
+    elif not extents.same(n, m):
+        fits = bind("logical_or", bind("eq", n, m), bind("eq", n, 1))
+        require(fits, JitadValueError, what())
 
 
 def require_same(n: Int, m: Int, what: Any, error: type[JitadError] = JitadValueError) -> None:
@@ -80,6 +98,7 @@ def shape_text(shape: Shape) -> str:
 
 def stretch(content: Any, shape: Shape) -> Any:
     """The array content repeated along axes of extent 1 and new leading ones, to this shape."""
+    content = _repeated(content, shape) if _stretches() else content
     own = shape_of(content)
     lead = len(shape) - len(own)
     dropped = [
@@ -95,6 +114,18 @@ def stretch(content: Any, shape: Shape) -> Any:
                    else bind("load", content, *(0 for _ in own)))  # fmt: skip
     axes = tuple(lead + k for k in range(len(own)) if k not in dropped)
     return bind("broadcast", content, *shape, axes=axes)
+
+
+def _repeated(content: Any, shape: Shape) -> Any:
+    """The content, its one element taken again along axes that turn out to have extent 1."""
+    lead = len(shape) - len(shape_of(content))
+    for k, n in enumerate(shape_of(content)):
+        m = shape[lead + k]
+        if (isinstance(n, Number) or n != 1) and not extents.same(n, m):
+            several = bind("cast", bind("ne", n, 1), dtype="i8")
+            index = elementwise("mul", call(np.arange, m), several)
+            content = bind("take", content, index.content, axis=k)
+    return content
 
 
 # -- operands -------------------------------------------------------------------------------------
@@ -203,7 +234,7 @@ def require_fit(own: Shape, shape: Shape, what: Any) -> None:
         raise fail(JitadValueError, what())
     for n, m in zip(own, shape[len(shape) - len(own) :], strict=True):
         if isinstance(n, Number) or n != 1:
-            require_same(n, m, what)
+            _require_stretch(n, m, what)
 
 
 def one_element(value: Any, dtype: np.dtype[Any]) -> Any:

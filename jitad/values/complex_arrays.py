@@ -256,4 +256,5 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
 @of_complex(np.sort_complex)
 @replaces(np.sort_complex)
 def sort_complex(a: Any) -> Any:
-    return call(np.sort, call(np.array, a, dtype=complex))
+    a = call(np.array, a)
+    return call(np.sort, a if a.dtype.kind == "c" else a.astype(complex))

@@ -26,6 +26,7 @@ from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.python_functions import to_float, to_python
 from jitad.values.registry import call, is_complex, of_complex, replaces
+from jitad.values.ufuncs import numpy_number
 
 _e = elementwise
 Real = Any
@@ -288,7 +289,8 @@ tan, arctan, arcsinh = _around(tanh), _around(arctanh), _around(arcsin)
 
 ELEMENTWISE: dict[Any, Callable[..., Any]] = {
     np.add: plus, np.subtract: minus, np.multiply: times, np.true_divide: over,
-    np.power: power, np.float_power: power,
+    np.power: power,
+    np.float_power: lambda a, b: power(call(np.asarray, a, dtype=complex), b),
     np.square: lambda z: times(z, z), np.reciprocal: lambda z: over(1.0, z),
     np.absolute: absolute, np.conjugate: conjugate, np.sign: sign,
     np.exp: exp, np.exp2: lambda z: exp(times(z, math.log(2.0))), np.expm1: expm1,
@@ -308,7 +310,7 @@ def _as_ufunc(ufunc: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
             args, out = args[: ufunc.nin], args[ufunc.nin]
         out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
         result = compute(*map(_operand, args))
-        if isinstance(result, Complex) and not result.shape and not all(map(_python, args)):
+        if not shape_of(result):
             result = numpy_complex(result)
         if dtype is not None:
             result = result.astype(dtype)
@@ -326,15 +328,11 @@ def _operand(x: Any) -> Any:
     return call(np.array, x) if isinstance(x, (list, tuple)) else x
 
 
-def _python(x: Any) -> bool:
-    """True of Python's numbers, which operators of Python leave Python's."""
-    return (isinstance(x, (int, float, complex)) and not isinstance(x, np.generic)) or (
-        isinstance(x, (Number, Complex)) and not shape_of(x) and getattr(type_of(x), "py", False))
-
-
 def numpy_complex(z: Any) -> Any:
-    """A complex number with parts of NumPy's."""
-    if not isinstance(z, Complex) or not (is_python(z.re) or is_python(z.im)):
+    """A number with parts of NumPy's."""
+    if not isinstance(z, Complex):
+        return numpy_number(z)
+    if not (is_python(z.re) or is_python(z.im)):
         return z
     return Complex(*(_e("cast", p, dtype="f8") if is_python(p) and isinstance(p, Number)
                      else np.float64(p) if is_python(p) else p for p in (z.re, z.im)))  # fmt: skip
@@ -359,7 +357,10 @@ def imag(z: Any) -> Real:
 
 @replaces(np.imag)
 def _imag_of_real(x: Any) -> Any:
-    return call(np.zeros_like, x) if shape_of(x) or isinstance(x, ArrayHandle) else 0
+    if isinstance(x, (list, tuple)) or shape_of(x) or isinstance(x, ArrayHandle):
+        return call(np.zeros_like, x)
+    dtype = np.dtype(type_of(x).dtype)
+    return dtype.type(0).item() if is_python(x) else dtype.type(0)
 
 
 @replaces(np.angle)
@@ -369,7 +370,7 @@ def angle(z: Any, deg: bool = False) -> Real:
     else:
         x = call(np.array, z) if isinstance(z, (list, tuple)) else z
         y = call(np.zeros_like, x) if shape_of(x) else 0.0
-    out = _angle(x, y)
+    out = numpy_number(_angle(x, y))
     return _e("mul", out, 180.0 / math.pi) if deg else out
 
 

@@ -292,6 +292,9 @@ def slogdet(a: Any) -> Any:
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     vector = len(shape_of(real_part(b))) == 1
     axis = -1 if vector else -2
+    a, b = call(np.asarray, a), call(np.asarray, b)
+    common = np.result_type(a.dtype, b.dtype)
+    a = a if a.dtype == common else a.astype(common)
     both = call(np.concatenate, [real_part(b), imaginary_part(b)], axis=axis)
     x, rest, rank, _ = call(np.linalg.lstsq, _doubled(a), both, rcond)
     half = _e("cast", _e("floordiv", rank, 2), dtype="i4")

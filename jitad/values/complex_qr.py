@@ -66,7 +66,7 @@ def _reflected(j: Int, rows: Any, *parts: Any) -> tuple[Any, ...]:
     weight = pair(_e("div", _e("neg", away.re), end), _e("div", pivot.im, end))
     # LAPACK leaves a column alone that is zero below a real pivot: there R keeps its sign.
     still = _e("logical_and", _e("eq", rest, 0.0), _e("eq", pivot.im, 0.0))
-    sign = _e("where", _e("logical_and", here, still), -1.0, 1.0)[:, None]
+    sign = _e("where", _e("logical_and", here, still), z.dtype.type(-1).real, 1.0)[:, None]
     out = []
     for y in (z, q):
         along = call(np.matmul, call(np.conj, v), y)

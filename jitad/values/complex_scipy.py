@@ -49,7 +49,7 @@ def scipy_svdvals(a: Any, overwrite_a: bool = False, check_finite: bool = True) 
     return singular_values(a)
 
 
-of_complex(sl.det)(lambda a, overwrite_a=False, check_finite=True: det(a))
+of_complex(sl.det)(lambda a, overwrite_a=False, check_finite=True: det(a.astype(complex)))
 
 
 # -- systems by way of others ---------------------------------------------------------------------

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadAttributeError, JitadTypeError, JitadZeroDivisionError
+from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.structures import traced_complex
 from jitad.tape.types import Array, Scalar
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, shape_of
+from jitad.values.complex_operators import divided, operator, takes
 from jitad.values.complex_parts import (
     Part,
     add,
@@ -35,7 +36,7 @@ from jitad.values.complex_parts import (
     weak,
     zero,
 )
-from jitad.values.kind import fail, is_number, is_python, require, type_of
+from jitad.values.kind import fail, is_python, type_of
 from jitad.values.layout import spaced
 from jitad.values.number import Number
 from jitad.values.registry import call, is_traced
@@ -137,27 +138,6 @@ def over(x: Any, y: Any) -> Any:
 # -- what user code holds -------------------------------------------------------------------------
 
 
-def _operator(ufunc: Any) -> tuple[Any, Any, Any]:
-    def forward(self: Any, other: Any) -> Any:
-        return call(ufunc, self, other) if _takes(other) else NotImplemented
-
-    def backward(self: Any, other: Any) -> Any:
-        return call(ufunc, other, self) if _takes(other) else NotImplemented
-
-    def in_place(self: Any, other: Any) -> Any:
-        result = forward(self, other)
-        if result is NotImplemented or not self.shape:
-            return result
-        self.assign(result)
-        return self
-
-    return forward, backward, in_place
-
-
-def _takes(other: Any) -> bool:
-    return isinstance(other, (Complex, ArrayHandle, np.ndarray, list, tuple)) or is_number(other)
-
-
 class Complex:
     """A complex number or array by its parts; see the head of this file.
 
@@ -171,25 +151,25 @@ class Complex:
         self.re = spaced(ArrayHandle(re) if isinstance(re, np.ndarray) else re)
         self.im = spaced(ArrayHandle(im) if isinstance(im, np.ndarray) else im)
 
-    __add__, __radd__, __iadd__ = _operator(np.add)
-    __sub__, __rsub__, __isub__ = _operator(np.subtract)
-    __mul__, __rmul__, __imul__ = _operator(np.multiply)
-    __pow__, __rpow__, __ipow__ = _operator(np.power)
-    __matmul__, __rmatmul__, __imatmul__ = _operator(np.matmul)
-    __eq__ = _operator(np.equal)[0]
-    __ne__ = _operator(np.not_equal)[0]
-    __lt__ = _operator(np.less)[0]
-    __le__ = _operator(np.less_equal)[0]
-    __gt__ = _operator(np.greater)[0]
-    __ge__ = _operator(np.greater_equal)[0]
-    __floordiv__, __rfloordiv__, __ifloordiv__ = _operator(np.floor_divide)
-    __mod__, __rmod__, __imod__ = _operator(np.remainder)
+    __add__, __radd__, __iadd__ = operator(np.add)
+    __sub__, __rsub__, __isub__ = operator(np.subtract)
+    __mul__, __rmul__, __imul__ = operator(np.multiply)
+    __pow__, __rpow__, __ipow__ = operator(np.power)
+    __matmul__, __rmatmul__, __imatmul__ = operator(np.matmul)
+    __eq__ = operator(np.equal)[0]
+    __ne__ = operator(np.not_equal)[0]
+    __lt__ = operator(np.less)[0]
+    __le__ = operator(np.less_equal)[0]
+    __gt__ = operator(np.greater)[0]
+    __ge__ = operator(np.greater_equal)[0]
+    __floordiv__, __rfloordiv__, __ifloordiv__ = operator(np.floor_divide)
+    __mod__, __rmod__, __imod__ = operator(np.remainder)
 
     def __truediv__(self, other: Any) -> Any:
-        return divided(self, other) if _takes(other) else NotImplemented
+        return divided(self, other) if takes(other) else NotImplemented
 
     def __rtruediv__(self, other: Any) -> Any:
-        return divided(other, self) if _takes(other) else NotImplemented
+        return divided(other, self) if takes(other) else NotImplemented
 
     def __itruediv__(self, other: Any) -> Any:
         result = self.__truediv__(other)
@@ -202,7 +182,7 @@ class Complex:
         return pair(neg(self.re), neg(self.im))
 
     def __pos__(self) -> Any:
-        return call(np.positive, self)
+        return call(np.positive, self) if self.shape else self
 
     def __abs__(self) -> Any:
         out = call(np.absolute, self)
@@ -387,7 +367,7 @@ class Complex:
     # -- methods that are functions ---------------------------------------------------------------
 
     def conjugate(self) -> Any:
-        return call(np.conj, self)
+        return call(np.conj, self) if self.shape else pair(self.re, neg(self.im))
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         part = part_of(dtype)
@@ -450,7 +430,7 @@ def _method(function: Any) -> Callable[..., Any]:
 for _f in (
     np.sum, np.mean, np.prod, np.dot, np.ravel, np.swapaxes, np.squeeze, np.any, np.all,
     np.cumsum, np.cumprod, np.std, np.var, np.round, np.trace, np.take, np.repeat, np.diagonal,
-    np.conj, np.compress, np.nonzero, np.choose, np.put,
+    np.compress, np.nonzero, np.choose, np.put,
 ):  # fmt: skip
     setattr(Complex, _f.__name__, _method(_f))
 Complex.conj = Complex.conjugate  # type: ignore[attr-defined]
@@ -462,37 +442,3 @@ def _kept(value: Any) -> tuple[Any, Any]:
     if isinstance(im, ArrayHandle):
         im = ArrayHandle(im.content)
     return 0.0 if re is None else re, 0.0 if im is None else im
-
-
-def divided(a: Any, b: Any) -> Any:
-    """What `/` computes: a Python number divided by zero raises."""
-    if all(not shape_of(x) and is_number(x) | isinstance(x, Complex) and _python(x)
-           for x in (a, b)):  # fmt: skip
-        re, im = parts(b)
-        if not isinstance(re, Number) and not isinstance(im, Number):
-            fine = bool(re) or bool(im)
-        else:
-            tests = [elementwise("ne", p, 0.0) for p in (re, im) if p is not None]
-            fine = tests[0] if len(tests) == 1 else elementwise("logical_or", *tests)
-        require(fine, JitadZeroDivisionError, "complex division by zero")
-    return call(np.true_divide, a, b)
-
-
-def _python(x: Any) -> bool:
-    t = type_of(x)
-    return isinstance(t, Scalar) and t.py
-
-
-_UFUNCS = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "pow": np.power, "eq": np.equal,
-    "ne": np.not_equal,
-}  # fmt: skip
-
-
-def operated(name: str, a: Any, b: Any) -> Any:
-    """A binary operator, by its primitive's name, on numbers of which one is complex."""
-    if name == "div":
-        return divided(a, b)
-    if name not in _UFUNCS:
-        raise fail(JitadTypeError, f"{name!r} is not defined for complex numbers")
-    return call(_UFUNCS[name], a, b)

@@ -15,7 +15,7 @@ from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.distributions import double, log_of, place
 from jitad.values.kind import fail
 from jitad.values.registry import call, replaces
-from jitad.values.ufuncs import add, exp, log, mul, sub, where, xlog1py, xlogy
+from jitad.values.ufuncs import add, exp, log, mul, numpy_number, sub, where, xlog1py, xlogy
 
 Formula = Callable[..., Any]
 
@@ -86,7 +86,7 @@ def _where_valid(found: Any, shapes: tuple[str, ...], parameters: Any) -> Any:
         top = 1.0 if name == "p" else np.inf
         if type(p) not in (int, float) or not 0.0 <= p <= top:
             found = where(_between(as_operand(p), 0.0, top), found, np.nan)
-    return found
+    return numpy_number(found)
 
 
 def _enter(name: str) -> None:
@@ -139,8 +139,8 @@ def multivariate_normal_logpdf(x: Any, mean: Any = None, cov: Any = 1,
                                allow_singular: bool = False) -> Any:  # fmt: skip
     if allow_singular:
         raise fail(JitadTypeError, "allow_singular= is not supported on traced values")
-    x, cov = call(np.atleast_1d, x), call(np.asarray, cov)
-    mean = None if mean is None else call(np.atleast_1d, mean)
+    x, cov = call(np.atleast_1d, x).astype(float), call(np.asarray, cov, dtype=float)
+    mean = None if mean is None else call(np.atleast_1d, mean).astype(float)
     if cov.ndim < 2:  # the same for all, or a diagonal
         d = cov.shape[0] if cov.ndim else 1 if mean is None else mean.shape[0]
         cov = mul(call(np.eye, d), cov)

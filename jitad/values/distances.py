@@ -19,6 +19,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise, require_same
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
+from jitad.values.python_functions import to_float
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle
 
@@ -152,11 +153,19 @@ def _of_two(name: str) -> None:
     original = getattr(distance, name)
 
     @replaces(original)
-    def replacement(u: Any, v: Any, **how: Any) -> Any:
+    def replacement(u: Any, v: Any, *p: Any, **how: Any) -> Any:
+        if p and name == "minkowski":
+            how, p = {"p": p[0], **how}, p[1:]
+        if p:
+            raise fail(JitadTypeError, f"the weights of {name} are not supported here")
         u, v = handle(u), handle(v)
         if u.ndim != 1 or v.ndim != 1:
             raise fail(JitadValueError, "Input vector should be 1-D.")
-        return _between(u, v, name, how)
+        if name in ("canberra", "braycurtis"):
+            u, v = u.astype(float), v.astype(float)
+        found = _between(u, v, name, how)
+        by_blas = name == "euclidean" or (name == "minkowski" and how.get("p", 2) == 2)
+        return to_float(found) if by_blas else found
 
 
 for _name in (*_OF_DIFFERENCES, *_OF_PAIRS):
@@ -166,7 +175,7 @@ for _name in (*_OF_DIFFERENCES, *_OF_PAIRS):
 
 @replaces(distance.seuclidean)
 def seuclidean(u: Any, v: Any, V: Any) -> Any:
-    return _between(handle(u), handle(v), "seuclidean", {"V": V})
+    return to_float(_between(handle(u), handle(v), "seuclidean", {"V": V}))
 
 
 @replaces(distance.mahalanobis)

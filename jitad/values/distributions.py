@@ -27,6 +27,7 @@ from jitad.values.ufuncs import (
     log_expit,
     logit,
     mul,
+    numpy_number,
     sub,
     where,
     xlog1py,
@@ -349,7 +350,7 @@ def _where_valid(found: Any, name: str, shapes: Any, parameters: Any, scale: Any
     for p in (*named, scale):
         if type(p) not in (int, float) or not p > 0:
             found = where(elementwise("gt", as_operand(p), 0.0), found, np.nan)
-    return found
+    return numpy_number(found)
 
 
 def _enter(name: str) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import scipy.signal
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.reductions import axes_of, part, with_part
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, is_traced, replaces
 from jitad.values.shaping import handle, moveaxis
 
 
@@ -48,8 +48,11 @@ def _full(a: ArrayHandle, b: ArrayHandle) -> ArrayHandle:
     return ArrayHandle(found)
 
 
-def _cut(full: ArrayHandle, a: ArrayHandle, b: ArrayHandle, mode: str) -> Any:
-    """What `mode` keeps of all overlaps: those in the middle, or those that are whole."""
+def _cut(full: ArrayHandle, a: ArrayHandle, b: ArrayHandle, mode: str, late: int = 0) -> Any:
+    """What `mode` keeps of all overlaps: those in the middle, or those that are whole.
+
+    Of two middles of an even extent, convolutions take the first one; `late`: the other.
+    """
     if mode == "full":
         return full
     if mode not in ("same", "valid"):
@@ -57,7 +60,7 @@ def _cut(full: ArrayHandle, a: ArrayHandle, b: ArrayHandle, mode: str) -> Any:
     keys = []
     for n, m in zip(a.shape, b.shape, strict=True):
         if mode == "same":
-            start = extents.floordiv(extents.sub(m, 1), 2)
+            start = extents.floordiv(extents.add(m, late - 1), 2)
             keys.append(slice(start, extents.add(start, n)))
         else:
             least, most = extents.smallest(n, m), extents.largest(n, m)
@@ -89,24 +92,34 @@ def correlate(in1: Any, in2: Any, mode: str = "full", method: str = "auto") -> A
     return convolve(a, call(np.flip, b), mode)
 
 
-def _boundary(boundary: str) -> None:
-    if boundary != "fill":
-        raise fail(JitadTypeError, f"boundary={boundary!r} is not supported here",
-                   "Use np.pad, and mode='valid'.")  # fmt: skip
+_BORDERS = {"fill": "constant", "symm": "symmetric", "wrap": "wrap"}  # as np.pad calls them
+
+
+def _bordered(a: Any, b: Any, mode: str, boundary: str, fillvalue: Any, late: int) -> Any:
+    """A convolution of two axes that goes on beyond the edges of the first."""
+    a, b = _alike(a, b)
+    if boundary not in _BORDERS:
+        raise fail(JitadValueError, f"Acceptable boundary flags are {sorted(_BORDERS)}")
+    plain = boundary == "fill" and not is_traced(fillvalue) and fillvalue == 0
+    if plain or mode == "valid":
+        return _cut(_full(a, b), a, b, mode, late)
+    width = tuple((extents.sub(n, 1),) * 2 for n in b.shape)
+    how = {"constant_values": fillvalue} if boundary == "fill" else {}
+    wide = call(np.pad, a, width, _BORDERS[boundary], **how)
+    return _cut(convolve(wide, b, "valid"), a, b, mode, late)
 
 
 @replaces(scipy.signal.convolve2d)
 def convolve2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill",
                fillvalue: Any = 0) -> Any:  # fmt: skip
-    _boundary(boundary if fillvalue == 0 else "fill with other than zeros")
-    return convolve(in1, in2, mode)
+    return _bordered(in1, in2, mode, boundary, fillvalue, 0)
 
 
 @replaces(scipy.signal.correlate2d)
 def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill",
                 fillvalue: Any = 0) -> Any:  # fmt: skip
-    _boundary(boundary if fillvalue == 0 else "fill with other than zeros")
-    return correlate(in1, in2, mode)
+    a, b = _alike(in1, in2)
+    return _bordered(a, call(np.flip, b), mode, boundary, fillvalue, 1)
 
 
 @replaces(scipy.signal.lfilter)

@@ -23,6 +23,8 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = N
                 weights: Any = None) -> Any:  # fmt: skip
     if isinstance(sample, (list, tuple)):
         columns = [ravel(s) for s in sample]
+        common = np.result_type(*(c.dtype for c in columns))  # they are one array to NumPy
+        columns = [c.astype(common) for c in columns]
     else:
         rows = call(np.atleast_2d, sample) if handle(sample).ndim > 1 else handle(sample)[:, None]
         count = rows._static(rows.shape[1], "the number of axes of a histogram")

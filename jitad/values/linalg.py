@@ -335,6 +335,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._
 def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     """The solution, the residuals (where the matrix is high), the rank, the singular values."""
     a, b = floats(a, b)
+    if a.dtype != b.dtype:  # the singular values are of the precision of both, too
+        a, b = (x.astype(np.result_type(a.dtype, b.dtype)) for x in (a, b))
     matrix(a, False)
     m, n = shape2(a)
     cutoff = _eps(a) if rcond is None else rcond

@@ -12,10 +12,11 @@ from typing import Any
 from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
+from jitad.values.broadcast import elementwise
 from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
-from jitad.values.python_functions import to_float, to_python
+from jitad.values.python_functions import to_bool, to_float, to_python
 from jitad.values.registry import any_traced, call, replaces
 
 _Test = Callable[..., Any]
@@ -268,3 +269,13 @@ _refused(math.ulp)
 
 for _name in ("isnan", "isinf", "isfinite"):
     _math(getattr(math, _name), _name)
+
+
+@replaces(math.isclose)
+def isclose(a: Any, b: Any, *, rel_tol: float = 1e-9, abs_tol: float = 0.0) -> Any:
+    near = elementwise("abs", elementwise("sub", a, b))
+    largest = elementwise("maximum", elementwise("abs", a), elementwise("abs", b))
+    margin = elementwise("maximum", elementwise("mul", rel_tol, largest), abs_tol)
+    fine = elementwise("logical_and", elementwise("le", near, margin),
+                       elementwise("isfinite", largest))  # fmt: skip
+    return to_bool(elementwise("logical_or", fine, elementwise("eq", a, b)))

@@ -45,7 +45,8 @@ def solve_sylvester(a: Any, b: Any, q: Any) -> Any:
     a, b = _square(a, b)
     q = handle(q)
     n, m = a.shape[0], b.shape[0]
-    system = call(np.add, call(np.kron, a, call(np.eye, m)), call(np.kron, call(np.eye, n), b.T))
+    system = call(np.add, call(np.kron, a, call(np.eye, m, dtype=b.dtype)),
+                  call(np.kron, call(np.eye, n, dtype=a.dtype), b.T))  # fmt: skip
     return _solved(system, q, (n, m), "solve_sylvester")
 
 
@@ -94,7 +95,7 @@ def _order(piv: Any) -> Any:
 def expm_frechet(A: Any, E: Any, method: Any = None, compute_expm: bool = True,
                  check_finite: bool = True) -> Any:  # fmt: skip
     """A corner of the exponential of a block matrix (Mathias 1996)."""
-    a, e = _square(A, E)
+    a, e = (x.astype(float) for x in _square(A, E))
     n = a.shape[0]
     whole = call(sl.expm, call(np.block, [[a, e], [call(np.zeros_like, a), a]]))
     return (whole[:n, :n], whole[:n, n:]) if compute_expm else whole[:n, n:]
@@ -154,5 +155,6 @@ def orthogonal_procrustes(A: Any, B: Any, check_finite: bool = True) -> Any:
 def leslie(f: Any, s: Any) -> Any:
     f, s = handle(f), handle(s)
     below = call(np.diag, s, -1)
-    first = call(np.concatenate, [call(np.ones, 1), call(np.zeros, s.shape[0])])
+    rest = call(np.zeros, s.shape[0], dtype=f.dtype)
+    first = call(np.concatenate, [call(np.ones, 1, dtype=f.dtype), rest])
     return call(np.add, below, call(np.multiply, first.with_axes((1,)), f))

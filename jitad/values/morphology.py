@@ -223,6 +223,7 @@ def _labelled(original: Any, of: Any) -> None:
         if not chosen.ndim:
             return of(a, call(np.equal, labels, chosen[()]))
         sizes = [chosen._static(n, "how many labels are asked for") for n in chosen.shape]
+        a = a.astype(float) if of is _sum else a
         found = [of(a, call(np.equal, labels, chosen[k])) for k in np.ndindex(*sizes)]
         return call(np.reshape, call(np.stack, found), chosen.shape)
 

@@ -84,7 +84,11 @@ def _vector(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:
     if ord == 1:
         return call(np.sum, size, axis=axes, keepdims=keepdims)
     powers = call(np.sum, elementwise("pow", size, ord), axis=axes, keepdims=keepdims)
-    return elementwise("pow", powers, 1.0 / ord)
+    if ord < 0:
+        return elementwise("pow", powers, 1.0 / ord)
+    zero = elementwise("eq", powers, 0.0)  # there the derivative is taken to be zero
+    root = elementwise("pow", elementwise("where", zero, 1.0, powers), 1.0 / ord)
+    return elementwise("where", zero, elementwise("mul", powers, 1.0), root)
 
 
 def _matrix(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.special as sp
 
 from jitad.errors import JitadTypeError
-from jitad.values import lambert, special  # noqa: F401  the others
+from jitad.values import lambert, special  # noqa: F401  the first
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail
 from jitad.values.number import Number
@@ -98,21 +98,17 @@ def boxcox1p(x: Any, lmbda: Any) -> Any:
 @replaces(sp.inv_boxcox1p)
 def inv_boxcox1p(x: Any, lmbda: Any) -> Any:
     """expm1(log1p(p x) / p)."""
-    none = call(np.equal, lmbda, 0.0)
-    power = call(np.where, none, 1.0, lmbda)
-    logs = call(np.true_divide, call(np.log1p, call(np.multiply, power, x)), power)
     kind = result_dtype(sp.inv_boxcox1p, (as_operand(x), as_operand(lmbda)))
-    found = call(np.expm1, call(np.where, none, x, logs))
+    logs = call(np.multiply, x, special.log1prel(call(np.multiply, lmbda, x)))
+    found = call(np.expm1, logs)
     return elementwise("cast", found, dtype=kind.str[1:])
 
 
 @replaces(sp.diric)
 def diric(x: Any, n: Any) -> Any:
     """sin(n x / 2) / (n sin(x / 2)), and what that comes close to."""
-    n, half = int(n), call(np.multiply, 0.5, x)
-    below = call(np.sin, half)
-    none = call(np.less, call(np.abs, below), 1e-7)
-    turns = call(np.round, call(np.true_divide, x, 2.0 * math.pi))
-    limit = call(np.where, call(np.equal, call(np.mod, turns * (n - 1), 2.0), 0.0), 1.0, -1.0)
-    found = call(np.sin, n * half) / (n * call(np.where, none, 1.0, below))
-    return call(np.where, none, limit, found)
+    n, turned = int(n), elementwise("mul", as_operand(x), np.float64(0.5 / math.pi))
+    turns = call(np.round, turned)
+    rest = turned - turns  # of half a turn
+    sign = call(np.where, call(np.equal, call(np.mod, turns * (n - 1), 2.0), 0.0), 1.0, -1.0)
+    return sign * call(np.sinc, n * rest) / call(np.sinc, rest)

@@ -210,6 +210,7 @@ def len_(x: Any) -> Any:
 
 replaces(divmod)(operators.divmod_)
 replaces(pow)(operators.pow_)
+of_complex(pow)(operators.pow_)
 
 
 # -- types ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.integrate
 
 from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.reductions import axes_of
@@ -18,7 +19,9 @@ from jitad.values.ufuncs import add, div, mul, sub
 
 @replaces(scipy.integrate.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
-    return call(np.trapezoid, y, x, dx, axis)
+    y = handle(y)
+    found = call(np.trapezoid, y, x, dx, axis)
+    return elementwise("cast", found, dtype=y.dtype.str[1:]) if y.dtype.kind == "f" else found
 
 
 def _last(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any, int]:
@@ -57,7 +60,9 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
             return mul(mul(steps if x is None else steps[..., 0], 0.5), add(y[..., 0], y[..., 1]))
         raise fail(JitadTypeError, "simpson is supported for two samples or more")
     if x is None:
-        steps = mul(dx, call(np.ones, n - 1, dtype=y.dtype if n % 2 else float))
+        steps = mul(dx, call(np.ones, n - 1, dtype=y.dtype))
+    else:
+        steps = steps.astype(float)
     odd = n - 1 + n % 2  # samples that pairs of intervals cover
     h0, h1 = steps[..., 0 : odd - 1 : 2], steps[..., 1 : odd - 1 : 2]
     y0, y1, y2 = y[..., 0 : odd - 2 : 2], y[..., 1 : odd - 1 : 2], y[..., 2:odd:2]
@@ -66,10 +71,12 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     middle = mul(y1, div(mul(both, both), mul(h0, h1)))
     total = call(np.sum, mul(div(both, 6.0), add(inner, middle)), axis=-1)
     if n % 2 == 0:
+        steps = steps.astype(float)
         a, b = steps[..., -2], steps[..., -1]  # the step before, and that of the last interval
         last = div(add(mul(2.0, mul(b, b)), mul(3.0, mul(a, b))), mul(6.0, add(a, b)))
         inside = div(add(mul(b, b), mul(3.0, mul(a, b))), mul(6.0, a))
         first = div(mul(mul(b, b), b), mul(mul(6.0, a), add(a, b)))
         edge = sub(add(mul(last, y[..., -1]), mul(inside, y[..., -2])), mul(first, y[..., -3]))
-        total = add(total, edge)
+        both = add(total, edge)
+        total = both.astype(total.dtype) if shape_of(total) else both  # SciPy adds in place
     return total

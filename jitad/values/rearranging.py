@@ -39,6 +39,7 @@ from jitad.values.shaping import (
     reshape,
     swapaxes,
 )
+from jitad.values.ufuncs import numpy_number
 
 
 def along(axis: int, key: Any) -> tuple[Any, ...]:
@@ -424,7 +425,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
         result = elementwise("where", elementwise("eq", at, 0), result, result)
     if out is not None:
         return write_out(out, result)
-    return result
+    return numpy_number(result)
 
 
 @replaces(np.piecewise)

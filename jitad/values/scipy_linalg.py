@@ -26,6 +26,7 @@ from jitad.values.eigen import decomposed
 from jitad.values.kind import fail, require
 from jitad.values.linalg import cholesky_of, floats, matrix, stacked
 from jitad.values.number import Number, bind
+from jitad.values.python_functions import to_float
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import broadcast_to, handle, ravel, reshape
 
@@ -147,13 +148,15 @@ def inv(a: Any, **others: Any) -> Any:
 @replaces(sl.det)
 def det(a: Any, **others: Any) -> Any:
     _refuse("det", others)
-    return call(np.linalg.det, a)
+    return call(np.linalg.det, handle(a).astype(float))  # in double precision
 
 
 @replaces(sl.norm)
 def norm(a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, **others: Any) -> Any:
     _refuse("norm", others)
-    return call(np.linalg.norm, a, ord, axis, keepdims)
+    found = call(np.linalg.norm, a, ord, axis, keepdims)
+    by_blas = (None, 2) if handle(a).ndim == 1 else (1, np.inf)  # which gives Python's numbers
+    return to_float(found) if ord in by_blas and axis is None and not keepdims else found
 
 
 @replaces(sl.pinv)
@@ -320,7 +323,8 @@ def hankel(c: Any, r: Any = None) -> Any:
 def solve_toeplitz(c_or_cr: Any, b: Any, check_finite: bool = True) -> Any:
     """As any system: the matrix is written out."""
     columns = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
-    return call(np.linalg.solve, toeplitz(*columns), b)
+    system, b = (handle(x).astype(float) for x in (toeplitz(*columns), b))
+    return call(np.linalg.solve, system, b)
 
 
 @replaces(sl.matmul_toeplitz)

@@ -16,8 +16,8 @@ from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import (
     as_operand,
     cast,
-    common_shape,
     elementwise,
+    require_fit,
     require_same,
     shape_of,
     shape_text,
@@ -222,11 +222,9 @@ def fliplr(a: Any) -> ArrayHandle:
 @replaces(np.broadcast_to)
 def broadcast_to(a: Any, shape: Any) -> ArrayHandle:
     a, dims = handle(a), shape_tuple(shape)
-    found = common_shape((a.shape, dims))
-    if len(found) > len(dims):
+    if a.ndim > len(dims):
         raise fail(JitadValueError, "input operand has more dimensions than allowed by the shape")
-    for n, m in zip(found, dims, strict=True):
-        require_same(n, m, lambda: f"cannot broadcast to shape {shape_text(dims)}")
+    require_fit(a.shape, dims, lambda: f"cannot broadcast to shape {shape_text(dims)}")
     if not dims:
         return array(a)
     return a.showing(Shown(dims, stretch))

@@ -361,7 +361,8 @@ def sinc(x: Any) -> Any:
         term = (-1) ** k / math.factorial(2 * k + 1)
         near = elementwise("add", elementwise("mul", near, u), term)
     safe = elementwise("where", small, 1.0, t)
-    return elementwise("where", small, near, elementwise("div", elementwise("sin", safe), safe))
+    far = elementwise("div", elementwise("sin", safe), safe)
+    return numpy_number(elementwise("where", small, near, far))
 
 
 @replaces(np.i0)
@@ -385,4 +386,4 @@ def modf(x: Any, /) -> Any:
 
 @replaces(np.divmod)
 def divmod_(a: Any, b: Any, /) -> Any:
-    return elementwise("floordiv", a, b), elementwise("mod", a, b)
+    return numpy_number(elementwise("floordiv", a, b)), numpy_number(elementwise("mod", a, b))

@@ -35,8 +35,9 @@ def lfilter_zi(b: Any, a: Any) -> Any:
     n = b.shape[0] - 1
     if not n:
         raise fail(JitadValueError, "The length of `a` along the last axis must be at least 2.")
-    turned = call(np.eye, n) - call(np.eye, n, k=1)
-    first = call(np.eye, n)[0]
+    kind = np.result_type(a.dtype, b.dtype)
+    turned = call(np.eye, n, dtype=kind) - call(np.eye, n, k=1, dtype=kind)
+    first = call(np.eye, n, dtype=kind)[0]
     matrix = call(np.add, turned, call(np.multiply, a[1:, None], first))
     return call(np.linalg.solve, matrix, b[1:] - a[1:] * b[0])
 

@@ -14,8 +14,8 @@ import scipy.special as sp
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE
 from jitad.primitives.unloaded import Unloaded
-from jitad.values.broadcast import as_operand, elementwise
-from jitad.values.kind import fail
+from jitad.values.broadcast import as_operand, elementwise, shape_of
+from jitad.values.kind import fail, type_of
 from jitad.values.registry import call, replaces
 from jitad.values.ufuncs import (
     add,
@@ -92,10 +92,10 @@ def _boxcox(x: Any, p: Any) -> Any:
 
 def _inv_boxcox(y: Any, p: Any) -> Any:
     """(1 + p y) ** (1 / p), and the exponential where p is zero."""
-    return exp(mul(y, _log1prel(mul(p, y))))
+    return exp(mul(y, log1prel(mul(p, y))))
 
 
-def _log1prel(x: Any) -> Any:
+def log1prel(x: Any) -> Any:
     """log(1 + x) / x; near zero by the series of atanh, whose derivatives do not cancel there."""
     small = elementwise("lt", elementwise("abs", x), 0.25)
     inside, outside = where(small, x, 0.0), where(small, 1.0, x)
@@ -176,6 +176,10 @@ def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
     return where(small, left, elementwise("betaincc", b, a, where(small, 0.25, div(other, both))))
 
 
+def _double(x: Any) -> Any:
+    return elementwise("cast", mul(x, 1.0), dtype="f8")
+
+
 def _degrees(name: str) -> Any:
     return lambda x: elementwise(name, mul(x, math.pi / 180.0))
 
@@ -249,15 +253,15 @@ def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> No
 
         if isinstance(n, np.ndarray) or not isinstance(n, (int, np.integer)):
             raise fail(JitadTypeError, f"the order of {original.__name__} must be a known int")
-        z = mul(z, 1.0)
+        z = mul(z, 1.0) if original is sp.spherical_kn else _double(z)  # it alone keeps float32
         if not derivative:
             return value(int(n), z)
-        before, sign = (value(n - 1, z), 1.0) if n else (value(1, z), -1.0)
-        if original is sp.spherical_in and not n:
-            sign = 1.0
-        if original is sp.spherical_kn:
-            before = elementwise("neg", before) if n else before
-        return mul(sign, before) if not n else sub(before, mul(n + 1.0, div(value(n, z), z)))
+        # by both neighbours, which divides nothing by z
+        after = mul(1.0 if original is sp.spherical_in else -1.0, value(n + 1, z))
+        if not n:
+            return after
+        before = mul(-1.0 if original is sp.spherical_kn else 1.0, value(n - 1, z))
+        return div(add(mul(float(n), before), mul(n + 1.0, after)), 2.0 * n + 1.0)
 
 
 def _near_zero(n: int, z: Any, sign: float) -> Any:
@@ -278,12 +282,14 @@ _spherical(sp.spherical_kn, "kv", 0.5 * math.pi, np.inf)
 
 @replaces(sp.polygamma)
 def polygamma(n: Any, x: Any) -> Any:
+    if type_of(n).dtype != "f4":  # its loops take the order in their own precision
+        x = _double(x)
     return numpy_number(elementwise("polygamma", n, x))
 
 
 @replaces(sp.multigammaln)
 def multigammaln(a: Any, d: int) -> Any:
-    total: Any = 0.25 * d * (d - 1) * math.log(math.pi)
+    total: Any = np.float64(0.25 * d * (d - 1) * math.log(math.pi))
     for k in range(d):
         total = add(total, _gammaln(sub(a, 0.5 * k)))
     return total
@@ -294,9 +300,9 @@ def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
     if exact or extend != "zero":
         raise fail(JitadTypeError, "factorial(exact=True) is of ints that are known",
                    "Pass exact=False.")  # fmt: skip
-    negative = call(np.less, n, 0)
-    return call(np.where, negative, 0.0, elementwise("gamma", call(np.where, negative, 1.0,
-                                                                   add(n, 1.0))))  # fmt: skip
+    n = _double(n) if shape_of(n) else mul(n, 1.0)
+    below = elementwise("lt", n, 0.0)
+    return numpy_number(where(below, 0.0, elementwise("gamma", add(where(below, 1.0, n), 1.0))))
 
 
 @replaces(sp.comb)

@@ -244,21 +244,24 @@ def oaconvolve(in1: Any, in2: Any, mode: str = "full") -> Any:
 @replaces(sg.freqz)
 def freqz(b: Any, a: Any = 1, worN: Any = 512, whole: bool = False, plot: Any = None,
           fs: Any = 2 * math.pi, include_nyquist: bool = False) -> Any:  # fmt: skip
+    b, a = call(np.atleast_1d, b), call(np.atleast_1d, a)
+    kind = np.result_type(np.float32, b.dtype, a.dtype)  # of the frequencies
     if worN is None or isinstance(worN, int):
+        a = a if a.dtype.kind == "f" else a.astype(b.dtype)
         last = (2 if whole else 1) * math.pi
         inside = not (include_nyquist and not whole)
         w = call(np.linspace, 0.0, last, 512 if worN is None else worN, endpoint=not inside)
     else:
-        w = call(np.multiply, handle(worN), 2 * math.pi / fs)
+        w, kind = call(np.multiply, handle(worN), 2 * math.pi / fs), np.dtype(float)
+        b, a = b.astype(float), a.astype(float)
 
     def along(c: Any) -> Any:
-        c = call(np.atleast_1d, c)
         turns = call(np.outer, w, call(np.arange, c.shape[0]))
         turns = turns if c.dtype != np.float32 else turns.astype(c.dtype)
         return call(np.matmul, call(np.exp, call(np.multiply, turns, -1j)), c)
 
     response = call(np.true_divide, along(b), along(a))
-    return call(np.multiply, w, fs / (2 * math.pi)), response
+    return call(np.multiply, w, fs / (2 * math.pi)).astype(kind), response
 
 
 # -- waveforms ------------------------------------------------------------------------------------

@@ -108,13 +108,20 @@ def _spans(maker: Any) -> None:
             return wrap_all(original(_lent(key)))
         if isinstance(key, slice):
             return _range(key)
-        axes = [_range(s) for s in key]
+        common = np.dtype(promote(*map(type_of, _numbers(key)))[0])
+        axes = [_range(s).astype(common) for s in key]
         shape = tuple(a.shape[0] for a in axes)
         every = [a.with_axes(tuple(j for j in range(len(axes)) if j != k))
                  for k, a in enumerate(axes)]  # fmt: skip
         if maker.sparse:
             return tuple(every)
         return call(np.stack, [broadcast_to(a, shape) for a in every])
+
+
+def _numbers(key: tuple[slice, ...]) -> list[Any]:
+    """What the ranges begin and end with, and their steps: grids are of one dtype."""
+    found = [x for s in key for x in (0, s.start, s.stop, s.step) if x is not None]
+    return [abs(x) if isinstance(x, complex) else x for x in found]
 
 
 def wrap_all(value: Any) -> Any:

@@ -126,4 +126,7 @@ def entropy(pk: Any, qk: Any = None, base: Any = None, axis: Any = 0, *,
         qk = div(qk, call(np.sum, qk, axis=axis, keepdims=True))
         parts = call(scipy.special.rel_entr, pk, qk)
     found = call(np.sum, parts, axis=axis, keepdims=keepdims)
-    return found if base is None else div(found, call(np.log, base))
+    if base is None:
+        return found
+    logs = div(found, call(np.log, base))  # SciPy divides in place
+    return elementwise("cast", logs, dtype=type_of(found).dtype)

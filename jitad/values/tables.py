@@ -29,10 +29,10 @@ class Table(StandIn):
 
     def __init__(self, x: Any, y: Any, kind: Any, axis: int, fill: Any, strict: bool,
                  made: Any = None) -> None:  # fmt: skip
-        self.x, self._y, self.axis = x, y, axis
+        self.x, self._y, self.axis, self._of_x = floats(x), y, axis, x.dtype
         self._kind, self._fill, self._strict = kind, fill, strict
         degree = {"slinear": 1, "quadratic": 2, "cubic": 3}.get(kind, kind)
-        self._spline = make_interp_spline(x, y, degree) if isinstance(degree, int) else made
+        self._spline = make_interp_spline(self.x, y, degree) if isinstance(degree, int) else made
 
     def __call__(self, x: Any) -> Any:
         places, last = ravel(floats(x)), extents.sub(self.x.shape[0], 1)
@@ -50,6 +50,7 @@ class Table(StandIn):
             s = (places - self.x[hi - 1]) / (self.x[hi] - self.x[hi - 1])
             begin = self._y[hi - 1]
             found = begin + (self._y[hi] - begin) * with_axes(s, begin.ndim - 1)
+            found = found.astype(np.result_type(self._of_x, self._y.dtype, handle(x).dtype))
         else:
             found = self._y[self._step(places, last)]
             found = found + (0.0 * with_axes(places, found.ndim - 1)).astype(found.dtype)
@@ -79,9 +80,9 @@ _KINDS = ("linear", "nearest", "nearest-up", "previous", "next", "zero", "slinea
 
 
 def _tabled(y: Any, kind: Any) -> ArrayHandle:
-    """Steps are the values themselves, in their dtype."""
+    """Steps are the values themselves, in their dtype, and lines are of that of both."""
     y = handle(y)
-    return y if kind in _STEPS and y.dtype.kind == "f" else floats(y)
+    return y if kind in (*_STEPS, "linear") and y.dtype.kind == "f" else floats(y)
 
 
 @replaces(si.interp1d, plain=False)
@@ -90,7 +91,7 @@ def interp1d(x: Any, y: Any, kind: Any = "linear", axis: int = -1, copy: bool = 
              assume_sorted: bool = False) -> Any:  # fmt: skip
     if kind not in _KINDS and not isinstance(kind, int):
         raise fail(JitadTypeError, f"kind={kind!r} of interp1d is not supported")
-    x, y = floats(x), _tabled(y, kind)
+    x, y = handle(x), _tabled(y, kind)
     axis = axis % y.ndim
     y = moveaxis(y, axis, 0)
     if not assume_sorted:
@@ -109,7 +110,7 @@ def table(value: Any, read: Read) -> Table:
                                                      read("_fill_value_above"))  # fmt: skip
     made = adopt(read("_spline")) if value._kind == "spline" else None
     y = moveaxis(_tabled(y, value._kind), axis, 0)
-    return Table(floats(x), y, read("_kind"), axis, fill,
+    return Table(handle(x), y, read("_kind"), axis, fill,
                  read("bounds_error"), made)  # fmt: skip
 
 
@@ -123,7 +124,8 @@ class Grid(StandIn):
             raise fail(JitadTypeError, f"method={method!r} of RegularGridInterpolator is not "
                        "supported", "Use 'linear', or splines.")  # fmt: skip
         self.grid = tuple(floats(p) for p in points)
-        self.values, self._fill = floats(values), fill
+        values = handle(values)
+        self.values, self._fill = values if values.dtype.kind == "f" else floats(values), fill
         self._method, self._strict = method, strict
 
     def __call__(self, xi: Any, method: Any = None, *, nu: Any = None) -> Any:

@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import pytest
 
-from jitad import JitadError, jit, jit_grad
+from jitad import JitadError, jit, jit_grad, jit_hvp
 from jitad.errors import JitadValueError
 
 
@@ -79,11 +79,50 @@ def test_arrays_that_do_not_fit_are_named_with_their_extents() -> None:
     np.testing.assert_allclose(g(x, 0), 2 * x)
 
 
-def test_what_numbers_decide_is_still_refused() -> None:
-    g = jit_grad(lambda x: (x[x > 0.0] * x[x < 1.0]).sum())
-    np.testing.assert_allclose(g(np.array([0.5, 0.2])), [1.0, 0.4])
+def by_numbers(x: Any, bound: float) -> Any:
+    return (np.sin(x[x > 0.0]) * x[x < bound]).sum()
+
+
+def carried(x: Any, bound: float) -> Any:
+    rows = x[:1] * np.ones((2, 1))
+    while rows.sum() < bound:
+        rows = 0.5 * rows + x
+    return (rows * x).sum() + np.maximum(rows, x[-1]).sum()
+
+
+def stored(x: Any, bound: float) -> Any:
+    y = np.outer(x, x)
+    y[:, 1:] = x[x > bound]
+    y -= x[x > bound]
+    return (y * y).sum() + (np.broadcast_to(x[x > bound], 3) * x[:3]).sum()
+
+
+def caught(x: Any, bound: float) -> Any:
+    try:
+        return (x * x[x > bound]).sum()
+    except ValueError:
+        return x.sum()
+
+
+@pytest.mark.parametrize(("f", "bounds"), [
+    (by_numbers, (9.0, 0.25)), (carried, (9.0, 0.0, 5.0)), (stored, (0.8,)),
+    (caught, (0.0, 0.8, 0.5, 9.0)),
+])  # fmt: skip
+def test_what_turns_out_to_have_extent_1_is_stretched(f: Any, bounds: tuple[float, ...]) -> None:
+    x = np.array([0.3, 0.4, 0.9, 0.2, 0.7]) if f is not stored else np.array([0.3, 0.4, 0.9])
+    value, gradient, second = jit(f), jit_grad(f), jit_hvp(f)
+    for b in bounds:
+        assert value(x, b) == pytest.approx(f(x, b), rel=1e-14)
+        np.testing.assert_allclose(gradient(x, b), slopes(lambda x, b=b: f(x, b), x), rtol=1e-6)
+        there = slopes(lambda y, b=b: gradient(y, b) @ x, x)
+        np.testing.assert_allclose(second(x, x, b), there, rtol=1e-6, atol=1e-9)
+
+
+def test_what_numbers_decide_does_not_fit() -> None:
+    g = jit_grad(by_numbers)
+    g(np.array([0.5, 0.2]), 1.0)
     with pytest.raises(JitadValueError, match="broadcast"):
-        g(np.array([0.5, 2.0, 3.0]))
+        g(np.array([0.5, 2.0, 3.0, 0.2]), 1.0)
 
 
 def test_an_error_that_the_program_catches_is_numpys() -> None:

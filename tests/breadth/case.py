@@ -24,7 +24,7 @@ class Case:
     native: bool = False
     order: int = 2
     rtol: float = 1e-6
-    narrow: bool = True  # float32 in gives what NumPy gives
+    narrow: bool | None = True  # float32 in gives what NumPy gives; False: roughly; None: does not
     compiled: str = "tape"  # the engine beside the eager one: "native" where a tape takes long
 
     def __str__(self) -> str:

@@ -82,7 +82,7 @@ for below, above in ((1, 1), (2, 1), (0, 2), (1, 0)):
 add("scipy.linalg.solve_banded", lambda ab, b: sl.solve_banded((1, 1), ab, b),
     np.array([[0.0, 3.0, 2.0], [0.1, 1.0, 4.0], [2.0, 1.5, 0.0]]), n(3, 2))  # rows change places
 add("scipy.linalg.logm", lambda a: (sl.logm(a), sl.logm(1e3 * a @ a.T)), POSITIVE, native=True,
-    narrow=False)  # fmt: skip
+    narrow=None)  # fmt: skip
 add("scipy.linalg.fractional_matrix_power", lambda a: (
     sl.fractional_matrix_power(a, 0.3).real, sl.fractional_matrix_power(a, -2)), POSITIVE,
     narrow=False)  # fmt: skip

@@ -141,7 +141,7 @@ distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of `scipy.spatial.transfo
 written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
-`sign` and the 2-norm have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
+`sign` and norms have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
 piece after a knot; `cholesky`, `eigh` depend on the triangle that they read, and on nothing else;
 `pinv`, `lstsq` are differentiated at constant rank; eigenvectors of `eig` have length one and are
 real where they are largest, those of `eigh` of a complex matrix have a real first element.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import cmath
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special as sp
+import scipy.stats as st
 
 from jitad import JitadError, jit, jvp
 
@@ -84,3 +87,29 @@ def test_what_goes_side_by_side_stays_real_or_complex(f: Any, engine: Any) -> No
 
     for got, want in zip(engine(g)(Z), g(Z), strict=True):
         assert got.dtype == want.dtype and np.array_equal(got, want)
+
+
+NUMBERS = {
+    "operators": lambda z, t: (z + t, t - z, z * z, z / t, t / z, z**2, t**z, -z, +z, 1j * t),
+    "methods": lambda z, t: (z.conjugate(), z.real, abs(z), pow(z, 2), complex(t, t), (z == z) * t),
+    "ufuncs": lambda z, t: (np.exp(z), np.sqrt(1j * t), np.add(z, t), np.abs(z), np.conj(z),
+                            np.sin(z) * 1j, np.isnan(z) * 1.0, np.power(z, 2), np.square(z)),
+    "functions": lambda z, t: (np.angle(z), np.real(z), np.imag(t), np.prod([z, z]), np.sinc(t),
+                               np.modf(t)[0], np.divmod(t, 0.3)[1], cmath.exp(z), sp.factorial(t),
+                               st.norm.logpdf(t), st.poisson.pmf(2, t), np.imag([t, t])),
+}  # fmt: skip
+
+
+@engines
+@pytest.mark.parametrize("made", NUMBERS.values(), ids=NUMBERS)
+def test_python_numbers_take_the_precision_of_what_they_meet_and_those_of_numpy_do_not(
+    engine: Any, made: Any
+) -> None:
+    def f(z: Any) -> Any:
+        t = z.real
+        return [n * np.ones(2, np.complex64) for n in made(z, t)]
+
+    expected, found = f(0.3 + 0.4j), engine(f)(0.3 + 0.4j)
+    assert [x.dtype for x in found] == [x.dtype for x in expected]
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_allclose(x, y, rtol=1e-6)
