@@ -36,7 +36,8 @@ def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None
     things = {id(x): path for path, x in written.items() if not isinstance(x, np.ndarray)}
     if not things:
         return
-    outside = [g.path for g in traced.guards if not isinstance(g.path.root, tuple)]
+    outside = [g.path for g in traced.guards
+               if g.kind != "missing" and not isinstance(g.path.root, tuple)]  # fmt: skip
     found = [(path, path.get(function, args, kwargs)) for path in {*outside, *written}
              if not isinstance(path.root, tuple)]  # fmt: skip
     met: dict[int, Path] = {id(thing): path for path, thing in found}
