@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadError
 from jitad.primitives.schedules import Memory
@@ -84,6 +85,8 @@ class Trace:
         self.journal = Journal()
         self.regions: list[Region] = []
         self.attempts: list[Any] = []  # the open `try` statements, see `attempts`
+        # those in which generators wait, which end when nobody else has them
+        self.waiting: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
         self.detours: list[Any] = []
         self.seeded: dict[int, Any] = {}  # generators of random numbers, and the blocks they are of
         self.left: dict[int, Any] = {}  # generators that a loop has left before they were done
@@ -339,6 +342,8 @@ class Region:
     undone: list[tuple[Write, Any]] = field(default_factory=list)
     fresh: dict[int, object] = field(default_factory=dict)  # made in it
     escapes: bool = False  # may an exception leave it, as a variable?
+    certain: bool = False  # it happens: an iteration that is written out
+    trial: bool = False  # of a loop that may be written out instead
     before: list[dict[int, object]] = field(default_factory=list)  # what was held before it
     held: dict[int, object] = field(default_factory=dict)  # what it holds, see the journal
 

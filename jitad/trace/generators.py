@@ -131,9 +131,23 @@ def _next(values: Any, *default: Any) -> Any:
     if trace is not None:
         refuse_left(trace, values)
     if trace is None or values.gi_code not in trace.insight.yielding:
-        return native(next, values, *default)
+        return resumed(trace, values, lambda: native(next, values, *default))
     return run(as_written.first_yielded_or if default else as_written.first_yielded,
                values, *default)  # fmt: skip
+
+
+def resumed(trace: Trace | None, generator: Any, go_on: Callable[[], Any]) -> Any:
+    """What a generator gives when it goes on; its `try` statements are open only meanwhile."""
+    if trace is None:
+        return go_on()
+    outside = trace.attempts
+    trace.attempts = [*outside, *trace.waiting.pop(generator, ())]
+    try:
+        return go_on()
+    finally:
+        if inside := trace.attempts[len(outside) :]:
+            trace.waiting[generator] = inside
+        trace.attempts = outside
 
 
 def refuse_left(trace: Trace, generator: Any) -> None:
@@ -233,7 +247,6 @@ class Inlined(Session):
         self.frame = sys._getframe(2)
         self.running = False  # is the body being traced, and not the generator?
         self.error: BaseException | None = None  # of the body
-        self.waiting: list[Any] = []  # attempts of the generator's
         self.kinds = (Left,)  # as of an attempt
         self.left = Left(self)
         made(self)  # what a block begins, it also ends: nobody else asks for its variables
@@ -278,14 +291,12 @@ class Inlined(Session):
         finally:
             if self.generator is not None:  # an error leaves no block of it open
                 trace.left[id(self.generator)] = self.generator
-                self.generator.close()
+                resumed(trace, self.generator, self.generator.close)
             trace.consumers = [c for c in trace.consumers if c is not self]
             trace.attempts = [a for a in trace.attempts if a is not self]
 
     def _body(self, item: Any) -> Iterator[Any]:
-        trace, attempts = self.trace, self.trace.attempts
-        at = next(k for k, a in enumerate(attempts) if a is self) + 1
-        self.waiting, trace.attempts = attempts[at:], attempts[:at]
+        trace = self.trace
         depth = len(trace.detours)
         gone = stopped(self.site, self.values)
         if gone is not True:
@@ -303,14 +314,14 @@ class Inlined(Session):
                 self.inner, self.traced = None, False
         for d in trace.detours[depth:]:
             self._let_pass(d.error)
-        trace.attempts += self.waiting
 
     def _is_left(self, error: Any) -> bool:
         return isinstance(error, Left) and error.loop is self
 
     def _let_pass(self, error: Any) -> None:
         """What the body raises passes the generator, whose own `try` must not catch it."""
-        kinds = tuple(k for a in self.waiting if isinstance(a, Attempt) for k in a.kinds)
+        waiting = self.trace.waiting.get(self.generator, ())
+        kinds = tuple(k for a in waiting if isinstance(a, Attempt) for k in a.kinds)
         errors = error.among if type(error) is Among else (error,)
         if any(isinstance(e, kinds) and type(e) is not Left for e in errors):
             self.error = JitadError(
@@ -321,6 +332,9 @@ class Inlined(Session):
 
     def _next(self) -> Any:
         """What the generator yields next, having been told how the body ended."""
+        return resumed(self.trace, self.generator, self._gone_on)
+
+    def _gone_on(self) -> Any:
         if self.error is not None:
             error, self.error = self.error, None
             return self.generator.throw(error)
