@@ -151,6 +151,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 return keyed.dict_item(container, *args)
             if f.__name__ == "get" and keyed.is_traced(keyed.plain(args[0])):
                 return keyed.get_or(container, *args)
+            if keyed.is_traced_key(container, f.__name__, args):
+                return keyed.method(container, f.__name__, args)
             if isinstance(container, (dict, set)):
                 keyed.hashable(*args[:1])
             if f.__name__ in _COMPARING:

@@ -57,6 +57,7 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    tabled: frozenset[Pos] = frozenset()  # where dicts are made that get keys of the kernel's
     keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
 
@@ -125,6 +126,8 @@ class Trace:
         self.filters = warnings.filters  # a `with catch_warnings` makes another list of them
         self.memory: Memory | None = None  # for the records of loops
         self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
+        self.begun: dict[int, tuple[Any, Pos]] = {}  # dicts, and where they were made
+        self.new_keys: dict[str, Pos] = {}  # the same of those in which a key may be new
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
         # where elements of such lists were read; may two lists share one?; the loops in which
@@ -310,7 +313,7 @@ def position(frame: FrameType) -> Pos | None:
     code = frame.f_code
     known = _positions.get(id(code))
     if known is None:
-        ours = is_rewritten_code(code) and code.co_filename != AS_WRITTEN
+        ours = is_rewritten_code(code) and code.co_filename not in AS_WRITTEN
         known = _positions[id(code)] = (code, list(code.co_positions()) if ours else None, {})
     _, places, made = known
     if places is None:

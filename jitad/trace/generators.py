@@ -23,7 +23,7 @@ from types import BuiltinMethodType, CodeType, FrameType, FunctionType, Generato
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.plain import as_written
+from jitad.plain import as_written, passed_on
 from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
@@ -37,6 +37,7 @@ from jitad.trace.lists import run
 from jitad.trace.loops import Session, State, stopped
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.stretch import stretched
+from jitad.trace.tabled import begun
 from jitad.trace.unset import UNSET, Among
 from jitad.values import operators
 from jitad.values.journal import MISSING, made, record
@@ -183,6 +184,7 @@ def _islice(values: Any, *bounds: Any) -> Any:
 def _dict(pairs: Any, **named: Any) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     made(out)
+    begun(out)
     run(put_all, out, pairs)
     out.update(named)
     return out
@@ -225,10 +227,12 @@ _WHOLE = {list, tuple, set, sorted, min, max, functools.reduce, math.fsum, deque
 _WRITTEN: dict[Any, Callable[..., Any]] = {
     enumerate: lambda values, start=0: written(as_written.enumerated, values, start),
     map: _mapped,
-    filter: lambda f, values: written(as_written.each_kept, f, values),
+    filter: lambda f, values: written(passed_on.each_kept, f, values),
     itertools.chain: lambda *values: written(as_written.each_of, values),
     itertools.chain.from_iterable: lambda values: written(as_written.each_of, values),
-    itertools.takewhile: lambda f, values: written(as_written.each_while, f, values),
+    itertools.filterfalse: lambda f, values: written(passed_on.each_not_kept, f, values),
+    itertools.dropwhile: lambda f, values: written(passed_on.each_after, f, values),
+    itertools.takewhile: lambda f, values: written(passed_on.each_while, f, values),
     itertools.islice: _islice,
     zip: _zip, next: _next, dict: _dict,
     any: lambda values: run(as_written.any_of, values),

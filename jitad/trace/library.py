@@ -95,6 +95,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
+    tabled.begun(out)
     out = adopt(out)
     if not hasattr(out, "__next__"):
         return out
@@ -193,5 +194,5 @@ def _holds_traced(value: Any, depth: int = 4) -> bool:
     return any(_holds_traced(v, depth - 1) for v in inside)
 
 
-from jitad.trace import partial, protocols  # noqa: E402  which calls
+from jitad.trace import partial, protocols, tabled  # noqa: E402  which calls
 from jitad.trace.calls import call, callback  # noqa: E402
