@@ -220,7 +220,6 @@ class Compiled:
             why = "first call" if not self._all else (
                 "other values of what the trace relied on" if tried else "other types"
             )
-            args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
             unknown = self._unknown.get(key)
             name = path = None
             if unknown is None and not self._dynamic:
@@ -232,7 +231,8 @@ class Compiled:
             s = failed = None
             try:
                 if not again and (unknown is None or path is not None):
-                    s = self._specialise(args_, kwargs_, why, path=path)
+                    kinds = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                    s = self._specialise(*kinds, why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
                     raise

@@ -6,6 +6,7 @@ import heapq
 import math
 import random
 import warnings
+from collections import ChainMap, UserDict
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,14 @@ def test_other_operators() -> None:
     value, (pulled,) = jit_vjp(by_name)((X,), 3.0)
     np.testing.assert_allclose(pulled, [0.0, 12.6, 0.0, 0.0])
     assert value == by_name(X)
+
+
+@pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
+def test_arguments_that_a_trace_can_not_look_into() -> None:
+    f = lambda x, p: sum(x * v for v in p.values())
+    assert jit_grad(f)(2.0, UserDict(a=3.0, b=1.0)) == 4.0
+    assert jit_grad(f)(2.0, ChainMap({"a": 3.0}, {"b": 2.0})) == 5.0
+    assert jit_grad(lambda x, p: sum(x * v for v in p))(2.0, iter([1.0, 2.5])) == 3.5
 
 
 def test_it_is_said_once_and_where() -> None:
