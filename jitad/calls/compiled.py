@@ -231,8 +231,8 @@ class Compiled:
             s = failed = None
             try:
                 if not again and (unknown is None or path is not None):
-                    kinds = unflatten(structure, abstract_leaves(self.f, leaves, structure))
-                    s = self._specialise(*kinds, why, path=path)
+                    given = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                    s = self._specialise(given[0], given[1], why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
                     raise
