@@ -19,7 +19,7 @@ from numba import types as numba_types
 from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
-from jitad.calls.fallback import Unknown, is_allowed, warn
+from jitad.calls.fallback import Unknown, first_run, is_allowed, may_stand_in, warn
 from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import as_numba_type, native_entry, of_types, serves, with_value
@@ -212,19 +212,18 @@ class Compiled:
                 return out
             other = "other values of what the trace relied on"
             why = other if tried or self._tabled else "other types" if self._all else "first call"
-            args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
             unknown = self._unknown.get(key)
             name = path = None
             if unknown is None and not self._dynamic and not self._tabled:
-                options = repr(self.memory), self.threads
-                name = recalled.name_of(self.f, leaves, structure, options)
+                name = recalled.name_of(self.f, leaves, structure, (repr(self.memory), self.threads))
             again = name is not None and self._recall(name, tried, args, kwargs, why)
             if unknown is not None:
                 path, why = unknown.next_path(), "the path of an earlier call"
             s = failed = None
             try:
                 if not again and (unknown is None or path is not None):
-                    s = self._specialise(args_, kwargs_, why, path=path)
+                    given = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                    s = self._specialise(given[0], given[1], why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
                     raise
@@ -241,7 +240,10 @@ class Compiled:
             except Exception as error:
                 failed = error
             if failed is not None:
-                raise_as_python(failed, self.f, args, kwargs)
+                if not may_stand_in(failed, self.fallback):
+                    raise_as_python(failed, self.f, args, kwargs)
+                self._unknown[key], out = first_run(self.__name__, failed, self.f, args, kwargs)
+                return out
             if s is not None:
                 tried.append(s)
                 if name is not None:
@@ -374,8 +376,7 @@ class Compiled:
     def _shortcut(self, s: Specialisation, structure: Any, leaves: list[Any]) -> Any:
         if s.from_types:
             return None
-        pair = getattr(self.f, "operator", "") == "value_and_grad"
-        kind = "gradient" if pair else "all"
+        kind = "gradient" if getattr(self.f, "operator", "") == "value_and_grad" else "all"
         return shortcut(s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._call,
                         kind if self._outs else None)  # fmt: skip
 
