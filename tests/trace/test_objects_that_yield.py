@@ -1,4 +1,4 @@
-"""Do objects whose `__iter__` is a generator do as arguments, and in `yield from`, what Python says?
+"""Are objects whose `__iter__` is a generator, as arguments and in `yield from`, as in Python?
 
 Lists of nodes and trees, whose shape the values decide.
 """
