@@ -15,6 +15,7 @@ from numba.cpython import numbers
 
 from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
+from jitad.emit.numba_private.declarations import addresses_as_written
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
 from jitad.emit.numba_private.unrolling import is_long
 
@@ -127,6 +128,10 @@ class KernelLibrary(codegen.JITCodeLibrary):
     """Code of a kernel, or of a function beside it."""
 
     is_entered = False  # from Python?
+
+    def _finalize_specific(self) -> None:
+        with addresses_as_written():
+            super()._finalize_specific()
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
