@@ -20,7 +20,6 @@ from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
 from jitad.calls.fallback import Unknown, is_allowed, warn
-from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import (
     as_numba_type,
@@ -46,7 +45,6 @@ from jitad.errors import (
     UnknownDepthError,
 )
 from jitad.primitives.schedules import Snapshots
-from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
 from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
@@ -448,6 +446,9 @@ class Compiled:
         a time, or why only one.  Each kernel is compiled once more for that.  With `parallel`, a
         line more for each loop that might be divided among threads: how, or why it isn't.
         """
+        from jitad.calls.looking import describe
+        from jitad.specialise.pipeline import divisions, specialise
+
         lines = []
         for k, s in enumerate(self._all, 1):
             lines.append(f"kernel {k}: {s.why}")
@@ -470,6 +471,8 @@ class Compiled:
         "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
         them the names of the passes (`jitad.specialise.pipeline`).
         """
+        from jitad.specialise.pipeline import stages
+
         traced = self._latest().tape
         if stage == "traced":
             return show(traced)
