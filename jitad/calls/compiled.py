@@ -19,7 +19,7 @@ from numba import types as numba_types
 from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
-from jitad.calls.fallback import Unknown, is_allowed, warn
+from jitad.calls.fallback import Unknown, first_run, is_allowed, may_stand_in, warn
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import (
     as_numba_type,
@@ -247,7 +247,10 @@ class Compiled:
             except Exception as error:
                 failed = error
             if failed is not None:
-                raise_as_python(failed, self.f, args, kwargs)
+                if not may_stand_in(failed, self.fallback):
+                    raise_as_python(failed, self.f, args, kwargs)
+                self._unknown[key], out = first_run(self.__name__, failed, self.f, args, kwargs)
+                return out
             if s is not None:
                 tried.append(s)
                 if name is not None:
