@@ -449,18 +449,12 @@ class Compiled:
         a time, or why only one.  Each kernel is compiled once more for that.  With `parallel`, a
         line more for each loop that might be divided among threads: how, or why it isn't.
         """
-        from jitad.calls.looking import describe
-        from jitad.specialise.pipeline import divisions, specialise
+        from jitad.calls.looking import explained
 
         lines = []
         for k, s in enumerate(self._all, 1):
             lines.append(f"kernel {k}: {s.why}")
-            tape, source = s.tape, s.kernel.source
-            widths = native.vector_widths(s.kernel.dispatcher)
-            plain = specialise(tape, threads=s.threads)
-            lines += [f"  {line}" for line in describe(tape, plain, source, widths)]
-            if s.threads is not None:
-                lines += [f"  {line}" for line in divisions(tape, s.threads)]
+            lines += [f"  {line}" for line in explained(s.tape, s.kernel, s.threads)]
         return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
