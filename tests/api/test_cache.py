@@ -21,6 +21,7 @@ import jitad.calls.compiled
 import jitad.calls.kept
 from jitad import jit_grad
 from jitad.emit import native, numba_private
+from jitad.specialise import pipeline
 
 ROOT = Path(__file__).parents[2]
 
@@ -158,7 +159,7 @@ class Interrupted(BaseException):
 
 PLACES: list[tuple[Any, str]] = [
     (jitad.calls.compiled, "trace"),
-    (jitad.calls.kept, "specialise"),
+    (pipeline, "specialise"),
     (jitad.calls.kept, "kernel"),
     (jitad.calls.compiled, "python_entry"),
     (native, "_compile"),
