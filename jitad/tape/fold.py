@@ -50,6 +50,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
                     return x
                 if _is(y, 0) and x.type.dtype[0] in "iu" and y.type.dtype[0] == "i":  # type: ignore[union-attr]
                     return _zero(row, ins)
+                if (p := _doubled(b, x, y)) is not None:
+                    return b.emit("mul", *((p[0], p[1]) if x is ins[0] else (p[1], p[0])))
         case "div" | "pow" if _is(ins[1], 1) and _same_result(row, ins, ins[0]):
             return ins[0]
         case "sub" if _is(ins[1], 0) and _same_result(row, ins, ins[0]):
@@ -105,6 +107,21 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
 def _same_result(row: Primitive, ins: tuple[Atom, ...], out: Atom) -> bool:
     ((t, shape),) = row.infer(*ins)
     return t == out.type and len(shape) == len(out.shape)
+
+
+def _doubled(b: Builder, x: Atom, y: Atom) -> tuple[Atom, Lit] | None:
+    """(p + p) * c is p * 2c to the last bit, also where a sum overflows, unless c is below one."""
+    if not (isinstance(x, Var) and isinstance(y, Lit)):
+        return None
+    source, dtype = b.sources.get(x), x.type.dtype  # type: ignore[union-attr]
+    if source is None or source.op != "add" or source.ins[0] is not source.ins[1]:
+        return None
+    if dtype[0] != "f" or y.type.dtype != dtype:
+        return None
+    with np.errstate(over="ignore"):
+        twice = y.value + y.value
+    exact = abs(y.value) >= 1.0 and np.isfinite(twice)
+    return (source.ins[0], Lit(twice, y.type)) if exact else None
 
 
 def _zero(row: Primitive, ins: tuple[Atom, ...]) -> Lit | None:
