@@ -71,6 +71,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
         case "where" if isinstance(ins[0], Lit):
             chosen = ins[1] if ins[0].value else ins[2]
             return chosen if _same_result(row, ins, chosen) else None
+        case "where" if (again := _chosen_before(b, ins)) is not None:
+            return b.emit("where", *again)
         case "where" if ins[1] == ins[2] and _same_result(row, ins, ins[1]):
             return ins[1]
         case "logical_and" | "logical_or" if ins[0] is ins[1] and ins[0].type.dtype == "b1":  # type: ignore[union-attr]
@@ -122,6 +124,18 @@ def _doubled(b: Builder, x: Atom, y: Atom) -> tuple[Atom, Lit] | None:
         twice = y.value + y.value
     exact = abs(y.value) >= 1.0 and np.isfinite(twice)
     return (source.ins[0], Lit(twice, y.type)) if exact else None
+
+
+def _chosen_before(b: Builder, ins: tuple[Atom, ...]) -> tuple[Atom, ...] | None:
+    """Where a choice is made of what was chosen by the same condition, only one side is taken."""
+    out = list(ins)
+    for k in (1, 2):
+        side = ins[k]
+        source = b.sources.get(side) if isinstance(side, Var) else None
+        if source is not None and source.op == "where" and source.ins[0] is ins[0]:
+            if source.ins[k].type == side.type and source.ins[k].shape == side.shape:
+                out[k] = source.ins[k]
+    return tuple(out) if any(x is not y for x, y in zip(out, ins, strict=True)) else None
 
 
 def _zero(row: Primitive, ins: tuple[Atom, ...]) -> Lit | None:

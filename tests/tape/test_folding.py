@@ -147,3 +147,17 @@ def test_a_multiple_of_twice_a_number_is_one_product(x: float) -> None:
     twice = b.emit("add", v, v)
     assert b.sources[b.emit("mul", twice, b.atom(100.0))].ins == (v, b.atom(200.0))
     assert b.sources[b.emit("mul", twice, b.atom(0.5))].ins[0] is twice
+
+
+@pytest.mark.parametrize("inner", [1, 2])
+@pytest.mark.parametrize("outer", [1, 2])
+def test_a_choice_of_what_was_chosen_by_the_same_condition(outer: int, inner: int) -> None:
+    b = Builder()
+    c, x, y, z = b.input(BOOL), *(b.input(Scalar("f8")) for _ in range(3))
+    first = b.emit("where", c, *((x, y) if inner == 1 else (y, x)))
+    b.blocks[0].results = [b.emit("where", c, *((first, z) if outer == 1 else (z, first)))]
+    assert first not in b.sources[b.blocks[0].results[0]].ins
+    for known in (True, False):
+        one = (1.0 if inner == 1 else 2.0) if known else (2.0 if inner == 1 else 1.0)
+        expected = one if known == (outer == 1) else 3.0
+        assert interpret(b.blocks[0], [known, 1.0, 2.0, 3.0])[0] == expected
