@@ -112,6 +112,7 @@ fmin = _plain("fmin", np.fmin)
 pow = _plain("pow", _power)
 
 product_fits = _plain("product_fits", TABLE["product_fits"].evaluate)
+inside = _plain("inside", TABLE["inside"].evaluate)
 
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 
