@@ -17,6 +17,7 @@ from numba import types
 
 from jitad.emit import libm, numba_private
 from jitad.emit.polygamma import polygamma
+from jitad.primitives import moments
 from jitad.primitives.special import OPERANDS
 from jitad.primitives.table import SMALL_POWERS
 
@@ -290,6 +291,16 @@ def _polygamma(s: Site, n: Value, x: Value) -> Value:
     return out
 
 
+def _compiled(function: Any) -> Lowering:
+    """A function of floats written in Python, compiled into the caller."""
+
+    def lower(s: Site, *args: Value) -> Value:
+        sig = types.float64(*([types.float64] * len(args)))
+        return s.context.compile_internal(s.b, function, sig, args)
+
+    return _wide(lower)
+
+
 def _fadd(s: Site, x: Value, y: Value) -> Value:
     return s.b.fadd(x, y, flags=numba_private.ANY_ORDER) if s.is_float else s.b.add(x, y)
 
@@ -359,6 +370,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
     **({"lgamma": (_float, None, _wide(_lgamma))} if HAS_LGAMMA else {}),
     "polygamma": (_float, None, _wide(_polygamma)),
+    **{name: (_float, None, _compiled(f)) for name, f in moments.NUMBERS.items()},
     "expit": (_float, None, _expit),
     "sech2": (_float, None, _sech2),
     "logaddexp": (_float, None, _logaddexp),
