@@ -174,11 +174,11 @@ def test_memory_that_does_not_suffice_is_refused() -> None:
 
 def test_what_neither_can_do_is_what_the_trace_says() -> None:
     def turned(x):
-        return np.sum(np.linalg.svd(np.outer(x, x))[0])
+        return np.sum(np.linalg.svd(np.outer(x, x[:2]))[0])
 
     with pytest.raises(JitadError, match="the full matrices of an SVD") as raised:
         jit_grad(turned)(X)
-    assert "return np.sum(np.linalg.svd(np.outer(x, x))[0])" in str(raised.value)
+    assert "return np.sum(np.linalg.svd(np.outer(x, x[:2]))[0])" in str(raised.value)
     with pytest.raises(JitadError, match="no floats to differentiate"):
         jit_grad(by_name)(3)
 
