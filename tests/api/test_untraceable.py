@@ -88,8 +88,9 @@ def by_rounded(x: Any) -> Any:
 
 
 X = np.array([0.9, 2.1, -1.9, 1.2])
-PROGRAMS = [(by_rounded, X), (cheapest, GRID), (cheapest, GRID[::-1].copy()), (by_name, X), (alternately, X),
-            (mixed, X), (mixed, X[[1, 0, 2, 3]]), (mixed, X[[0, 2, 3, 1]])]  # fmt: skip
+PROGRAMS = [(by_rounded, X), (cheapest, GRID), (cheapest, GRID[::-1].copy()), (by_name, X),
+            (alternately, X), (mixed, X), (mixed, X[[1, 0, 2, 3]]),
+            (mixed, X[[0, 2, 3, 1]])]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
