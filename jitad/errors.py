@@ -181,6 +181,13 @@ class RoomMiss(GuardMiss):
     """
 
 
+class NewKey(GuardMiss):
+    """A key that only the kernel knows is new in a dict; `case` says in which one.
+
+    Called from Python the function is traced again; callers from native code get this error.
+    """
+
+
 class Guessed(JitadError):
     """A trace took opaque functions to give floats; `functions` has their names."""
 

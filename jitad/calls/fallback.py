@@ -1,8 +1,8 @@
 """What runs where a trace can't go on, since numbers decide what only Python can do?
 
 The eager engine: the same rules on numbers that carry their tags at run time, slower and never
-wrong.  So it is with keys of dicts that a heap of traced numbers gives, say, and all else that
-tracing refuses and CPython does.  Where how deep calls or derivatives nest is what is not known, it
+wrong.  So it is with iterators that a condition advances, say, and all else that tracing refuses
+and CPython does.  Where how deep calls or derivatives nest is what is not known, it
 also notes how the conditions that decide it turn out; the next call is traced
 along that path, and its kernel checks every decision (`jitad.trace.observe`).  A call that goes
 another way runs eagerly again, and gives another kernel, up to `MOST` of them.

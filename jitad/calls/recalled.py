@@ -190,7 +190,7 @@ def keep(
 def _entry(
     traced: Traced, kernel: Kernel, threads: int | None, function: Any, args: Any, kwargs: Any
 ) -> tuple[Any, ...]:
-    if traced.commits or traced.guessed or traced.rooms:
+    if traced.commits or traced.guessed or traced.rooms or traced.new_keys:
         raise Unstated("writes, functions of Python's, lists that grow")
     paths = tuple(c.path for c in traced.captures if not _constant(c.path))
     if any(path.root != "function" for path in paths):

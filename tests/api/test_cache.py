@@ -19,9 +19,9 @@ import pytest
 
 import jitad.calls.compiled
 import jitad.calls.kept
+import jitad.specialise.pipeline
 from jitad import jit_grad
 from jitad.emit import native, numba_private
-from jitad.specialise import pipeline
 
 ROOT = Path(__file__).parents[2]
 
@@ -159,7 +159,7 @@ class Interrupted(BaseException):
 
 PLACES: list[tuple[Any, str]] = [
     (jitad.calls.compiled, "trace"),
-    (pipeline, "specialise"),
+    (jitad.specialise.pipeline, "specialise"),
     (jitad.calls.kept, "kernel"),
     (jitad.calls.compiled, "python_entry"),
     (native, "_compile"),
