@@ -92,6 +92,10 @@ for k in (1, 2, 3, 5):
         lambda y, k=k: ip.make_interp_spline(X, y, k)(IN), Y2, narrow=False)  # fmt: skip
 T, C = MADE["BSpline"].t, n(6)
 add("scipy.interpolate.BSpline", lambda c, x: ip.BSpline(T, c, 3)(x), C, IN, narrow=False)
+for k in (1, 2, 3, 4, 5):
+    add("scipy.interpolate.splrep", lambda y, x, k=k: (
+        ip.splev(x, tck := ip.splrep(X, y, k=k)), ip.splev(x, tck, der=1), tck[0], tck[1]),
+        n(len(X)), IN, narrow=False)  # fmt: skip
 add("scipy.interpolate.splev", lambda x: (ip.splev(x, (T, C, 3)), ip.splev(x, (T, C, 3), 1)), IN,
     narrow=False)  # fmt: skip
 LINE = ip.interp1d(X, Y, fill_value="extrapolate")
