@@ -336,6 +336,11 @@ def _product_fits(s: Site, x: Value, y: Value) -> Value:
     return s.b.not_(s.b.extract_value(pair, 1))
 
 
+def _inside(s: Site, i: Value, n: Value) -> Value:
+    """One comparison: without a sign, what is negative is larger than any extent."""
+    return s.b.icmp_unsigned("<", i, n)
+
+
 def _word(*ts: Type) -> Type | None:
     whole = (types.Integer, types.Boolean)
     return types.int64 if all(isinstance(types.unliteral(t), whole) for t in ts) else None
@@ -387,6 +392,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "plus": (_number, None, _plus),
     "where": (lambda c, a, b: _number(a, b), None, _where),
     "product_fits": (_word, _bool, _product_fits),
+    "inside": (_word, _bool, _inside),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

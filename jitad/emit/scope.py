@@ -18,6 +18,7 @@ from jitad.emit.joining import Written
 from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
 from jitad.tape.ir import Atom, Block, Equation, Lit, Var
+from jitad.tape.lent import Handed
 from jitad.tape.types import INT, Scalar
 
 Extents = tuple[Expr, ...]
@@ -81,7 +82,7 @@ class Scope:
         self.nests: list[Written] = []
         self.exceptions: dict[type, str] = {}  # names of what checks raise
         self.called: dict[str, str] = {}  # names of the functions that calls name
-        self.lent: dict[str, dict[int, int]] = {}  # which arrays those write in place
+        self.handed = Handed({}, {}, frozenset())  # what those write in place, and push
         self.given: dict[Var, str] = {}  # array parameters as they are called at the beginning
         self.is_kernel = True  # or a function, which arrays are handed to as whole buffers
         self.room = ""  # the name of the lowest address that a frame may have

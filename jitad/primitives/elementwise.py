@@ -315,6 +315,8 @@ for _name, _sign, _operator, _ufunc in (
 # Is the product of two integers below 2**63 in magnitude?
 _binary("product_fits", lambda a, b: -(2**63) <= int(a) * int(b) < 2**63,
         "product_fits({0}, {1})", infer=boolean)  # fmt: skip
+# Is an integer an index into so many elements that does not count from their end?
+_binary("inside", lambda i, n: 0 <= i < n, "inside({0}, {1})", infer=boolean)
 # Of a Python bool the result is an int, of NumPy's a bool.
 _row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=shifted,
      numpy=np.invert)  # fmt: skip

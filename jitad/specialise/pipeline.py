@@ -20,6 +20,7 @@ from jitad.specialise.elements import elements
 from jitad.specialise.families import families
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
+from jitad.specialise.indices import indices
 from jitad.specialise.layout import lay_out
 from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
@@ -37,6 +38,7 @@ from jitad.specialise.resolve import resolve
 from jitad.specialise.returned import returned
 from jitad.specialise.roots import roots
 from jitad.specialise.scalarise import scalarise
+from jitad.specialise.scattered import scattered
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
@@ -68,6 +70,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("unread", unread),
     ("scalarise", scalarise),
     ("privatise", privatise),
+    ("scattered", scattered),
     ("reshapes", reshapes),
     ("products", products),
     ("narrow", narrow),
@@ -95,13 +98,14 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("together", together),
     ("stores", stores),
     ("bare", bare),
+    ("indices", indices),
 )
 
 # What these look for are loops and arrays.
-_OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, reshapes,
-                      products, narrow, shifts, quotients, ascend, once, abreast, delay, assign,
-                      gather, sink, mirrors, lay_out, in_slabs, braid, remake, together, stores,
-                      bare))  # fmt: skip
+_OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, scattered,
+                      reshapes, products, narrow, shifts, quotients, ascend, once, abreast, delay,
+                      assign, gather, sink, mirrors, lay_out, in_slabs, braid, remake, together,
+                      stores, bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 

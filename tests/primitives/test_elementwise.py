@@ -95,6 +95,7 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
     "product_fits": lambda a, b: abs(a * b) < 2**63,
+    "inside": lambda i, n: 0 <= i < n,
 }
 # rescale and quotient: specialise
 TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient",
