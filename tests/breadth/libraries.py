@@ -35,6 +35,10 @@ for form, matrix in A.items():
 add("sparse.products", lambda x: (CSR.dot(x), CSR * x, WIDE @ x, WIDE.T @ (WIDE @ x)), V,
     narrow=False)  # fmt: skip
 add("sparse.products", lambda x: (CSR @ x, x.T @ CSR), n(4, 3), narrow=False)
+add("sparse.parts", lambda x: (
+    (m := ss.diags([x, x[1:] ** 2], [0, 1], format="csr"))[[0, -1, 0]].toarray(),
+    m[:, x > np.median(x)].toarray(), m[1:, [2, 0]].toarray(), CSR[[2, 1]] @ x,
+    m.multiply(CSR).toarray(), (m + m.T).multiply(m).toarray()), V, native=True)  # fmt: skip
 add("sparse.multiply", lambda x: (CSR.multiply(x) @ x, CSR.multiply(x[:, None]) @ x,
                                   (ARRAY * x).sum(axis=0), (ARRAY * x).sum(axis=1)), V,
     narrow=False)  # fmt: skip

@@ -104,7 +104,7 @@ def test_they_run_where_nothing_is_traced() -> None:
 
 
 @pytest.mark.parametrize("f", [
-    lambda x, a: np.sum(a[[0, 2]] @ x[:2]), lambda x, a: np.sum(a.power(2) @ x),
+    lambda x, a: np.sum(a[[0, 2], [0, 1]] @ x[:2]), lambda x, a: np.sum(a.power(2) @ x),
     lambda x, a: np.sum(a.sum(axis=0) @ x), lambda x, a: np.sum(ss.csr_array(a)[0] @ x),
     lambda x, a: np.sum(a[::-1] @ x), lambda x, a: np.sum(np.asarray(a) @ x),
     lambda x, a: x[0] * a[3, 0],
