@@ -85,23 +85,18 @@ def line(
     like = flat(f.run(*args))
     first = time.perf_counter() - begin
     hand = by_hand(name, args)(like)
-    hand.seconds(1)
+    # to call it by ctypes, and to look at the clock there, takes microseconds: the loop is in C++
+    count = max(1, int(1e-3 / min(hand.seconds(1) for _ in range(3))))
     pairs = zip(hand.results, like, strict=True)
     difference = max((error(np.asarray(a), np.asarray(b)) for a, b in pairs), default=inf)
-    subjects = {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(1)}
+    subjects = {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(count)}
     if primal is not None:
         primal.run(*args)
         subjects["primal"] = lambda: primal.run(*args)
     times = interleaved(subjects, 25, seconds, time.process_time)
-    # ctypes takes a microsecond a call: where calls are short, the loop is in C++
-    fastest = min(times["C++"])
-    if np.median(times["C++"]) < 2e-5:
-        count = max(1, int(2e-3 / np.median(times["C++"])))
-        scale = np.array([hand.seconds(count) / count for _ in range(9)])
-        fastest = min(scale)
-        times["C++"] = times["C++"] / np.median(times["C++"]) * np.median(scale)
+    times["C++"] /= count
     r = ratio(times["jitad"], times["C++"])
-    best = float(min(times["jitad"]) / fastest)
+    best = float(min(times["jitad"]) / min(times["C++"]))
     over = ratio(times["jitad"], times["primal"]).median if primal is not None else None
     memory = [peak_of(call) / 2**20 for call in (lambda: f.run(*args), lambda: hand.seconds(1))]
     print(f"{name:<9}{function:<10}{size:<8}{readable(np.median(times['jitad'])):>9}"
