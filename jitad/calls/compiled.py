@@ -20,7 +20,6 @@ from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
 from jitad.calls.fallback import Unknown, first_run, is_allowed, may_stand_in, warn
-from jitad.calls.looking import describe
 from jitad.calls.memory import limited
 from jitad.calls.native_entries import as_numba_type, native_entry, of_types, serves, with_value
 from jitad.calls.raised import raise_as_python
@@ -40,7 +39,6 @@ from jitad.errors import (
     UnknownDepthError,
 )
 from jitad.primitives.schedules import Snapshots
-from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
 from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
@@ -451,15 +449,12 @@ class Compiled:
         a time, or why only one.  Each kernel is compiled once more for that.  With `parallel`, a
         line more for each loop that might be divided among threads: how, or why it isn't.
         """
+        from jitad.calls.looking import explained
+
         lines = []
         for k, s in enumerate(self._all, 1):
             lines.append(f"kernel {k}: {s.why}")
-            tape, source = s.tape, s.kernel.source
-            widths = native.vector_widths(s.kernel.dispatcher)
-            plain = specialise(tape, threads=s.threads)
-            lines += [f"  {line}" for line in describe(tape, plain, source, widths)]
-            if s.threads is not None:
-                lines += [f"  {line}" for line in divisions(tape, s.threads)]
+            lines += [f"  {line}" for line in explained(s.tape, s.kernel, s.threads)]
         return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
@@ -473,6 +468,8 @@ class Compiled:
         "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
         them the names of the passes (`jitad.specialise.pipeline`).
         """
+        from jitad.specialise.pipeline import stages
+
         traced = self._latest().tape
         if stage == "traced":
             return show(traced)

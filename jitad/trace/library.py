@@ -90,8 +90,7 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     else:
         out = _run(lambda *a, **k: protocols.watched(f, a, k), f, args, kwargs)
     partial.certain(out)
-    if isinstance(out, np.ndarray):
-        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
+    out = _arrays_met(out)
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
@@ -100,6 +99,20 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if not hasattr(out, "__next__"):
         return out
     return iterables.made_of(out, getattr(f, "__self__", None), *args, *kwargs.values())
+
+
+def _arrays_met(out: Any) -> Any:
+    """What library code gave, its arrays as the trace knows them, which traced ones may index."""
+    if isinstance(out, np.ndarray):
+        if type(out) is not np.ndarray or out.dtype.kind not in "biufc":
+            return out
+        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
+    if type(out) is not tuple and not (isinstance(out, tuple) and hasattr(out, "_fields")):
+        return out
+    parts = [_arrays_met(v) for v in out]
+    if all(p is v for p, v in zip(parts, out, strict=True)):
+        return out
+    return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
 
 
 # These call what they are given, rather than keep it, or look at it: which argument?

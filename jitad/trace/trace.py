@@ -238,6 +238,7 @@ def _trace(
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
+            captures.keep_disjoint()
     finally:
         while len(running.journal.frames) > 1:
             running.journal.close()
