@@ -261,7 +261,7 @@ def neighbours(values):
         before = v
 
 
-@program(array(5, low=-3.0, high=5.0), scalar(0.3, 0.9))
+@program(array(5, low=0.6, high=1.9), scalar(0.3, 0.9))
 def readings_in_a_pipeline(x, a):
     readings = (v * 1.5 for v in x)
     return sum((b - c) ** 2 for b, c in neighbours(clipped(smooth(readings, a), 0.5, 3.0)))
