@@ -66,7 +66,7 @@ def _visit(block: Block, known: Known) -> None:
                 for inner in e.blocks:
                     _visit(inner, known.copy())
         out += found
-        for e in stretch:
+        for e in found:
             known.learn(e)
     block.equations = out
 
@@ -113,8 +113,9 @@ def _by_lines(
             made = group.equations(later.union(rest))
         changed |= made is not None
         n = max(n, k + 1)
-        out += left[k:n] if made is None else made
-        for e in left[k:n]:
+        done = left[k:n] if made is None else made
+        out += done
+        for e in done:
             known.learn(e)
         k = n
     return out if changed else None
@@ -165,9 +166,11 @@ class _Group:
     # -- what belongs to it -----------------------------------------------------------------------
 
     def starts(self, e: Equation) -> bool:
-        if e.blocks or not e.outs or not is_array(e.outs[0]) or len(e.outs[0].shape) < 2:
+        """Does it say how many lines there are?"""
+        planes = [v for v in e.outs if is_array(v) and len(v.shape) > 1]
+        if not planes or e.op in ("if", "while"):
             return False
-        self.n = e.outs[0].shape[0]
+        self.n = planes[0].shape[0]
         return not isinstance(self.equal.find(self.n), Lit)
 
     def adds(self, e: Equation) -> bool:

@@ -90,6 +90,20 @@ def square(a: Any, b: Any) -> Any:
     return np.sum(t * s)
 
 
+def one_after_the_other(a: Any, b: Any) -> Any:
+    """What the second loop over lines starts from is of lines that only the first one has."""
+    s, v = 1.0 * a[:, :, 0], 0.0 * b[:, :, 0]
+    for k in range(a.shape[2]):
+        v = 0.5 * v + s * b[:, :, k]
+        s = np.cos(s) * v
+    t = s * b[:, :, 1]
+    part, w = np.mean(t), 1.0 * t
+    for k in range(a.shape[2]):
+        w = w - 0.1 * w * part * a[:, :, k]
+        t = np.sin(w * t)
+    return np.sum(t * t)
+
+
 DONE = [levels, in_time, with_sums]
 
 
@@ -136,7 +150,10 @@ def loops_in(g: Any) -> tuple[int, list[str]]:
     return sum(line[2] != " " for line in outermost), inside
 
 
-@pytest.mark.parametrize("f", [*DONE, *LEFT, pooled, square], ids=lambda f: f.__name__)
+ALL = [*DONE, *LEFT, pooled, square, one_after_the_other]
+
+
+@pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
 def test_value_and_gradient(f: Program) -> None:
     value, (by_a, by_b) = jit_value_and_grad(f, argnums=(0, 1))(A, B)
     np.testing.assert_allclose(value, f(A, B), rtol=1e-13)
@@ -152,6 +169,12 @@ def test_loops_are_inside_of_one(f: Program) -> None:
     assert outermost == 1 and sum(" = for " in line for line in inside) >= 2
     made = [line for line in inside if " = full " in line or " = pop " in line]
     assert not any("[:,:,:]" in line for line in made)  # lines of what has three axes
+
+
+def test_lines_of_one_loop_are_not_those_of_the_next() -> None:
+    g = jit(one_after_the_other)
+    np.testing.assert_allclose(g(A, B), one_after_the_other(A, B), rtol=1e-13)
+    assert loops_in(g)[0] == 2
 
 
 def test_what_is_light_is_computed_again() -> None:
