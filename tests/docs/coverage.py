@@ -136,8 +136,8 @@ splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
 by values), frozen distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of
-`scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`, `apply`, `as_matrix`, `as_quat`,
-`as_rotvec`, `as_euler`).  `numpy.polynomial` and `statistics.NormalDist` are traced as they are
+`scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
+`apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and `statistics.NormalDist` are traced as they are
 written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
