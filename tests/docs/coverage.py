@@ -137,8 +137,8 @@ splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
 by values), frozen distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
-`apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and `statistics.NormalDist` are traced as they are
-written.
+`apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and
+`statistics.NormalDist` are traced as they are written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign` and norms have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
