@@ -93,7 +93,7 @@ _row("quotient", lambda x, d, inverse, s: np.true_divide(x, d) * s, "quotient({0
      domain=(ANY, POSITIVE, POSITIVE, POSITIVE))  # fmt: skip
 
 _binary("floordiv", lambda a, b: a // b, "{0} // {1}", lambda o, a, b, y: (None, None),
-        domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
+        flat=True, domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
 _binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floordiv(a, b)),
         domain=(ANY, POSITIVE), numpy=np.remainder)  # fmt: skip
 _binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a / b)),
@@ -103,7 +103,7 @@ _row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=signed, tame=Tr
 _row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, tame=True,
      numpy=np.absolute)  # fmt: skip
 _row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a), "sign({0})",
-     lambda o, a, y: (None,), infer=arithmetic, tame=True, numpy=np.sign)  # fmt: skip
+     lambda o, a, y: (None,), infer=arithmetic, flat=True, tame=True, numpy=np.sign)  # fmt: skip
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:
@@ -280,7 +280,7 @@ for _name, _function in {
     "trunc": np.trunc,
     "rint": np.rint,
 }.items():
-    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,), tame=True)
+    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,), flat=True, tame=True)
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
 

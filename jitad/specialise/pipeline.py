@@ -161,21 +161,20 @@ class _Content:
             self._add(t.body)
 
     def _add(self, block: Block) -> None:
-        ops, parts, params = self.ops, self.parts, self.params
-        parts += (len(block.equations), *block.params, *block.results)
+        equations = block.equations
+        self.ops += [e.op for e in equations]
+        self.params += [e.params for e in equations]
+        self.parts += (len(equations), *block.params, *block.results)
+        self.parts += [e.ins for e in equations]
+        self.parts += [e.outs for e in equations]
         self.many = self.many or any(type(p.type) is not Scalar for p in block.params)
-        for e in block.equations:
-            ops.append(e.op)
-            params.append(e.params)
-            parts += (e.ins, e.outs)
-            for v in e.outs:
-                if type(v.type) is not Scalar:
-                    self.many = True
-                    parts.append(v.shape)
-            if e.blocks:
-                self.many = self.many or e.op in ("for", "while")
-                for b in e.blocks:
-                    self._add(b)
+        for v in [v for e in equations for v in e.outs if type(v.type) is not Scalar]:
+            self.many = True
+            self.parts.append(v.shape)
+        for e in [e for e in equations if e.blocks]:
+            self.many = self.many or e.op in ("for", "while")
+            for b in e.blocks:
+                self._add(b)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -32,12 +32,13 @@ def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tapes that passes ran over, with a folder of our own."""
     monkeypatch.setenv("JITAD_CACHE_DIR", str(tmp_path))
     seen: list[str] = []
+    run = pipeline.specialise
 
     def specialise(tape: Any, threads: int | None = None) -> Any:
         seen.append(tape.name)
-        return pipeline.specialise(tape, threads=threads)
+        return run(tape, threads=threads)
 
-    monkeypatch.setattr(kept, "specialise", specialise)
+    monkeypatch.setattr(pipeline, "specialise", specialise)
     monkeypatch.setattr(recalled, "found", lambda *given: None)  # all are traced
     return seen
 

@@ -78,9 +78,19 @@ def mixed(x: Any) -> Any:
     return len(chosen) * x.sum() if isinstance(chosen, str) else np.sum(chosen * x)
 
 
+def by_rounded(x: Any) -> Any:
+    """A dict with keys that are floats, and do not vary with what they are made of."""
+    kept: dict[Any, Any] = {}
+    for e in x:
+        for key in (round(e, 1), np.floor(e), np.sign(e), e // 0.5):
+            kept[key] = kept.get(key, 0.0) * e + e
+    return sum(v * w for v, w in zip(kept.values(), range(1, 20)))
+
+
 X = np.array([0.9, 2.1, -1.9, 1.2])
-PROGRAMS = [(cheapest, GRID), (cheapest, GRID[::-1].copy()), (by_name, X), (alternately, X),
-            (mixed, X), (mixed, X[[1, 0, 2, 3]]), (mixed, X[[0, 2, 3, 1]])]  # fmt: skip
+PROGRAMS = [(by_rounded, X), (cheapest, GRID), (cheapest, GRID[::-1].copy()), (by_name, X),
+            (alternately, X), (mixed, X), (mixed, X[[1, 0, 2, 3]]),
+            (mixed, X[[0, 2, 3, 1]])]  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")

@@ -11,7 +11,7 @@ from numba.core import codegen
 
 from jitad import jit, jit_value_and_grad
 from jitad.emit import native
-from jitad.emit.numba_private import ways
+from jitad.emit.numba_private import declarations, ways
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -121,3 +121,16 @@ def test_ways_are_kept_beside_each_kernel(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setenv("JITAD_CACHE_DIR", str(folder))
         check(power(3), 3)
         assert len(list(folder.glob("jitad_ways_*"))) == 1
+
+
+def test_options_of_llvm_are_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are everybody's: other compiled code of the process is made with what it was made."""
+    monkeypatch.setenv("JITAD_CACHE_DIR", "")
+    asked: list[str] = []
+    monkeypatch.setattr(declarations.llvm, "set_option", lambda _, option: asked.append(option))
+    check(power(6), 6)
+    assert asked[-2:] == ["-disable-lsr=true", "-disable-lsr=false"]
+
+    with pytest.raises(MemoryError), declarations.addresses_as_written():
+        raise MemoryError
+    assert asked[-2:] == ["-disable-lsr=true", "-disable-lsr=false"]
