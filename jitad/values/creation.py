@@ -132,6 +132,12 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
           subok: bool = False, ndmin: int = 0) -> Any:  # fmt: skip
     """A new array of a number, an array, or nested lists of them."""
     kind = None if dtype is None else kind_of(dtype)
+    if not copy and isinstance(value, ArrayHandle) and kind in (None, value.dtype):
+        axes = range(max(ndmin - value.ndim, 0))
+        return value.with_axes(tuple(axes)) if axes else value
+    if copy is False:
+        raise fail(JitadValueError, "Unable to avoid copy while creating an array as requested.",
+                   "Write np.asarray, which copies where it must.")  # fmt: skip
     if kind is not None and kind.kind == "c" and is_traced(value):
         like = array(value, kind.type(0).real.dtype, ndmin=ndmin)
         zeros = call(np.zeros_like, like)
@@ -221,6 +227,8 @@ def astype(a: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     """A copy with another dtype (scalars: a NumPy number)."""
     kind = kind_of(dtype)
     a = as_operand(a)
+    if not copy and isinstance(a, ArrayHandle) and a.dtype == kind:
+        return a
     if kind.kind == "c":
         return call(np.array, a, dtype=kind) if shape_of(a) else call(kind.type, a)
     if not isinstance(a, ArrayHandle):

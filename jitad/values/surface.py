@@ -255,7 +255,7 @@ class Surface:
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         from jitad.values.creation import astype
 
-        return astype(self, dtype)
+        return astype(self, dtype, copy=copy)
 
     def flatten(self, order: str = "C") -> Any:
         return call(np.ravel, call(np.copy, self), order=order)
@@ -276,7 +276,7 @@ class Surface:
         return call(np.choose, self, choices[0] if len(choices) == 1 else choices, out, mode)
 
     def conj(self) -> Any:
-        return call(np.conj, self)
+        return self  # NumPy copies in the function only
 
     def sort(self, *args: Any, **kwargs: Any) -> None:
         self[...] = call(np.sort, self, *args, **kwargs)

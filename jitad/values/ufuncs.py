@@ -17,6 +17,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.primitives.unloaded import Unloaded, loaded
 from jitad.tape.types import Array, Scalar, named, promote
+from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
@@ -367,6 +368,9 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:  # fmt: skip
     x = as_operand(x)
+    if isinstance(x, ArrayHandle) and not copy:
+        x[...] = nan_to_num(x, True, nan, posinf, neginf)
+        return x
     if type_of(x).dtype[0] in "biu":  # which have neither
         return call(np.copy, x) if np.ndim(x) else x
     limits = np.finfo(type_of(x).dtype)

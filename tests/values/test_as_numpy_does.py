@@ -44,6 +44,19 @@ def wider_on_a_condition(a):
     return b
 
 
+def _written_elsewhere(a, named):
+    """By another name, which NumPy has for the same array."""
+    b = a * 1.0
+    named(b)[0, 1] = 7.0
+    return b
+
+
+def _without_nan(a):
+    b = np.where(a > 0.0, a, np.nan)
+    np.nan_to_num(b[0], copy=False, nan=3.0)
+    return b
+
+
 SAME = {
     "any of no axes": lambda a: np.any(a, axis=()),
     "all of no axes": lambda a: np.all(a, axis=(), keepdims=True),
@@ -57,6 +70,15 @@ SAME = {
     "outer, from the right": lambda a: np.add.outer(0.5, a),
     "flattened with a number": lambda a: np.concatenate([a[0], 0.5], axis=None),
     "flattened with an int": lambda a: np.concatenate([a > 0, 2], axis=None),
+    "pieces of their own elements": lambda a: np.piecewise(
+        a, [a > 0.4, a < -1.0], [lambda v: v * v.mean(), lambda v: v * len(v), lambda v: -v]),
+    "pieces of none": lambda a: np.piecewise(a, [a > 40.0], [lambda v: v * v.sum(), np.sin]),
+    "not copied": lambda a: _written_elsewhere(a, lambda b: b.astype(float, copy=False)),
+    "not copied, with an axis": lambda a: _written_elsewhere(
+        a, lambda b: np.array(b, copy=None, ndmin=3)[0]),
+    "conjugate of itself": lambda a: _written_elsewhere(a, lambda b: b.conj()),
+    "nan in place": lambda a: _written_elsewhere(a, lambda b: np.nan_to_num(b, copy=False)),
+    "nan in a view": lambda a: _without_nan(a),
     "pieces of rows": lambda a: np.piecewise(a, [np.array([True, False])], [np.sin, 0.5]),
     "i less bools": lambda a: 1j - (a > 0),
     **{f.__name__: f for f in (seen_through_windows, scaled_once, transposed_in_place, empty_rows,
