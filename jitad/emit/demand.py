@@ -317,7 +317,9 @@ def _weights(
     near: dict[Atom, float] = {}
     held: dict[Atom, frozenset[Var]] = {}
     kept: set[Atom] = set()  # what is taken for memory
-    users = Counter(a for e in block.equations for a in {*e.ins, *free_vars(*e.blocks)})
+    users: Counter[Atom] = Counter()
+    for e in block.equations:
+        users.update({*e.ins, *free_vars(*e.blocks)} if e.blocks else set(e.ins))
     for e in block.equations:
         view = e.op in VIEWS
         if not view and (e.blocks or e.op not in TABLE or not TABLE[e.op].elementwise):

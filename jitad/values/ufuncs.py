@@ -17,7 +17,6 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.primitives.unloaded import Unloaded, loaded
 from jitad.tape.types import Array, Scalar, named, promote
-from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import as_operand, cast, elementwise
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
@@ -368,7 +367,7 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:  # fmt: skip
     x = as_operand(x)
-    if isinstance(x, ArrayHandle) and not copy:
+    if not copy and hasattr(x, "_parent") and x.shape:
         x[...] = nan_to_num(x, True, nan, posinf, neginf)
         return x
     if type_of(x).dtype[0] in "biu":  # which have neither
