@@ -28,6 +28,7 @@ from tests.users import (
     physics,
     projects,
     pythonic,
+    researched,
     routines,
     searched,
     sequences,
@@ -49,7 +50,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
           modelled, mixed, collected, routines, everyday, projects, machines, courses,
-          arrayed, ventures, surveyed, gridded, searched)  # fmt: skip
+          arrayed, ventures, surveyed, gridded, searched, researched)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

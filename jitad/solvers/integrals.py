@@ -15,9 +15,11 @@ import scipy.integrate as si
 
 from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
 from jitad.operators.solutions import constants, demanded
-from jitad.plain import integrals
-from jitad.solvers.entered import here, of_arguments, stands_in
+from jitad.plain import integrals, vector_integrals
+from jitad.solvers.entered import here, of_arguments, refuse, stands_in
 from jitad.trace import hooks
+from jitad.values import extents
+from jitad.values.broadcast import shape_of
 from jitad.values.kind import fail
 from jitad.values.registry import any_traced, call, is_traced
 
@@ -111,6 +113,57 @@ def fixed_quad(func: Any, a: Any, b: Any, args: Any = (), n: Any = 5) -> Any:
     return call(np.multiply, half, total), None
 
 
+@stands_in(si.quad_vec)
+def quad_vec(f: Any, a: Any, b: Any, epsabs: Any = 1e-200, epsrel: Any = 1e-8, norm: Any = "2",
+             cache_size: Any = 100e6, limit: Any = 10000, workers: Any = 1, points: Any = None,
+             quadrature: Any = None, full_output: Any = False, *,
+             args: Any = ()) -> Any:  # fmt: skip
+    """`cache_size` and `workers` are how SciPy goes about it."""
+    refuse("quad_vec", quadrature=(quadrature, None), full_output=(full_output, False))
+    if norm not in ("2", "max"):
+        raise fail(JitadTypeError, f"norm={norm!r} of quad_vec is not supported on traced or "
+                   "differentiated values", "Leave it at '2', or take 'max'.")  # fmt: skip
+    if any_traced((epsabs, epsrel, limit)):
+        raise fail(JitadTypeError, "tolerances of quad_vec must be plain numbers")
+    args = args if isinstance(args, tuple) else (args,)
+    breaks = [a, *(sorted(points) if points is not None else ()), b]
+    if any(map(_infinite, (a, b))):
+        if points is not None:
+            raise fail(JitadTypeError, "points= of quad_vec beside an infinite end is not supported"
+                       " on traced or differentiated values", "Leave it at None.")  # fmt: skip
+        g, breaks = _to_finite(lambda x: call(np.asarray, hooks.call(f, x, *args)), a, b)
+    else:
+        def g(x: Any) -> Any:
+            return hooks.call(f, x, *args)
+
+    middle = call(np.multiply, call(np.add, breaks[0], breaks[1]), 0.5)
+    like = call(np.asarray, hooks.call(g, hooks.call(float, middle)))
+    shape = shape_of(like)
+    count = extents.product(shape)
+
+    def flat(x: Any) -> Any:
+        return call(np.reshape, call(np.asarray, hooks.call(g, x)).astype(float), -1)
+
+    pos, rule = here(), tuple(call(np.array, x) for x in RULE)
+    ends = call(np.array, [hooks.call(float, x) for x in breaks])
+    most = min(max(int(limit), len(breaks) - 1), 1000)
+    flags: list[Any] = []
+
+    def search() -> list[Any]:
+        *found, near = hooks.call(vector_integrals.intervals, flat, ends, count, rule, epsabs,
+                                  epsrel, most, norm == "max")  # fmt: skip
+        flags.append(near)
+        return found
+
+    owner, left, right, off = constants(search)
+    demanded(flags, (_FAILED,), pos)
+    whole = hooks.call(vector_integrals.total, flat, ends, count, owner, left, right, rule)
+    found = call(np.reshape, whole, shape) if shape else whole[0]
+    if like.dtype == np.float32:
+        found = found.astype(np.float32) if shape else call(np.float32, found)
+    return found, hooks.call(float, off)
+
+
 def integral(f: Function, a: Any, b: Any, epsabs: Any, epsrel: Any, limit: Any,
              points: Any) -> Any:  # fmt: skip
     """(value, how far off it may be), two numbers of Python's."""
@@ -133,14 +186,17 @@ def _infinite(x: Any) -> bool:
 
 
 def _over_infinity(f: Function, a: Any, b: Any, *how: Any) -> Any:
-    """From 0, which stands for infinity, to 1, or back."""
+    return _pieces(*_to_finite(f, a, b), *how)
+
+
+def _to_finite(f: Function, a: Any, b: Any) -> tuple[Function, list[Any]]:
+    """The integrand from 0, which stands for infinity, to 1, or back; and these ends."""
     if _infinite(a) and _infinite(b):
-        g = hooks.call(integrals.both_ways, f)
-        return _pieces(g, [float(a > b), float(b > a)], *how)
+        return hooks.call(integrals.both_ways, f), [float(a > b), float(b > a)]
     far, near = (b, a) if _infinite(b) else (a, b)
     g = hooks.call(integrals.outwards, f, near, math.copysign(1.0, far))
     upwards = (far > 0) == (far is b)
-    return _pieces(g, [0.0, 1.0] if upwards else [1.0, 0.0], *how)
+    return g, [0.0, 1.0] if upwards else [1.0, 0.0]
 
 
 def _pieces(f: Function, ends: list[Any], epsabs: Any, epsrel: Any, limit: Any) -> Any:

@@ -17,14 +17,12 @@ from jitad.solvers.entered import stands_in
 from jitad.values.kind import fail
 
 _LEAST = "Use jitad.argmin(f, x0): its derivative is that of the minimiser."
-_INTEGRAL = "Use scipy.integrate.quad for each element, or fixed_quad."
 _STEPS = "Write the steps as a loop (Runge-Kutta, say): it is compiled, with its derivative."
 
 REMEDIES: dict[Any, str] = {
     **dict.fromkeys((so.fmin_tnc, so.fmin_slsqp, so.fmin_cobyla, so.fmin_ncg,
                      so.differential_evolution, so.basinhopping, so.dual_annealing, so.shgo,
                      so.direct, so.brute), _LEAST),
-    si.quad_vec: _INTEGRAL,
     si.solve_bvp: _STEPS,
 }  # fmt: skip
 

@@ -453,6 +453,19 @@ def make_interp_spline(x: Any, y: Any, k: int = 3, t: Any = None, bc_type: Any =
     return Spline(t, reshape(c, y.shape), k, True, axis)
 
 
+@replaces(si.splrep, plain=False)
+def splrep(x: Any, y: Any, w: Any = None, xb: Any = None, xe: Any = None, k: int = 3,
+           task: int = 0, s: Any = None, t: Any = None, full_output: int = 0, per: int = 0,
+           quiet: int = 1) -> Any:  # fmt: skip
+    """Through all points; what smooths is found by a search."""
+    smooth = w is not None if s is None else s != 0
+    if smooth or task or full_output or per or any(v is not None for v in (xb, xe, t)):
+        raise fail(JitadTypeError, "splrep is supported here where it interpolates (s=0)",
+                   "Leave the other options out.")  # fmt: skip
+    made = make_interp_spline(x, y, k)
+    return made.t, call(np.concatenate, [made.c, call(np.zeros, int(k) + 1)]), int(k)
+
+
 def _knots(x: Any, k: int) -> Any:
     """Where none are given: the points but those next to the ends, or the middles between them."""
     inner = x if k % 2 else (x[1:] + x[:-1]) * 0.5

@@ -17,7 +17,7 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.rearranging import taken_along
-from jitad.values.reductions import axes_of
+from jitad.values.reductions import one_axis
 from jitad.values.registry import call, replaces
 from jitad.values.shaping import handle, moveaxis, ravel
 
@@ -34,7 +34,7 @@ def _operand(a: Any, axis: Any) -> tuple[ArrayHandle, int]:
     a = handle(a)
     if axis is None:
         return ravel(a), 0
-    return a, axes_of(axis, a.ndim)[0]
+    return a, one_axis(axis, a.ndim)
 
 
 @replaces(np.argsort)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.primitives.table import dtype_of
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import cast, contents, elementwise, require_same, shape_of, shape_text
@@ -204,9 +204,17 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1,
         axisa = axisb = axisc = axis
     a = call(np.moveaxis, handle(a), axisa, -1)
     b = call(np.moveaxis, handle(b), axisb, -1)
-    for x in (a, b):
-        require(_is_three(x.shape[-1]), JitadValueError,
-                "incompatible dimensions for cross product (dimension must be 3)")  # fmt: skip
+    if any(x.shape[-1] == 2 for x in (a, b) if not isinstance(x.shape[-1], Number)):
+        if all(x.shape[-1] == 2 for x in (a, b)):  # a number each
+            return elementwise("sub", elementwise("mul", a[..., 0], b[..., 1]),
+                               elementwise("mul", a[..., 1], b[..., 0]))  # fmt: skip
+        nothing = [(0, 0)] * (max(a.ndim, b.ndim) - 1)
+        a, b = (call(np.pad, x, [*nothing[: x.ndim - 1], (0, 1)]) if x.shape[-1] == 2 else x
+                for x in (a, b))  # fmt: skip
+    for x in (a, b):  # an extent that is not known while tracing is 3, or else looked at
+        kind = JitadExtentError if isinstance(x.shape[-1], Number) else JitadValueError
+        require(_is_three(x.shape[-1]), kind,
+                "incompatible dimensions for cross product (dimension must be 2 or 3)")  # fmt: skip
     pairs = ((1, 2), (2, 0), (0, 1))
     parts = [elementwise("sub", elementwise("mul", a[..., i], b[..., j]),
                          elementwise("mul", a[..., j], b[..., i])) for i, j in pairs]  # fmt: skip
@@ -232,6 +240,9 @@ def linalg_trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
 
 @replaces(np.linalg.cross)
 def linalg_cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    for x in (x1, x2):
+        require(_is_three(shape_of(x)[axis]), JitadValueError,
+                "both input arrays must be arrays of 3-dimensional vectors")  # fmt: skip
     return cross(x1, x2, axis=axis)
 
 

@@ -53,6 +53,14 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(out))
 
 
+def one_axis(axis: Any, ndim: int) -> int:
+    """The axis that an `axis=` argument names, where there may be but one."""
+    if isinstance(axis, tuple):
+        raise fail(JitadTypeError, "'tuple' object cannot be interpreted as an integer: it is one "
+                   "axis here")  # fmt: skip
+    return axes_of(axis, ndim)[0]
+
+
 def _content(a: Any) -> Any:
     a = as_operand(a)
     return a.content if isinstance(a, ArrayHandle) else a
@@ -356,7 +364,7 @@ def cumulative(one: Callable[[Any, Any], Any]) -> Callable[..., Any]:
             a, axis = call(np.ravel, a), 0
         a = ArrayHandle(_content(a))
         kind = np.dtype(dtype or _wide(a.dtype.str[1:]))
-        (axis,) = axes_of(axis, a.ndim)
+        axis = one_axis(axis, a.ndim)
         moved = call(np.copy, call(np.moveaxis, a, axis, 0))
         content = cast(moved.content, kind)
 
@@ -384,7 +392,7 @@ def _position(wins: str) -> Callable[..., Any]:
             axes_of(axis, 0)
             axis, keepdims = 0, False
         shape = shape_of(content)
-        axes = axes_of(axis, len(shape))
+        axes = axes_of(axis, len(shape)) if axis is None else (one_axis(axis, len(shape)),)
         moved, n = _moved(content, axes)
         require(n >= 1 if not isinstance(n, Number) else bind("ge", n, 1), JitadValueError,
                 "attempt to get the position of an extreme of an empty sequence")  # fmt: skip

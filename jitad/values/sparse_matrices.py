@@ -19,6 +19,7 @@ from jitad.values.broadcast import as_operand, require_same, shape_of
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.orders import _python_int
+from jitad.values.picking import in_range
 from jitad.values.registry import any_traced, call, call_plain, replaces
 from jitad.values.shaping import handle
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
@@ -137,12 +138,10 @@ class SparseMatrix(StandIn):
         return self._like(call(np.negative, self._data))
 
     def multiply(self, other: Any) -> Any:
-        """Element by element with a number, a row, a column or a matrix."""
+        """Element by element with a number, a row, a column or a matrix, maybe a sparse one."""
         if _is_scalar(other):
             return self._scaled(other)
-        if _is_sparse(other):
-            raise fail(JitadTypeError, "multiply() of two sparse matrices is not supported here")
-        x = handle(other)
+        x = handle(adopt(other).toarray() if _is_sparse(other) else other)
         if x.ndim == 1:
             x = x.with_axes((0,))
         at = []
@@ -157,9 +156,15 @@ class SparseMatrix(StandIn):
 
     def __getitem__(self, key: Any) -> Any:
         keys = key if isinstance(key, tuple) else (key, slice(None))
+        lists = [k for k, chosen in enumerate(keys[:2]) if _is_list(chosen)]
+        if len(keys) == 2 and len(lists) == 1:
+            (k,) = lists
+            rest = tuple(slice(None) if j == k else i for j, i in enumerate(keys))
+            found = self._chosen(k, keys[k])
+            return found if rest == (slice(None), slice(None)) else found[rest]
         if len(keys) != 2 or any(not isinstance(k, slice) and not _is_scalar(k) for k in keys):
-            raise fail(JitadTypeError, "parts of a sparse matrix are supported by ints and slices",
-                       "Multiply by a matrix that selects.")  # fmt: skip
+            raise fail(JitadTypeError, "parts of a sparse matrix are supported by ints and slices, "
+                       "and one list", "Multiply by a matrix that selects.")  # fmt: skip
         single = [not isinstance(k, slice) for k in keys]
         if any(single) and not all(single) and self._kind == "array":
             raise fail(JitadTypeError, "a sparse array along one axis is not supported here",
@@ -180,6 +185,18 @@ class SparseMatrix(StandIn):
         (which,) = call(np.nonzero, here)
         rows, cols = (p[which] for p in places)
         return self._like(self._data[which], rows, cols, tuple(shape))
+
+    def _chosen(self, axis: int, key: Any) -> Any:
+        """Rows or columns in any order: a product with a matrix that selects."""
+        at = handle(key)
+        if at.dtype.kind == "b":
+            require_same(at.shape[0], self.shape[axis], lambda: "boolean index of another length")
+            (at,) = call(np.nonzero, at)
+        at = in_range(at, self.shape[axis], True)
+        count = at.shape[0]
+        ones = call(np.ones, count, dtype=self.dtype)
+        chooses = self._like(ones, call(np.arange, count), at, (count, self.shape[axis]))
+        return chooses @ self if axis == 0 else self @ chooses.T
 
     # -- sums -------------------------------------------------------------------------------------
 
@@ -277,6 +294,11 @@ def _bounds(key: Any, n: Any) -> tuple[Any, Any, int]:
         end = extents.add(n, end) if isinstance(end, int) and end < 0 else end
         ends.append(extents.smallest(extents.largest(end, 0), n))
     return ends[0], extents.largest(ends[1], ends[0]), step
+
+
+def _is_list(key: Any) -> bool:
+    """Is it a list of ints, or of bools?"""
+    return isinstance(key, list) or (not isinstance(key, slice) and len(shape_of(key)) == 1)
 
 
 def _is_sparse(value: Any) -> bool:

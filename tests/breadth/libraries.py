@@ -35,6 +35,10 @@ for form, matrix in A.items():
 add("sparse.products", lambda x: (CSR.dot(x), CSR * x, WIDE @ x, WIDE.T @ (WIDE @ x)), V,
     narrow=False)  # fmt: skip
 add("sparse.products", lambda x: (CSR @ x, x.T @ CSR), n(4, 3), narrow=False)
+add("sparse.parts", lambda x: (
+    (m := ss.diags([x, x[1:] ** 2], [0, 1], format="csr"))[[0, -1, 0]].toarray(),
+    m[:, x > np.median(x)].toarray(), m[1:, [2, 0]].toarray(), CSR[[2, 1]] @ x,
+    m.multiply(CSR).toarray(), (m + m.T).multiply(m).toarray()), V, native=True)  # fmt: skip
 add("sparse.multiply", lambda x: (CSR.multiply(x) @ x, CSR.multiply(x[:, None]) @ x,
                                   (ARRAY * x).sum(axis=0), (ARRAY * x).sum(axis=1)), V,
     narrow=False)  # fmt: skip
@@ -92,6 +96,10 @@ for k in (1, 2, 3, 5):
         lambda y, k=k: ip.make_interp_spline(X, y, k)(IN), Y2, narrow=False)  # fmt: skip
 T, C = MADE["BSpline"].t, n(6)
 add("scipy.interpolate.BSpline", lambda c, x: ip.BSpline(T, c, 3)(x), C, IN, narrow=False)
+for k in (1, 2, 3, 4, 5):
+    add("scipy.interpolate.splrep", lambda y, x, k=k: (
+        ip.splev(x, tck := ip.splrep(X, y, k=k)), ip.splev(x, tck, der=1), tck[0], tck[1]),
+        n(len(X)), IN, narrow=False)  # fmt: skip
 add("scipy.interpolate.splev", lambda x: (ip.splev(x, (T, C, 3)), ip.splev(x, (T, C, 3), 1)), IN,
     narrow=False)  # fmt: skip
 LINE = ip.interp1d(X, Y, fill_value="extrapolate")

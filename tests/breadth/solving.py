@@ -96,6 +96,9 @@ for f in (so.fmin_bfgs, so.fmin_cg):  # SciPy's ends too early for differences, 
         narrow=None)  # fmt: skip
 add("scipy.optimize.leastsq", lambda p: so.leastsq(
     _off, np.ones(2), (p,), ftol=1e-15, xtol=1e-15)[0], r(2), narrow=None, rtol=1e-4)  # fmt: skip
+add("scipy.integrate.quad_vec", lambda p: si.quad_vec(
+    lambda x: np.array([1.0, x]) * np.exp(-p[0] * x * x), 0.0, p[1], epsrel=1e-7)[0], r(2),
+    narrow=False, rtol=1e-5, order=1, compiled="native")  # fmt: skip
 add("scipy.integrate.dblquad", lambda p: si.dblquad(
     lambda y, x, c: np.exp(-c * x * y), 0.0, p[0], 0.0, lambda x: x * p[1], args=(p[1],))[0],
     r(2), narrow=None)  # fmt: skip

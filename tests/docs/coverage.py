@@ -130,10 +130,10 @@ reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.o
 
 These objects are looked into, made inside the function or outside, where their numbers are inputs
 as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
-ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints and slices; made of
-traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as a dense system), splines
-and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`,
-`CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`, `RegularGridInterpolator`,
+ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, slices and a list;
+made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as a dense system),
+splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
+`Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`, `RegularGridInterpolator`,
 `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and by values), frozen
 distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of `scipy.spatial.transform` (`from_rotvec`,
 `from_quat`, `from_euler`, `from_matrix`; products, `inv`, `apply`, `as_matrix`, `as_quat`,

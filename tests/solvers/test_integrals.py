@@ -115,3 +115,23 @@ def test_an_end_that_is_found_infinite() -> None:
 def test_options_that_are_refused_are_named(option: Any) -> None:
     with pytest.raises(JitadError, match=f"{next(iter(option))}= of quad is not supported"):
         jit_grad(lambda a: si.quad(lambda x: a * x, 0.0, 1.0, **option)[0])(2.0)
+
+
+ARRAYS: dict[str, tuple[Any, Any]] = {
+    "to infinity, an array of two axes": (
+        lambda a: si.quad_vec(lambda t, c: np.exp(-c * a * t) * np.eye(2), 0, np.inf, norm="max",
+                              args=(2.0,))[0][1, 1],
+        lambda a: -0.5 / a**2),
+    "points, and a number": (
+        lambda a: si.quad_vec(lambda t: abs(t - a) ** 3, 0.0, 4.0, points=[1.3])[0],
+        lambda a: a**3 - (4.0 - a) ** 3),
+}  # fmt: skip
+
+
+@engines
+@pytest.mark.parametrize("name", ARRAYS)
+def test_integrals_of_arrays(name: str, engine: Engine) -> None:
+    f, slope = ARRAYS[name]
+    value, found = engine(lambda a: (f(a), grad(f)(a)))(1.3)
+    assert value == pytest.approx(f(1.3), rel=1e-8)
+    assert found == pytest.approx(slope(1.3), rel=1e-7)

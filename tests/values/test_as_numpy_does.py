@@ -157,6 +157,9 @@ def test_a_list_of_no_rows():
 
 
 REFUSED = {
+    "several axes to sort along": (TypeError, lambda a: np.sort(a, axis=(0, 1))),
+    "several axes of places": (TypeError, lambda a: a * np.argmax(a, axis=(0, 1))),
+    "several axes to sum along": (TypeError, lambda a: np.cumsum(a, axis=(1,))),
     "element from an array": (ValueError, lambda a: _written(a)),
     "weights without axes": (ValueError, lambda a: np.bincount(np.array([1]), weights=a[0, 0])),
     "powers of a matrix": (ValueError, lambda a: np.vander(a, 3)),
@@ -190,6 +193,22 @@ def test_unique_of_empty_and_repeated_rows(shape: tuple[int, ...], axis: int | N
     found = jitad.jit(lambda a: tuple(np.unique(a, True, True, True, axis)))(a)
     for x, want in zip(found, np.unique(a, True, True, True, axis), strict=True):
         np.testing.assert_array_equal(x, want, strict=True)
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")
+@pytest.mark.parametrize("sizes", [(2, 2), (2, 3), (3, 2), (3, 3)])
+def test_cross_products_of_vectors_of_two(sizes):
+    """How many axes there are is a matter of the extents, which a kernel has to look at."""
+    random = np.random.default_rng(1)
+    a, b = (random.normal(size=(4, n)) for n in sizes)
+    want = np.cross(a, b)
+    _agree(jitad.jit(lambda a, b: np.cross(a, b))(a, b), want)
+    for operator in (jitad.grad, jitad.jit_grad):
+        slope = operator(lambda a, b: np.sum(np.cross(a, b) ** 2))(a, b)
+        change = np.cross(np.ones(a.shape), b)
+        assert np.sum(slope) == pytest.approx(2.0 * np.sum(want * change))
+        with pytest.raises(ValueError, match="dimension must be 2 or 3"):
+            operator(lambda a: np.sum(np.cross(a, a)))(np.ones((2, 4)))
 
 
 @pytest.mark.parametrize("operator", [jitad.grad, jitad.jit_grad])

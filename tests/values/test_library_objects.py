@@ -80,7 +80,6 @@ def test_a_frozen_distribution_that_is_exchanged() -> None:
 @pytest.mark.parametrize("f", [
     lambda x: so.differential_evolution(lambda t: np.sum((t - x) ** 2), [(0.0, 1.0)] * 3).x[0],
     lambda x: so.fmin_ncg(lambda t: np.sum((t - x) ** 2), np.zeros(3), lambda t: 2.0 * (t - x))[0],
-    lambda x: si.quad_vec(lambda t: np.exp(-t * x), 0.0, 1.0)[0][0],
     lambda x: si.solve_bvp(
         lambda t, y: -y * x[0], lambda a, b: a - 1.0, np.arange(2.0), np.ones((1, 2))).y[0, -1],
 ])  # fmt: skip
@@ -89,7 +88,7 @@ def test_functions_that_call_the_users_say_what_to_write(derive, f) -> None:
     with pytest.raises(JitadError, match="is not supported on traced") as raised:
         derive(f)(X)
     text = str(raised.value)
-    assert any(word in text for word in ("jitad.argmin", "fixed_quad", "as a loop"))
+    assert any(word in text for word in ("jitad.argmin", "as a loop"))
     assert "test_library_objects.py" in text
 
 
@@ -105,7 +104,7 @@ def test_they_run_where_nothing_is_traced() -> None:
 
 
 @pytest.mark.parametrize("f", [
-    lambda x, a: np.sum(a[[0, 2]] @ x[:2]), lambda x, a: np.sum(a.power(2) @ x),
+    lambda x, a: np.sum(a[[0, 2], [0, 1]] @ x[:2]), lambda x, a: np.sum(a.power(2) @ x),
     lambda x, a: np.sum(a.sum(axis=0) @ x), lambda x, a: np.sum(ss.csr_array(a)[0] @ x),
     lambda x, a: np.sum(a[::-1] @ x), lambda x, a: np.sum(np.asarray(a) @ x),
     lambda x, a: x[0] * a[3, 0],
