@@ -77,6 +77,13 @@ class JitadOverflowError(JitadError, OverflowError):
     """A Python integer past 64 bits, or a `math` function past the largest float."""
 
 
+class UnrepeatableError(JitadError):
+    """What would give something else, or do something, at every call: a clock, a draw, a file.
+
+    The eager engine does not stand in for a kernel here, as it does where a trace can't go on.
+    """
+
+
 class UnknownDepthError(JitadError):
     """How deep calls or derivatives nest is decided by numbers that a trace doesn't know.
 
@@ -96,6 +103,9 @@ class UnknownDepthError(JitadError):
 
 class FallbackWarning(UserWarning):
     """A compiled function ran in the eager engine: `jit` gives this warning once a function.
+
+    Its trace could not go on where a number decides what Python does (a key of a dict, how
+    functions nest); results are the same, but take Python's time.
 
     Parameters
     ----------
@@ -168,6 +178,13 @@ class RoomMiss(GuardMiss):
     """There is no room for all elements of a list; `case` says of which one.
 
     Called from Python the kernel runs again with more; callers from native code get this error.
+    """
+
+
+class NewKey(GuardMiss):
+    """A key that only the kernel knows is new in a dict; `case` says in which one.
+
+    Called from Python the function is traced again; callers from native code get this error.
     """
 
 

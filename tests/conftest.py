@@ -36,6 +36,7 @@ _CACHE = os.environ["JITAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="jitad-tests-")
 
 # Where compiled functions may run in the eager engine.
 FALLBACK = (
+    "tests/api/test_untraceable.py",
     "tests/docs/test_examples.py::test_document[LIMITATIONS.md]",
     "tests/docs/test_examples.py::test_document[docs/nesting.md]",
     "tests/nesting/test_unknown_depth.py",

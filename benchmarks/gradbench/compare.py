@@ -2,10 +2,11 @@
 
 Both are called by turns; each line has the medians, the quartiles of the ratio within a round, the
 ratio of the fastest calls, which other work on the machine disturbs least, the first call with
-nothing known of the types (tracing and compiling, if the disk cache is empty), the largest
-difference of the results over their largest number, and the memory that a call touches at its peak,
-beyond what was held before it. The loop of calls is Python for jitad, C++ for the other; both
-allocate their results. Times are the processor's, which other programs on the machine add less to.
+nothing known of the types (tracing and compiling, if the disk cache is empty), the time over that
+of the function itself, compiled by jitad, too, the largest difference of the results over their
+largest number, and the memory that a call touches at its peak, beyond what was held before it. The
+loop of calls is Python for jitad, C++ for the other; both allocate their results. Times are the
+processor's, which other programs on the machine add less to.
 
     python -m benchmarks.gradbench --compare [eval ...] [--sizes small medium] [--seconds 1]
     python -m benchmarks.gradbench --compare [eval ...] --large         # several times medium
@@ -34,7 +35,7 @@ DERIVATIVES = {
     "gmm": "jacobian", "ba": "jacobian", "ht": "jacobian", "lstm": "jacobian", "kmeans": "dir",
     "llsq": "gradient", "lse": "gradient", "det": "gradient", "ode": "gradient",
 }  # fmt: skip
-"""Of `particle` and `saddle`, all four functions."""
+"""Of `particle` and `saddle`, all four functions, which are derivatives all of them."""
 
 OUT = Path(__file__).resolve().parents[1] / "out"
 
@@ -56,17 +57,17 @@ def compare(arguments: list[str]) -> None:
     if compiler() is None:
         raise SystemExit("the opponent needs g++")
     print(f"{'eval':<9}{'function':<10}{'size':<8}{'jitad':>9}{'C++':>9}  {'ratio (quartiles)':<20}"
-          f"{'fastest':>9}{'first call':>11}  {'difference':>10}  {'peak MiB':>8} (C++)"
-          )  # fmt: skip
+          f"{'fastest':>9}{'first call':>11}{'/ primal':>9}  {'difference':>10}"
+          f"  {'peak MiB':>8} (C++)")  # fmt: skip
     found: list[dict[str, Any]] = []
     for name in chosen.evals or list(evals()):
         functions = evals()[name]
         one = DERIVATIVES.get(name)
         for size in chosen.sizes if one or "large" not in chosen.sizes else []:
             for function in [one] if one else [] if name == "hello" else list(functions):
-                r, best = line(name, function, size, functions[function], chosen.seconds)
-                found.append({"eval": name, "function": function, "size": size, "ratio": r,
-                              "fastest": best})  # fmt: skip
+                primal = next(iter(functions.values())) if one else None
+                figures = line(name, function, size, functions[function], primal, chosen.seconds)
+                found.append({"eval": name, "function": function, "size": size, **figures})
     if found:
         mean, best = (exp(sum(log(f[k]) for f in found) / len(found)) for k in ("ratio", "fastest"))
         print(f"geometric mean of {len(found)} ratios: {mean:.2f}, of the fastest: {best:.2f}")
@@ -75,32 +76,32 @@ def compare(arguments: list[str]) -> None:
         (OUT / f"{name}.json").write_text(json.dumps(found, indent=1))
 
 
-def line(name: str, function: str, size: str, f: Function, seconds: float) -> tuple[float, float]:
-    """The ratio of the times, by the median and by the fastest calls."""
+def line(
+    name: str, function: str, size: str, f: Function, primal: Function | None, seconds: float
+) -> dict[str, float | None]:
+    """The ratio of times, by the median and by the fastest calls; that to the function's own."""
     args = f.arguments(larger(name) if size == "large" else workload(name, size)[0])
     begin = time.perf_counter()
     like = flat(f.run(*args))
     first = time.perf_counter() - begin
     hand = by_hand(name, args)(like)
-    hand.seconds(1)
+    # to call it by ctypes, and to look at the clock there, takes microseconds: the loop is in C++
+    count = max(1, int(1e-3 / min(hand.seconds(1) for _ in range(3))))
     pairs = zip(hand.results, like, strict=True)
     difference = max((error(np.asarray(a), np.asarray(b)) for a, b in pairs), default=inf)
-    times = interleaved(
-        {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(1)}, 25, seconds,
-        time.process_time,
-    )
-    # ctypes takes a microsecond a call: where calls are short, the loop is in C++
-    fastest = min(times["C++"])
-    if np.median(times["C++"]) < 2e-5:
-        count = max(1, int(2e-3 / np.median(times["C++"])))
-        scale = np.array([hand.seconds(count) / count for _ in range(9)])
-        fastest = min(scale)
-        times["C++"] = times["C++"] / np.median(times["C++"]) * np.median(scale)
+    subjects = {"jitad": lambda: f.run(*args), "C++": lambda: hand.seconds(count)}
+    if primal is not None:
+        primal.run(*args)
+        subjects["primal"] = lambda: primal.run(*args)
+    times = interleaved(subjects, 25, seconds, time.process_time)
+    times["C++"] /= count
     r = ratio(times["jitad"], times["C++"])
-    best = float(min(times["jitad"]) / fastest)
+    best = float(min(times["jitad"]) / min(times["C++"]))
+    over = ratio(times["jitad"], times["primal"]).median if primal is not None else None
     memory = [peak_of(call) / 2**20 for call in (lambda: f.run(*args), lambda: hand.seconds(1))]
     print(f"{name:<9}{function:<10}{size:<8}{readable(np.median(times['jitad'])):>9}"
           f"{readable(np.median(times['C++'])):>9}  {r.median:5.2f} ({r.low:.2f} to {r.high:.2f}) "
-          f"{best:>9.2f}{readable(first):>11}  {difference:>10.1e}  {memory[0]:>8.2f} "
+          f"{best:>9.2f}{readable(first):>11}"
+          f"{'-' if over is None else f'{over:.2f}':>9}  {difference:>10.1e}  {memory[0]:>8.2f} "
           f"({memory[1]:.2f})", flush=True)  # fmt: skip
-    return r.median, best
+    return {"ratio": r.median, "fastest": best, "primal": over}

@@ -1,32 +1,38 @@
 """How fast are other Python libraries on the evals of GradBench that they can run?
 
-Their programs are what their users would write: whole arrays, what is not differentiated computed
-beforehand. Each line has jitad's time, and for each library its time over that, called by turns.
+Their programs are what their users would write: whole arrays. Each line has jitad's time, and its
+ratio to each library's, called by turns: below 1, jitad is faster. Times are the processor's, on
+one core.
 
     python -m benchmarks.gradbench --peers [eval ...] [--sizes small medium] [--seconds 1]
 
-Of `gmm` and `lse` the programs are those of `benchmarks.peers`. CasADi evaluates its graph, whole
-arrays a node. What is missing: ba (a sparse Jacobian), ht and lstm (minutes of tracing), det,
-particle and saddle (recursion, and loops that numbers end, around derivatives).
+Of `gmm` and `lse` the programs are those of `benchmarks.peers`. CasADi's graph, whole arrays a
+node, is compiled as C; what of it is constant is computed beforehand. What is missing: ba (a sparse
+Jacobian), ht and lstm (minutes of tracing), det, particle and saddle (recursion, and loops that
+numbers end, around derivatives).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from benchmarks.gradbench.compare import DERIVATIVES, flat
+from benchmarks.gradbench.compare import DERIVATIVES, OUT, flat
 from benchmarks.gradbench.data import error, workload
 from benchmarks.gradbench.evals import evals
-from benchmarks.timing import interleaved, ratio, readable
+from benchmarks.peers import NAMES as PEERS
+from benchmarks.report.measure import on_one_core
+from benchmarks.report.table import quartiles
+from benchmarks.timing import Quartiles, interleaved, ratio, readable
 
 EVALS = ("gmm", "lse", "llsq", "ode", "kmeans")
-PEERS = ("jax", "torch", "autograd", "casadi")
 Run = Callable[[], Any]
 
 
@@ -38,13 +44,22 @@ def run(arguments: list[str]) -> None:
     parser.add_argument("--seconds", type=float, default=1.0)
     chosen = parser.parse_args(arguments)
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
-    print(f"{'eval':<9}{'size':<8}{'jitad':>9}" + "".join(f"{'/ ' + p:>11}" for p in PEERS))
+    on_one_core()
+    print(f"{'eval':<9}{'size':<8}{'jitad':>9}" + "".join(f"{'/ ' + p:>24}" for p in PEERS))
+    found: list[dict[str, Any]] = []
     for name in chosen.evals:
         for size in chosen.sizes:
-            print(line(name, size, chosen.seconds), flush=True)
+            took, ratios = measured(name, size, chosen.seconds)
+            found.append({"kernel": name, "size": size, "gradient": took, "ratios": {
+                p: [q.low, q.median, q.high] for p, q in ratios.items()}})  # fmt: skip
+            cells = (f"{quartiles(ratios.get(p)):>24}" for p in PEERS)
+            print(f"{name:<9}{size:<8}{readable(took):>9}{''.join(cells)}", flush=True)
+    OUT.mkdir(exist_ok=True)
+    (OUT / "gradbench-peers.json").write_text(json.dumps(found, indent=1))
 
 
-def line(name: str, size: str, seconds: float) -> str:
+def measured(name: str, size: str, seconds: float) -> tuple[float, dict[str, Quartiles]]:
+    """Seconds of a derivative by jitad, and the ratio to each library's."""
     f = evals()[name][DERIVATIVES[name]]
     args = f.arguments(workload(name, size)[0])
     like = flat(f.run(*args))
@@ -58,12 +73,9 @@ def line(name: str, size: str, seconds: float) -> str:
         if worst > 1e-6:
             raise AssertionError(f"{peer} on {name}: another result, by {worst:.1e}")
         subjects[peer] = made
-    times = interleaved(subjects, 15, seconds * len(subjects))
-    text = f"{name:<9}{size:<8}{readable(np.median(times['jitad'])):>9}"
-    for peer in PEERS:
-        r = ratio(times[peer], times["jitad"]).median if peer in times else None
-        text += f"{'-' if r is None else f'{r:.2f}':>11}"
-    return text
+    times = interleaved(subjects, 15, seconds * len(subjects), time.process_time)
+    ratios = {p: ratio(times["jitad"], times[p]) for p in PEERS if p in times}
+    return float(np.median(times["jitad"])), ratios
 
 
 def flat_like(result: Any, like: tuple[Any, ...]) -> list[Any]:
@@ -77,7 +89,7 @@ def made_for(peer: str, name: str, args: tuple[Any, ...]) -> Run | None:
     """The derivative at these arguments, compiled where the library does so."""
     if peer == "casadi":
         graph = GRAPHS.get(name)
-        return in_casadi(graph, *args) if graph is not None else None
+        return None if graph is None else compiled(graph, *args)
     module = import_module(f"benchmarks.peers.in_{peer}")
     if name == "kmeans":
         return kmeans_in_jax(*args) if peer == "jax" else None
@@ -85,8 +97,8 @@ def made_for(peer: str, name: str, args: tuple[Any, ...]) -> Run | None:
         program = module.PROGRAMS["gmm" if name == "gmm" else "logsumexp"]
         argnums: tuple[int, ...] = (0, 1, 2, 3) if name == "gmm" else (0,)
         return module.value_and_gradient(program, argnums, args)  # type: ignore[no-any-return]
-    program = {"llsq": llsq, "ode": ode}[name](module.PEER, *args)
-    return module.value_and_gradient(program, (0,), args[:1])  # type: ignore[no-any-return]
+    program, given = {"llsq": llsq, "ode": ode}[name](module.PEER, *args)
+    return module.value_and_gradient(program, (0,), given)  # type: ignore[no-any-return]
 
 
 def places(m: int, n: int) -> tuple[Any, Any]:
@@ -94,9 +106,15 @@ def places(m: int, n: int) -> tuple[Any, Any]:
     return np.sign(t), t[:, None] ** np.arange(m)
 
 
-def llsq(peer: Any, x: Any, n: int) -> Callable[[Any], Any]:
-    signs, powers = map(peer.asarray, places(len(x), n))
-    return lambda x: 0.5 * peer.np.sum((signs - powers @ x) ** 2)
+Program = tuple[Callable[..., Any], tuple[Any, ...]]  # and its arguments
+
+
+def llsq(peer: Any, x: Any, n: int) -> Program:
+    def objective(x: Any, t: Any, signs: Any, exponents: Any) -> Any:
+        return 0.5 * peer.np.sum((signs - t[:, None] ** exponents @ x) ** 2)
+
+    t = 2.0 * np.arange(n) / (n - 1) - 1.0
+    return objective, (x, t, np.sign(t), 1.0 * np.arange(len(x)))
 
 
 def stepped(slope: Callable[[Any], Any], y: Any, steps: int) -> Any:
@@ -109,9 +127,13 @@ def stepped(slope: Callable[[Any], Any], y: Any, steps: int) -> Any:
     return y
 
 
-def ode(peer: Any, x: Any, steps: int) -> Callable[[Any], Any]:
+def ode(peer: Any, x: Any, steps: int) -> Program:
     joined = peer.np.concatenate
-    return lambda x: stepped(lambda y: joined((x[:1], x[1:] * y[:-1])), 0.0 * x, steps)[-1]
+
+    def last(x: Any) -> Any:
+        return stepped(lambda y: joined((x[:1], x[1:] * y[:-1])), 0.0 * x, steps)[-1]
+
+    return last, (x,)
 
 
 def kmeans_in_jax(points: Any, centroids: Any) -> Run:
@@ -135,12 +157,12 @@ def kmeans_in_jax(points: Any, centroids: Any) -> Run:
 # -- CasADi: a graph of matrices, the gradient a function of the first argument -------------------
 
 
-def in_casadi(graph: Callable[..., Any], x: Any, *others: Any) -> Run:
+def compiled(graph: Callable[..., Any], x: Any, *others: Any) -> Run:
     import casadi
 
-    of = casadi.MX.sym("x", len(x))
-    slope = casadi.Function("slope", [of], [casadi.gradient(graph(casadi, of, *others), of)])
-    return lambda: [slope(x).full()]
+    from benchmarks.peers.in_casadi import value_and_gradient
+
+    return value_and_gradient(lambda of: graph(casadi, of, *others), (0,), (x,))
 
 
 GRAPHS: dict[str, Callable[..., Any]] = {

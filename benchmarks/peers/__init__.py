@@ -1,8 +1,9 @@
 """The kernels as users of other libraries would write them, and their gradients there.
 
-A program has the arguments of the kernel's objective. `shared` has those that read alike for all
-three libraries; `in_jax`, `in_torch` and `in_autograd` have the others. Nothing here is imported
-before it is asked for: the libraries are an extra (``pip install -e .[peers]``).
+A program has the arguments of the kernel's objective. `shared` has those that read alike for JAX,
+PyTorch and autograd; `in_jax`, `in_torch` and `in_autograd` have the others, `in_casadi` what
+CasADi can run. Nothing here is imported before it is asked for: the libraries are an extra
+(``pip install -e .[peers]``).
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Any
 from benchmarks.peers.everyday import Everyday
 from kernels import Kernel
 
-NAMES = ("jax", "torch", "autograd")
+NAMES = ("jax", "torch", "autograd", "casadi")
 
 # Where a peer's program is another algorithm than the kernel, as its users would choose.
 OTHERWISE = {
@@ -39,6 +40,8 @@ def value_and_gradient(
     """
     module = import_module(f"benchmarks.peers.in_{peer}")
     if isinstance(kernel, Everyday):
+        if module.PEER is None:
+            raise NotImplementedError("functions of everyday use are written for NumPy's names")
         program = kernel.program(module.PEER)
     else:
         program = module.PROGRAMS.get(kernel.name)

@@ -55,7 +55,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--peers", action="store_true",
-        help="beside JAX, PyTorch and HIPS autograd, on all kernels unless some are named",
+        help="beside JAX, PyTorch, autograd and CasADi, on all kernels unless some are named",
     )  # fmt: skip
     parser.add_argument(
         "--everyday", dest="kernels", action="store_const", const=everyday.NAMES,

@@ -41,8 +41,8 @@ PARTS = (
          "benchmarks.gradbench --compare --large",
          "benchmarks.gradbench --compare --large --seconds 0.2", "gradbench-large.png"),
     Part("GradBench, beside JAX, PyTorch, autograd and CasADi", "benchmarks.gradbench --peers",
-         "benchmarks.gradbench --peers --sizes small --seconds 0.2"),
-    Part("Kernels, beside JAX, PyTorch and autograd", "benchmarks.report --peers",
+         "benchmarks.gradbench --peers --sizes small --seconds 0.2", "gradbench-peers.png"),
+    Part("Kernels, beside JAX, PyTorch, autograd and CasADi", "benchmarks.report --peers",
          "benchmarks.report --peers --quick --sizes medium", "peers.png"),
     Part("Cost of a call", "benchmarks.bench_calls", "benchmarks.bench_calls"),
     Part("First calls, by a function's length", "benchmarks.bench_compile",
@@ -99,11 +99,12 @@ def run(command: Sequence[str]) -> tuple[list[str], str]:
 
 def draw(out: Path) -> None:
     """The pictures of what has left its figures, but no picture."""
-    peers = out / "peers.json"
-    if peers.exists():
-        rows = {f"{c['kernel']} {c['size']}": {p: q[1] for p, q in c["ratios"].items()}
-                for c in json.loads(peers.read_text())}  # fmt: skip
-        picture.ratios(rows, "value and gradient: jitad / other libraries", out / "peers.png")
+    for name, what in (("peers", "value and gradient"), ("gradbench-peers", "GradBench")):
+        figures = out / f"{name}.json"
+        if figures.exists():
+            rows = {f"{c['kernel']} {c['size']}": {p: q[1] for p, q in c["ratios"].items()}
+                    for c in json.loads(figures.read_text())}  # fmt: skip
+            picture.ratios(rows, f"{what}: jitad / other libraries", out / f"{name}.png")
     for name in ("gradbench", "gradbench-large"):
         figures = out / f"{name}.json"
         if figures.exists():

@@ -19,16 +19,9 @@ from numba import types as numba_types
 from jitad.calls import outputs, recalled
 from jitad.calls.arguments import abstract_leaves, as_numbers, key_of, key_of_type, stand_in
 from jitad.calls.entries import finish, python_entry
-from jitad.calls.fallback import Unknown, is_allowed, warn
-from jitad.calls.looking import describe
+from jitad.calls.fallback import Unknown, first_run, is_allowed, may_stand_in, warn
 from jitad.calls.memory import limited
-from jitad.calls.native_entries import (
-    as_numba_type,
-    native_entry,
-    of_types,
-    serves,
-    with_value,
-)
+from jitad.calls.native_entries import as_numba_type, native_entry, of_types, serves, with_value
 from jitad.calls.raised import raise_as_python
 from jitad.calls.shortcuts import shortcut
 from jitad.calls.specialisation import Specialisation, kernel_for
@@ -46,7 +39,6 @@ from jitad.errors import (
     UnknownDepthError,
 )
 from jitad.primitives.schedules import Snapshots
-from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.structures import flatten, unflatten
 from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
@@ -61,8 +53,6 @@ _MISSED = object()
 _NOWHERE: Any = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 _MOST_LEAVES = 1000  # of arguments for which an entry is written out
-
-
 NumbaType = numba_types.Type
 
 
@@ -131,6 +121,7 @@ class Compiled:
         self._unknown: dict[Any, Unknown] = {}  # argument types for which nesting is not known
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
+        self._tabled: frozenset[Any] = frozenset()  # where dicts are made that get traced keys
         self._exact: dict[Specialisation, list[Specialisation]] = {}  # where that isn't enough
         self._recalled: set[Any] = set()  # traces of other processes that were found
         self._seen: set[Any] = set()  # opaque functions that a call in Python may have shown
@@ -217,13 +208,11 @@ class Compiled:
             out = self._known(tried, args, kwargs, ones)
             if out is not _MISSED:
                 return out
-            why = "first call" if not self._all else (
-                "other values of what the trace relied on" if tried else "other types"
-            )
-            args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+            other = "other values of what the trace relied on"
+            why = other if tried or self._tabled else "other types" if self._all else "first call"
             unknown = self._unknown.get(key)
             name = path = None
-            if unknown is None and not self._dynamic:
+            if unknown is None and not self._dynamic and not self._tabled:
                 options = repr(self.memory), self.threads
                 name = recalled.name_of(self.f, leaves, structure, options)
             again = name is not None and self._recall(name, tried, args, kwargs, why)
@@ -232,7 +221,8 @@ class Compiled:
             s = failed = None
             try:
                 if not again and (unknown is None or path is not None):
-                    s = self._specialise(args_, kwargs_, why, path=path)
+                    given = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                    s = self._specialise(given[0], given[1], why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
                     raise
@@ -249,7 +239,10 @@ class Compiled:
             except Exception as error:
                 failed = error
             if failed is not None:
-                raise_as_python(failed, self.f, args, kwargs)
+                if not may_stand_in(failed, self.fallback):
+                    raise_as_python(failed, self.f, args, kwargs)
+                self._unknown[key], out = first_run(self.__name__, failed, self.f, args, kwargs)
+                return out
             if s is not None:
                 tried.append(s)
                 if name is not None:
@@ -259,11 +252,11 @@ class Compiled:
         if s is not None:
             if unknown is not None:
                 out = self._known((s,), args, kwargs, False)
-                return unknown.run(self.f, args, kwargs) if out is _MISSED else out
+                return out if out is not _MISSED else unknown.run(self.f, args, kwargs)
             try:
                 return self._run(s, values, args, kwargs)
-            except GuardMiss:  # what Python's functions give was not foreseen
-                if not s.traced.missed(self.f, args, kwargs):
+            except GuardMiss as miss:  # what Python's functions give was not foreseen
+                if not self._learnt(s, miss) and not s.traced.missed(self.f, args, kwargs):
                     raise
             return self._slow(*args, **kwargs)
         if again:
@@ -300,9 +293,19 @@ class Compiled:
             if not missed:
                 try:
                     return self._run(s, values, args, kwargs)
-                except GuardMiss:
-                    continue
+                except GuardMiss as miss:
+                    self._learnt(s, miss)
         return _MISSED
+
+    def _learnt(self, s: Specialisation, miss: GuardMiss) -> bool:
+        """Did it find a new key in a dict?  Kernels made from now on foresee them there."""
+        pos = s.new_key(miss)
+        if pos is None or pos in self._tabled:
+            return False
+        self._tabled |= {pos}
+        for tried in self._by_key.values():
+            tried[:] = [t for t in tried if t is not s]
+        return True
 
     def _run(
         self, s: Specialisation, values: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -372,8 +375,7 @@ class Compiled:
     def _shortcut(self, s: Specialisation, structure: Any, leaves: list[Any]) -> Any:
         if s.from_types:
             return None
-        pair = getattr(self.f, "operator", "") == "value_and_grad"
-        kind = "gradient" if pair else "all"
+        kind = "gradient" if getattr(self.f, "operator", "") == "value_and_grad" else "all"
         return shortcut(s.traced, s.kernel.dispatcher, self.f, structure, leaves, self._call,
                         kind if self._outs else None)  # fmt: skip
 
@@ -388,7 +390,7 @@ class Compiled:
             )  # fmt: skip
         with undisturbed():
             dynamic = frozenset[Path]() if exact else self._dynamic
-            traced = trace(self.f, args, kwargs, dynamic, path, self.memory, exact)
+            traced = trace(self.f, args, kwargs, dynamic, path, self.memory, exact, self._tabled)
             # for native callers there is no first call to learn from
             if not from_types and not self._seen.issuperset(traced.guessed):
                 raise Guessed(traced.guessed)
@@ -448,15 +450,12 @@ class Compiled:
         a time, or why only one.  Each kernel is compiled once more for that.  With `parallel`, a
         line more for each loop that might be divided among threads: how, or why it isn't.
         """
+        from jitad.calls.looking import explained
+
         lines = []
         for k, s in enumerate(self._all, 1):
             lines.append(f"kernel {k}: {s.why}")
-            tape, source = s.tape, s.kernel.source
-            widths = native.vector_widths(s.kernel.dispatcher)
-            plain = specialise(tape, threads=s.threads)
-            lines += [f"  {line}" for line in describe(tape, plain, source, widths)]
-            if s.threads is not None:
-                lines += [f"  {line}" for line in divisions(tape, s.threads)]
+            lines += [f"  {line}" for line in explained(s.tape, s.kernel, s.threads)]
         return "\n".join([*lines, *map(str, self._unknown.values())]) or "not called yet"
 
     @property
@@ -470,6 +469,8 @@ class Compiled:
         "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
         them the names of the passes (`jitad.specialise.pipeline`).
         """
+        from jitad.specialise.pipeline import stages
+
         traced = self._latest().tape
         if stage == "traced":
             return show(traced)

@@ -1,7 +1,9 @@
-"""What runs where a trace can't tell how deep calls or derivatives nest?
+"""What runs where a trace can't go on, since numbers decide what only Python can do?
 
 The eager engine: the same rules on numbers that carry their tags at run time, slower and never
-wrong.  It also notes how the conditions that decide the nesting turn out; the next call is traced
+wrong.  So it is with iterators that a condition advances, say, and all else that tracing refuses
+and CPython does.  Where how deep calls or derivatives nest is what is not known, it
+also notes how the conditions that decide it turn out; the next call is traced
 along that path, and its kernel checks every decision (`jitad.trace.observe`).  A call that goes
 another way runs eagerly again, and gives another kernel, up to `MOST` of them.
 """
@@ -16,7 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import FallbackWarning, UnknownDepthError
+from jitad.calls.raised import raise_located
+from jitad.errors import (
+    FallbackWarning,
+    JitadError,
+    JitadMemoryError,
+    UnknownDepthError,
+    UnrepeatableError,
+)
 from jitad.runtime import leaves
 from jitad.structures import map_structure
 from jitad.tape.ir import Pos
@@ -39,7 +48,7 @@ _setting = _Setting()
 
 
 def set_fallback(allowed: bool) -> bool:
-    """Allow compiled functions to run in the eager engine where nesting depends on numbers.
+    """Allow compiled functions to run in the eager engine where they can't be traced.
 
     Parameters
     ----------
@@ -83,10 +92,10 @@ def is_allowed(own: bool | None) -> bool:
 
 @dataclass
 class Unknown:
-    """Calls with arguments of one kind, whose nesting depends on numbers."""
+    """Calls with arguments of one kind, which no kernel could be made for."""
 
-    reason: UnknownDepthError
-    places: frozenset[Pos]  # of the conditions that decide
+    reason: Exception
+    places: frozenset[Pos] = frozenset()  # of the conditions that decide how deep it nests
     path: Decisions | None = None  # of a run, waiting to be traced along
     traced: list[Decisions] = field(default_factory=list)
     runs: int = 0
@@ -126,11 +135,33 @@ def _as_from_kernel(leaf: Any) -> Any:
     return leaf.item() if isinstance(leaf, (np.float64, np.int64, np.bool_)) else leaf
 
 
-def warn(name: str, reason: UnknownDepthError) -> None:
+def may_stand_in(error: Exception, own: bool | None) -> bool:
+    """May the eager engine run what a trace gave this error for?"""
+    return is_allowed(own) and not isinstance(error, (UnrepeatableError, JitadMemoryError))
+
+
+def first_run(
+    name: str, refused: Exception, f: Callable[..., Any], args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Unknown, Any]:  # fmt: skip
+    """The calls that this one is the first of, and its result.  If it can't be run either, it
+    raises why it can't be compiled."""
+    calls = Unknown(refused)
+    try:
+        out = calls.run(f, args, kwargs)
+    except Exception as error:
+        raise_located(error, refused)
+    warn(name, refused)
+    return calls, out
+
+
+def warn(name: str, reason: Exception) -> None:
     """Once a compiled function, at the line of the user's that calls it."""
     where = caller()
+    what = reason.what if isinstance(reason, JitadError) else f"{type(reason).__name__}: {reason}"
+    at = f" ({reason.where})" if isinstance(reason, JitadError) and reason.where else ""
     warnings.warn_explicit(
-        f"{name} runs in the eager engine: {reason.what}. See .explain(); "
+        f"{name} runs in the eager engine: {what}{at}. See .explain(); "
         "jit(f, fallback=False) forbids it.",
         FallbackWarning, where.file if where else "<unknown>", where.line if where else 1,
     )  # fmt: skip

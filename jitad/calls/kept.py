@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.emit import cachefiles, native
+from jitad.emit import cachefiles
 from jitad.emit.kernel import Kernel, kernel
 from jitad.emit.owncode import digest
+from jitad.emit.surroundings import surroundings
 from jitad.primitives.late import Late
-from jitad.specialise.pipeline import specialise
 from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
 from jitad.tape.types import Type
 
@@ -39,16 +39,22 @@ def kernel_of(tape: Tape, threads: int | None = None) -> Kernel:
     folder = cachefiles.folder()
     key = content(tape) if folder is not None else None
     if folder is None or key is None:
-        return kernel(specialise(tape, threads=threads))
-    whole = "\0".join((native.surroundings(), _engine(), str(threads), key))
+        return _made(tape, threads)
+    whole = "\0".join((surroundings(), _engine(), str(threads), key))
     path = folder / f"jitad_tape_{hashlib.sha256(whole.encode()).hexdigest()}.txt"
     found = cachefiles.unseal(cachefiles.read(path))
     if found is not None:
         name, _, source = found.decode().partition("\n")
         return Kernel(source, name)
-    made = kernel(specialise(tape, threads=threads))
+    made = _made(tape, threads)
     cachefiles.write(path, cachefiles.seal(f"{made.name}\n{made.source}".encode()))
     return made
+
+
+def _made(tape: Tape, threads: int | None) -> Kernel:
+    from jitad.specialise.pipeline import specialise  # not needed for what is found on disk
+
+    return kernel(specialise(tape, threads=threads))
 
 
 @cache

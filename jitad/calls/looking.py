@@ -17,6 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from jitad.emit import native
+from jitad.emit.kernel import Kernel
+from jitad.specialise.pipeline import divisions, specialise
 from jitad.specialise.slabs import RECORDS
 from jitad.tape.ir import Block, Equation, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Stack
@@ -41,6 +44,14 @@ class Loop:
     def nodes(self) -> Iterator[ast.AST]:
         for s in self.own:
             yield from ast.walk(s) if not isinstance(s, ast.If) else ast.walk(s.test)
+
+
+def explained(traced: Tape, kernel: Kernel, threads: int | None) -> list[str]:
+    """A line for each loop of a kernel, and for each that might be divided among threads."""
+    widths = native.vector_widths(kernel.dispatcher)
+    plain = specialise(traced, threads=threads)
+    divided = [] if threads is None else divisions(traced, threads)
+    return [*describe(traced, plain, kernel.source, widths), *divided]
 
 
 def describe(traced: Tape, plain: Tape, source: str, widths: dict[int, int]) -> list[str]:

@@ -15,7 +15,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.structures import is_node
 from jitad.tape.types import Array
-from jitad.trace.paths import Path
+from jitad.trace.paths import Path, share_memory
 from jitad.trace.trace import Traced
 
 _REMEDY = "Pass a copy of one of them."
@@ -28,7 +28,7 @@ def check_overlap(traced: Traced, function: Any, args: Any, kwargs: Any) -> None
     given = [i.path for i in (*traced.inputs, *traced.captures) if isinstance(i.type, Array)]
     for path, thing in written.items():
         for other in given if isinstance(thing, np.ndarray) else ():
-            if other != path and _share_memory(thing, other.get(function, args, kwargs)):
+            if other != path and share_memory(thing, other.get(function, args, kwargs)):
                 raise JitadError(
                     f"{traced.tape.name} writes to {path}, which shares memory with {other}",
                     traced.tape.pos, _REMEDY,
@@ -71,12 +71,3 @@ def _containers(args: Any, kwargs: Any) -> Iterator[tuple[Path, Any]]:
         if id(thing) not in around:  # it may be in itself
             around.add(id(thing))
             todo += inside
-
-
-def _share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    if not np.may_share_memory(a, b):
-        return False
-    try:
-        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
-    except np.exceptions.TooHardError:
-        return True

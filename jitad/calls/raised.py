@@ -36,7 +36,14 @@ def raise_as_python(
             hooks.call(f, *args, **kwargs)
     except Exception as own:
         error = own
+    raise_located(error)
+
+
+def raise_located(error: Exception, refused: Exception | None = None) -> NoReturn:
+    """What a run raised; or why it was not compiled, where the run says no more than that."""
     located = _located(error)
+    if isinstance(refused, JitadError) and isinstance(located, (JitadError, RecursionError)):
+        raise refused from None
     if located is not error:
         raise located from None
     raise error

@@ -23,9 +23,10 @@ import numpy as np
 
 from jitad.calls.arguments import key_of
 from jitad.calls.world import Unstated, World, content, source
-from jitad.emit import cachefiles, native
+from jitad.emit import cachefiles
 from jitad.emit.kernel import Kernel
 from jitad.emit.owncode import digest, packages
+from jitad.emit.surroundings import surroundings
 from jitad.primitives.late import Late
 from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
@@ -57,7 +58,7 @@ def name_of(
     if cachefiles.folder() is None or not plain or not _is_usual(structure):
         return None
     ones = [tuple(n == 1 for n in x.shape) if isinstance(x, np.ndarray) else () for x in leaves]
-    words = [native.surroundings(), _engine(), repr(structure), repr(list(map(key_of, leaves)))]
+    words = [surroundings(), _engine(), repr(structure), repr(list(map(key_of, leaves)))]
     words += [repr(ones), repr(options), repr(np.geterr()), _version("scipy")]
     try:
         while not isinstance(function, FunctionType):
@@ -189,7 +190,7 @@ def keep(
 def _entry(
     traced: Traced, kernel: Kernel, threads: int | None, function: Any, args: Any, kwargs: Any
 ) -> tuple[Any, ...]:
-    if traced.commits or traced.guessed or traced.rooms:
+    if traced.commits or traced.guessed or traced.rooms or traced.new_keys:
         raise Unstated("writes, functions of Python's, lists that grow")
     paths = tuple(c.path for c in traced.captures if not _constant(c.path))
     if any(path.root != "function" for path in paths):

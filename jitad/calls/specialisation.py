@@ -9,7 +9,8 @@ from jitad.calls.kept import kernel_of
 from jitad.calls.recalled import tape_of
 from jitad.emit.calls import Entangled
 from jitad.emit.kernel import Kernel
-from jitad.tape.ir import Tape
+from jitad.errors import GuardMiss, JitadExtentError
+from jitad.tape.ir import Pos, Tape
 from jitad.trace.trace import Traced
 
 
@@ -24,6 +25,13 @@ class Specialisation:
     threads: int | None = None  # None: one thread
     exact: bool = False  # for certain extents only
     kept: bytes = field(default=b"", compare=False)  # the tape, if another process has traced it
+
+    def new_key(self, miss: GuardMiss) -> Pos | None:
+        """Where a dict is made that got a key which was not foreseen, if that is why it missed."""
+        pos = self.traced.new_keys.get(miss.case)
+        if pos is not None and JitadExtentError not in self.traced.misses:
+            raise miss  # what it has printed can't be taken back
+        return pos
 
     @cached_property
     def tape(self) -> Tape:

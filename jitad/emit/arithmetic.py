@@ -20,6 +20,7 @@ _CALLED = re.compile(r"(\w+)\(")
 # what is worth neither a branch of the processor nor the basic blocks that a branch costs Numba
 _STEPS = {"where", "plus", "fadd", "float32", "not", "and", "or", "if", "else"}
 STANDARD = ("f8", "i8", "b1", "c16")
+_STANDARD = frozenset(STANDARD)
 
 
 def _as(a: Atom, e: Expr, dtype: str) -> Expr:
@@ -42,8 +43,7 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
             for x, d in zip(operands, dtypes, strict=True)
         ]
         dtypes = ["b1"] * len(dtypes)
-    common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
-    strange = any(d not in STANDARD for d in (*dtypes, out))
+    strange = not _STANDARD.issuperset((out, *dtypes))
     if e.op == "where":
         operands = operands[:1] + [
             x if d == out else _as(a, x, out)
@@ -53,6 +53,7 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
             return apply("where({0}, {1}, {2})", *operands)
         strange = False
     elif strange:
+        common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
         operands = [
             x if d == common or d == "b1" else _as(a, x, common)
             for a, x, d in zip(e.ins, operands, dtypes, strict=True)

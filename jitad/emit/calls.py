@@ -62,7 +62,7 @@ def _plain(text: str, dtype: str) -> str:
 def call(s: Scope, e: Equation) -> None:
     """Arrays are handed over as whole buffers, and come back as such, or changed in place."""
     function = e.params["function"]
-    given = s.lent[function]
+    given = s.handed.arrays[function]
     taken: Roots = frozenset()
     names: dict[int, str] = {}
     for k, j in given.items():
@@ -78,16 +78,13 @@ def call(s: Scope, e: Equation) -> None:
             operands.append(_handed(s, a))
         else:
             operands.append(_plain(s.expr(a).text, a.type.dtype))
-    # stacks are used once, so those that come back take the names of those that were handed over
-    free = [(a.type, s.stacks[a]) for a in e.ins if isinstance(a, Var) and a in s.stacks]
+    # a stack that comes back keeps its name: arrays popped before are read of what the name means
+    same = {j: s.stacks[e.ins[k]] for k, j in s.handed.stacks[function].items()}  # type: ignore[index]
     back: list[str] = []
     arrays: list[tuple[Var, str]] = []
     for j, v in enumerate(e.outs):
         if isinstance(v.type, Stack):
-            found = next((pair for pair in free if pair[0] == v.type), None)
-            if found is not None:
-                free.remove(found)
-            s.stacks[v] = found[1] if found is not None else stacks.names(s, v)
+            s.stacks[v] = same[j] if j in same else stacks.names(s, v)
             back += s.stacks[v]
         elif j not in given.values():
             name = s.new_name(v)
@@ -110,8 +107,9 @@ def spread(s: Scope, e: Equation) -> None:
     """A function for each part of a loop; what the parts add to in copies is added up in order."""
     _, parts, *_ = e.ins
     summed, changed, late = e.params["summed"], e.params["changed"], e.params["late"]
-    if list(s.lent[e.params["function"]]) != list(changed):
-        raise Entangled(e.params["function"], s.lent, changed)
+    lent = s.handed.arrays
+    if list(lent[e.params["function"]]) != list(changed):
+        raise Entangled(e.params["function"], lent, changed)
     taken: Roots = frozenset()
     names: dict[int, str] = {}
     for k, v in zip(changed, e.outs, strict=True):

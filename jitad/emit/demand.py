@@ -81,13 +81,16 @@ class Analysis:
     rounded: set[Equation] = field(default_factory=set)  # sums after rounded products
     whole: set[Var] = field(default_factory=set)  # needed as all of a buffer of their own
     equal: dict[Equation, tuple[Atom, ...]] = field(default_factory=dict)  # what checks compared
+    pushing: frozenset[str] = frozenset()  # functions that push on stacks
 
 
 def analyse(
-    body: Block, known: Mapping[str, Deciding], mine: Deciding | None = None
-) -> Analysis:
-    """`known`: the functions that the body calls; `mine`: itself, if it is one."""
-    out = Analysis()
+    body: Block, known: Mapping[str, Deciding], mine: Deciding | None = None,
+    pushing: frozenset[str] = frozenset(),
+) -> Analysis:  # fmt: skip
+    """`known`: the functions that the body calls, `pushing` those of them that push on stacks;
+    `mine`: itself, if it is one."""
+    out = Analysis(pushing=pushing)
     _visit(out, body)
     out.rounded |= rounded(body, known, mine)
     made = {v: e for e in body.equations if e.op == "eq" for v in e.outs}
@@ -106,7 +109,8 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     writes, pushes = [0], [0]
     for e in equations:
         writes.append(writes[-1] + (e.op in (*STORES, *STRUCTURED, *CALLS)))
-        pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED))
+        by_call = e.op in CALLS and e.params["function"] in out.pushing
+        pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED or by_call))
     for p in block.params:
         out.home[p] = block
     weights, near, held = _weights(block)
@@ -241,7 +245,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         else:
             if e.op == "pop" and is_array(v := e.outs[1]) and v in demands:
                 d = demands[v]  # read off the stack, if nothing is pushed meanwhile
-                if not (d.memory or d.local) and pushes[d.last] == pushes[k + 1]:
+                if not (d.memory or d.local) and pushes[min(d.last + 1, end)] == pushes[k + 1]:
                     out.virtual.add(v)
             elif e.op == "pops":
                 out.virtual.add(e.outs[1])
@@ -313,7 +317,9 @@ def _weights(
     near: dict[Atom, float] = {}
     held: dict[Atom, frozenset[Var]] = {}
     kept: set[Atom] = set()  # what is taken for memory
-    users = Counter(a for e in block.equations for a in {*e.ins, *free_vars(*e.blocks)})
+    users: Counter[Atom] = Counter()
+    for e in block.equations:
+        users.update({*e.ins, *free_vars(*e.blocks)} if e.blocks else set(e.ins))
     for e in block.equations:
         view = e.op in VIEWS
         if not view and (e.blocks or e.op not in TABLE or not TABLE[e.op].elementwise):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jitad.emit.lower import emit
 from jitad.tape.ir import Tape
 
 
@@ -30,6 +29,8 @@ class Kernel:
 
 def kernel(tape: Tape) -> Kernel:
     """The kernel of a plain tape; compiled when it is first called."""
+    from jitad.emit.lower import emit  # not needed for what is found on disk
+
     source = emit(tape)
     *_, name = re.findall(r"^def (\w+)\(", source, re.MULTILINE)  # functions that it calls first
     return Kernel(source, name)

@@ -18,8 +18,8 @@ from functools import cache
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from jitad.emit.numba_private import PURE, host_features, keep
-from jitad.emit.numba_private import declare as declare_function
+from jitad.emit.numba_private.declarations import PURE, host_features, keep
+from jitad.emit.numba_private.declarations import declare as declare_function
 from jitad.errors import JitadError
 
 # letter of the instruction set, CPU feature, width in bits

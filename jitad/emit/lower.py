@@ -26,7 +26,7 @@ from jitad.errors import FINISHED, GuardMiss, JitadError, JitadRecursionError
 from jitad.primitives import TABLE
 from jitad.primitives.late import PLAIN, Raise
 from jitad.tape.ir import Atom, Block, Equation, Tape, Var, is_array, walk
-from jitad.tape.lent import Lent, lent
+from jitad.tape.lent import Handed, Lent, handed
 from jitad.tape.rounding import Deciding, deciding
 from jitad.tape.types import Array, Stack
 
@@ -44,11 +44,11 @@ def emit(tape: Tape) -> str:
     called = {name: module.new(name, "function") for name in tape.functions}
     main = module.new(tape.name, "kernel")
     texts = []
-    known, written = deciding(tape), lent(tape.functions)
+    known, given = deciding(tape), handed(tape.functions)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
         mine = None if t is tape else known[t.name]
         recursive = t is not tape and t.name not in parts
-        texts.append(_function(t, name, exceptions, called, known, mine, written, recursive))
+        texts.append(_function(t, name, exceptions, called, known, mine, given, recursive))
     used = {n for text in texts for n in _NAME.findall(_NO_CODE.sub("", text))}
     sides = f"{MARK} = True\n\n\n" if side_by_side(tape) else ""
     return _imports(used, exceptions) + sides + "\n\n".join(texts)
@@ -56,18 +56,18 @@ def emit(tape: Tape) -> str:
 
 def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
-    known: dict[str, Deciding], mine: Deciding | None, written: dict[str, Lent],
+    known: dict[str, Deciding], mine: Deciding | None, handed_over: Handed,
     recursive: bool,
 ) -> str:  # fmt: skip
     """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
-    analysis = demand.analyse(tape.body, known, mine)
+    analysis = demand.analyse(tape.body, known, mine, handed_over.pushing)
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
     hints = hints_of(tape.body)
     s = Scope(analysis, Names(reserved, set(hints.values())), hints, _step)
     s.lanes = lanes(tape.body, analysis.dead)
     s.exceptions = {cls: n for cls, (_, n) in exceptions.items()}
-    s.called, s.lent, s.is_kernel = called, written, mine is None
-    given = written[tape.name] if mine is not None else {}
+    s.called, s.handed, s.is_kernel = called, handed_over, mine is None
+    given = handed_over.arrays[tape.name] if mine is not None else {}
     parameters, sizes = _parameters(s, tape.body, given)
     lines: list[str] = []
     if called:

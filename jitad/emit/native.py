@@ -21,27 +21,23 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import cache
 from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 
-from jitad.emit import cachefiles, libm, numba_private
+from jitad.emit import cachefiles, numba_private
 from jitad.emit.capi import address
 from jitad.emit.numba_private import IN_CELL, ITSELF, Relied
-from jitad.emit.owncode import digest
 from jitad.emit.pages import keep_what_is_freed
+from jitad.emit.surroundings import surroundings
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
 __all__ = [
     "IN_CELL", "ITSELF", "Relied", "address", "call", "compile", "direct", "shortcut",
 ]  # fmt: skip
-
-# The packages that a kernel's machine code is made from, beside its source.
-_MADE_FROM = ("emit", "emit/numba_private", "primitives")
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
@@ -149,14 +145,3 @@ def _signature(params: Sequence[Var]) -> tuple[Any, ...]:
 def vector_widths(dispatcher: Any) -> dict[int, int]:
     """How many lanes the vectors have in loops of a compiled kernel, by the line of its source."""
     return numba_private.vector_widths(dispatcher)
-
-
-@cache
-def surroundings() -> str:
-    """Everything beside the source that the machine code depends on."""
-    parts = [digest(*_MADE_FROM), sys.version, numba.__version__, numba_private.LLVMLITE]
-    parts += [np.__version__]
-    parts += [*numba_private.host(), *numba_private.settings(), str(libm.HAS_LIBMVEC)]
-    if "CS_GNU_LIBC_VERSION" in getattr(os, "confstr_names", {}):
-        parts.append(os.confstr("CS_GNU_LIBC_VERSION") or "")
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -111,7 +111,10 @@ fmax = _plain("fmax", np.fmax)
 fmin = _plain("fmin", np.fmin)
 pow = _plain("pow", _power)
 
+gamma_moment = _plain("gamma_moment", TABLE["gamma_moment"].evaluate)
+beta_moment = _plain("beta_moment", TABLE["beta_moment"].evaluate)
 product_fits = _plain("product_fits", TABLE["product_fits"].evaluate)
+inside = _plain("inside", TABLE["inside"].evaluate)
 
 # -- arithmetic of the engine's own ---------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class Expr:
 def _shape(template: str) -> tuple[int, tuple[int, ...]]:
     """The level of a row's `emit` template, and what level each operand must have."""
     count = len(set(re.findall(r"\{(\d)\}", template)))
-    node = ast.parse(template.format(*"abcd"), mode="eval").body
+    node = ast.parse(template.format(*"abcdefgh"), mode="eval").body
     match node:
         case ast.BinOp(op=op):
             level = _LEVELS[type(op)]

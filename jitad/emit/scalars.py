@@ -17,6 +17,7 @@ from numba import types
 
 from jitad.emit import libm, numba_private
 from jitad.emit.polygamma import polygamma
+from jitad.primitives import moments
 from jitad.primitives.special import OPERANDS
 from jitad.primitives.table import SMALL_POWERS
 
@@ -290,6 +291,16 @@ def _polygamma(s: Site, n: Value, x: Value) -> Value:
     return out
 
 
+def _compiled(function: Any) -> Lowering:
+    """A function of floats written in Python, compiled into the caller."""
+
+    def lower(s: Site, *args: Value) -> Value:
+        sig = types.float64(*([types.float64] * len(args)))
+        return s.context.compile_internal(s.b, function, sig, args)
+
+    return _wide(lower)
+
+
 def _fadd(s: Site, x: Value, y: Value) -> Value:
     return s.b.fadd(x, y, flags=numba_private.ANY_ORDER) if s.is_float else s.b.add(x, y)
 
@@ -325,6 +336,11 @@ def _product_fits(s: Site, x: Value, y: Value) -> Value:
     return s.b.not_(s.b.extract_value(pair, 1))
 
 
+def _inside(s: Site, i: Value, n: Value) -> Value:
+    """One comparison: without a sign, what is negative is larger than any extent."""
+    return s.b.icmp_unsigned("<", i, n)
+
+
 def _word(*ts: Type) -> Type | None:
     whole = (types.Integer, types.Boolean)
     return types.int64 if all(isinstance(types.unliteral(t), whole) for t in ts) else None
@@ -354,6 +370,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
     **({"lgamma": (_float, None, _wide(_lgamma))} if HAS_LGAMMA else {}),
     "polygamma": (_float, None, _wide(_polygamma)),
+    **{name: (_float, None, _compiled(f)) for name, f in moments.NUMBERS.items()},
     "expit": (_float, None, _expit),
     "sech2": (_float, None, _sech2),
     "logaddexp": (_float, None, _logaddexp),
@@ -375,6 +392,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "plus": (_number, None, _plus),
     "where": (lambda c, a, b: _number(a, b), None, _where),
     "product_fits": (_word, _bool, _product_fits),
+    "inside": (_word, _bool, _inside),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

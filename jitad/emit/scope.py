@@ -17,7 +17,8 @@ from jitad.emit.demand import Analysis
 from jitad.emit.joining import Written
 from jitad.emit.lanes import Lanes
 from jitad.emit.print_python import ATOM, LIMIT, PRODUCT, Expr, Names, Page, dtype_name, literal
-from jitad.tape.ir import Atom, Block, Equation, Lit, Var
+from jitad.tape.ir import Atom, Block, Equation, Lit, Pos, Var
+from jitad.tape.lent import Handed
 from jitad.tape.types import INT, Scalar
 
 Extents = tuple[Expr, ...]
@@ -81,10 +82,12 @@ class Scope:
         self.nests: list[Written] = []
         self.exceptions: dict[type, str] = {}  # names of what checks raise
         self.called: dict[str, str] = {}  # names of the functions that calls name
-        self.lent: dict[str, dict[int, int]] = {}  # which arrays those write in place
+        self.handed = Handed({}, {}, frozenset())  # what those write in place, and push
         self.given: dict[Var, str] = {}  # array parameters as they are called at the beginning
         self.is_kernel = True  # or a function, which arrays are handed to as whole buffers
         self.room = ""  # the name of the lowest address that a frame may have
+        self._pos: Pos | None = None  # of the last equation, and what was noted of it
+        self._note = ""
 
     def run(
         self, block: Block, finish: Callable[[], None], around: tuple[Block, ...] = ()
@@ -95,7 +98,9 @@ class Scope:
         for k, e in enumerate(block.equations):
             level.index = k
             if e.pos is not None:
-                self.page.note(f"# {e.pos}")
+                if e.pos is not self._pos:  # mostly that of the equation before
+                    self._pos, self._note = e.pos, f"# {e.pos}"
+                self.page.note(self._note)
             self.step(self, e)
         level.index = len(block.equations)
         finish()

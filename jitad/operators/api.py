@@ -283,10 +283,11 @@ def jit(
     f : function of floats, ints, bools, arrays of them of any shape, strides and dtype (but
         complex), and nested tuples, lists, dicts, NamedTuples and dataclasses of those.  What it
         takes from around it is read anew at every call.
-    fallback : what to do where a trace can't tell how deep calls or derivatives nest, because
-        numbers decide it (`while f(x) < 0.0: f = derivative(f)`).  True: such calls run in the
-        eager engine, with a `FallbackWarning` the first time; the paths that they take are
-        compiled as well.  False: they raise `JitadError`.  None: as `set_fallback` says.
+    fallback : what to do where a trace can't go on, because numbers decide what only Python can do
+        (a key of a dict; how deep derivatives nest: `while f(x) < 0.0: f = derivative(f)`).
+        True: such calls run in the eager engine, with a `FallbackWarning` the first time; paths on
+        which derivatives nest are compiled as well.  False: they raise `JitadError`.  None: as
+        `set_fallback` says.
     memory : how many bytes the records of loops may take in the reverse mode of each derivative.
         Loops whose records fit are recorded; others keep snapshots of what they carry, and run
         again from there, as often as that demands.  `Snapshots(n)`: n of those, whatever they
@@ -302,7 +303,8 @@ def jit(
     Raises
     ------
     JitadTypeError : `f` is not a function; when called: an argument that no kernel takes.
-    JitadError : when called: what the function does can't be traced; the message has the line.
+    JitadError : when called: what the function does can't be traced, and not run in the eager
+        engine either, or may not; the message has the line.
     JitadMemoryError : when called: `memory` is less than one step of a loop takes.
     Exceptions that `f` raises keep their class.
 

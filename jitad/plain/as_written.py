@@ -429,12 +429,6 @@ def each_mapped(f: Any, values: Any) -> Iterator[Any]:
         yield f(v)
 
 
-def each_kept(f: Any, values: Any) -> Iterator[Any]:
-    for v in values:
-        if v if f is None else f(v):
-            yield v
-
-
 def each_accumulated(values: Any, f: Any) -> Iterator[Any]:
     if len(values) > 0:
         so_far = values[0]
@@ -464,13 +458,6 @@ def each_group(keys: Any, values: Any) -> Iterator[Any]:
 def each_of(several: Any) -> Iterator[Any]:
     for values in several:
         yield from values
-
-
-def each_while(f: Any, values: Any) -> Iterator[Any]:
-    for v in values:
-        if not f(v):
-            break
-        yield v
 
 
 def first_few(values: Any, count: Any) -> Iterator[Any]:

@@ -118,6 +118,20 @@ def is_disjoint(target: list[Any], other: Any) -> bool:
     return True
 
 
+def are_small(target: list[Any]) -> bool:
+    """Are all these ints smaller than the table that a set of so many has at least?
+
+    Then each lies at its own place of it, and they come in the order of their size.
+    """
+    table = 8
+    while table * 3 <= len(target) * 5:
+        table = table * 2
+    for v in target:
+        if v < 0 or v >= table:
+            return False
+    return True
+
+
 # -- deques ---------------------------------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from jitad.primitives import (
     fourier,
     hermitian,
     matrices,
+    moments,
     orders,
     records,
     schedules,
@@ -21,5 +22,5 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "orders", "records"]
+__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "moments", "orders", "records"]
 __all__ += ["schedules", "special", "spectra", "threads"]

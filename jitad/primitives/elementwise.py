@@ -93,7 +93,7 @@ _row("quotient", lambda x, d, inverse, s: np.true_divide(x, d) * s, "quotient({0
      domain=(ANY, POSITIVE, POSITIVE, POSITIVE))  # fmt: skip
 
 _binary("floordiv", lambda a, b: a // b, "{0} // {1}", lambda o, a, b, y: (None, None),
-        domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
+        flat=True, domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
 _binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floordiv(a, b)),
         domain=(ANY, POSITIVE), numpy=np.remainder)  # fmt: skip
 _binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a / b)),
@@ -103,7 +103,7 @@ _row("neg", lambda a: -a, "-{0}", lambda o, a, y: (-1.0,), infer=signed, tame=Tr
 _row("abs", abs, "abs({0})", lambda o, a, y: (o.sign(a),), infer=arithmetic, tame=True,
      numpy=np.absolute)  # fmt: skip
 _row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a), "sign({0})",
-     lambda o, a, y: (None,), infer=arithmetic, tame=True, numpy=np.sign)  # fmt: skip
+     lambda o, a, y: (None,), infer=arithmetic, flat=True, tame=True, numpy=np.sign)  # fmt: skip
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:
@@ -280,7 +280,7 @@ for _name, _function in {
     "trunc": np.trunc,
     "rint": np.rint,
 }.items():
-    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,), tame=True)
+    _row(_name, _function, _name + "({0})", lambda o, x, y: (None,), flat=True, tame=True)
 
 # -- comparison and logic: no derivative at all ---------------------------------------------------
 
@@ -315,6 +315,8 @@ for _name, _sign, _operator, _ufunc in (
 # Is the product of two integers below 2**63 in magnitude?
 _binary("product_fits", lambda a, b: -(2**63) <= int(a) * int(b) < 2**63,
         "product_fits({0}, {1})", infer=boolean)  # fmt: skip
+# Is an integer an index into so many elements that does not count from their end?
+_binary("inside", lambda i, n: 0 <= i < n, "inside({0}, {1})", infer=boolean)
 # Of a Python bool the result is an int, of NumPy's a bool.
 _row("invert", lambda a: ~int(a) if isinstance(a, bool) else ~a, "~{0}", infer=shifted,
      numpy=np.invert)  # fmt: skip

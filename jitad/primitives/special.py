@@ -1,9 +1,9 @@
 """Which functions of scipy.special are rows of their own, and what are their derivatives?
 
 All of them are evaluated by SciPy, in kernels through the addresses that it hands out.  Formulas:
-Abramowitz & Stegun, *Handbook of Mathematical Functions* (7.1, 9.1, 9.6, 17.3, 26.5).  Where no
-closed form is known (an order of a Bessel function, a shape of an incomplete gamma or beta
-function) the partial derivative is `Unknown`: asking for it is an error.
+Abramowitz & Stegun, *Handbook of Mathematical Functions* (7.1, 9.1, 9.6, 17.3, 26.5); those by the
+shapes of incomplete gamma and beta functions are integrals (`moments`).  Where no form is known
+(an order of a Bessel function) the partial derivative is `Unknown`: asking for it is an error.
 """
 
 from __future__ import annotations
@@ -14,6 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from jitad.primitives.moments import (
+    ABOVE,
+    BELOW,
+    beta_density,
+    beta_slopes,
+    gamma_density,
+    gamma_slope,
+)
 from jitad.primitives.table import Primitive, Unknown, floating, register
 from jitad.primitives.unloaded import Unloaded
 
@@ -200,44 +208,49 @@ def _shape(name: str) -> Unknown:
     return Unknown(f"the derivative of {name} by a shape parameter")
 
 
-def _times_log(o: Any, k: Any, x: Any, log: Any) -> Any:
-    """k times the logarithm, which is infinite at x = 0: nothing where k is zero."""
-    nothing = o.logical_and(o.eq(k, 0.0), o.eq(x, 0.0))
-    return o.where(nothing, 0.0, k * log(nothing))
-
-
-def _gamma_density(o: Any, a: Any, x: Any) -> Any:
-    power = _times_log(o, a - 1.0, x, lambda nothing: o.log(o.where(nothing, 1.0, x)))
-    return o.exp(power - x - o.lgamma(a))
-
-
-def _beta_density(o: Any, a: Any, b: Any, x: Any) -> Any:
-    log_beta = o.lgamma(a) + o.lgamma(b) - o.lgamma(a + b)
-    low = _times_log(o, a - 1.0, x, lambda nothing: o.log(o.where(nothing, 1.0, x)))
-    high = _times_log(o, b - 1.0, 1.0 - x, lambda nothing: o.log1p(-o.where(nothing, 0.0, x)))
-    return o.exp(low + high - log_beta)
-
-
-_row("gammainc", lambda o, a, x, y: (_shape("gammainc"), _gamma_density(o, a, x)),
-     POSITIVE, POSITIVE)  # fmt: skip
-_row("gammaincc", lambda o, a, x, y: (_shape("gammaincc"), -_gamma_density(o, a, x)),
-     POSITIVE, POSITIVE)  # fmt: skip
-_row("gammaincinv", lambda o, a, p, y: (_shape("gammaincinv"), 1.0 / _gamma_density(o, a, y)),
-     POSITIVE, UNIT)  # fmt: skip
+_row("gammainc", lambda o, a, x, y: (
+    gamma_slope(o, BELOW, a, x), gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
+_row("gammaincc", lambda o, a, x, y: (
+    gamma_slope(o, ABOVE, a, x), -gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
 _row("betainc", lambda o, a, b, x, y: (
-    _shape("betainc"), _shape("betainc"), _beta_density(o, a, b, x)),
-    POSITIVE, POSITIVE, UNIT)  # fmt: skip
-_row("gammainccinv", lambda o, a, p, y: (_shape("gammainccinv"), -1.0 / _gamma_density(o, a, y)),
-     POSITIVE, UNIT)  # fmt: skip
-_row("betainccinv", lambda o, a, b, p, y: (
-    _shape("betainccinv"), _shape("betainccinv"), -1.0 / _beta_density(o, a, b, y)),
-    POSITIVE, POSITIVE, UNIT)  # fmt: skip
-_row("betaincinv", lambda o, a, b, p, y: (
-    _shape("betaincinv"), _shape("betaincinv"), 1.0 / _beta_density(o, a, b, y)),
+    *beta_slopes(o, BELOW, a, b, x), beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 _row("betaincc", lambda o, a, b, x, y: (
-    _shape("betaincc"), _shape("betaincc"), -_beta_density(o, a, b, x)),
+    *beta_slopes(o, ABOVE, a, b, x), -beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+
+
+def _below(o: Any, low: Any, below: Any, rest: Any) -> Any:
+    """The derivative of the part below, which is that of the rest but for the sign."""
+    return o.where(low, below, -rest)
+
+
+def _gamma_inverse(o: Any, a: Any, low: Any, y: Any) -> tuple[Any, Any]:
+    """By the shape, and by the part below; what is not low is found by the rest."""
+    slope = 1.0 / gamma_density(o, a, y)
+    by_a = _below(o, low, gamma_slope(o, BELOW, a, y), gamma_slope(o, ABOVE, a, y))
+    return -by_a * slope, slope
+
+
+def _beta_inverse(o: Any, a: Any, b: Any, low: Any, y: Any) -> tuple[Any, Any, Any]:
+    slope = 1.0 / beta_density(o, a, b, y)
+    sides = beta_slopes(o, BELOW, a, b, y), beta_slopes(o, ABOVE, a, b, y)
+    by_a, by_b = (_below(o, low, *both) for both in zip(*sides, strict=True))
+    return -by_a * slope, -by_b * slope, slope
+
+
+def _of_rest(partials: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Of an inverse by the rest: the same but for the sign of the last."""
+    return (*partials[:-1], -partials[-1])
+
+
+_row("gammaincinv", lambda o, a, p, y: _gamma_inverse(o, a, o.lt(p, 0.5), y), POSITIVE, UNIT)
+_row("gammainccinv", lambda o, a, p, y: _of_rest(_gamma_inverse(o, a, o.gt(p, 0.5), y)),
+     POSITIVE, UNIT)  # fmt: skip
+_row("betaincinv", lambda o, a, b, p, y: _beta_inverse(o, a, b, o.lt(p, 0.5), y),
+     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+_row("betainccinv", lambda o, a, b, p, y: _of_rest(_beta_inverse(o, a, b, o.gt(p, 0.5), y)),
+     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
 _row("expn", lambda o, n, x, y: (_order("expn"), o.where(
     o.gt(n, 0.5), -o.expn(o.where(o.gt(n, 0.5), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
@@ -255,9 +268,28 @@ def _student_density(o: Any, df: Any, x: Any) -> Any:
     return o.exp(scale - half * o.log1p(x * x / df))
 
 
-_row("stdtr", lambda o, df, x, y: (_shape("stdtr"), _student_density(o, df, x)), POSITIVE, ANY)
-_row("stdtrit", lambda o, df, p, y: (_shape("stdtrit"), 1.0 / _student_density(o, df, y)),
-     POSITIVE, UNIT)  # fmt: skip
+def _student_slope(o: Any, df: Any, x: Any) -> Any:
+    """By the degrees of freedom: through the beta distribution of x**2 / (df + x**2)."""
+    away = x + o.where(o.eq(x, 0.0), 1e-100, 0.0)  # where the square has a root in what follows
+    half, square = 0.5 * df, away * away
+    near = o.lt(square, df)
+    small, large = square / (df + square), df / (df + square)
+    inner = beta_slopes(o, BELOW, 0.5, half, o.where(near, small, 0.25))[1]
+    outer = beta_slopes(o, BELOW, half, 0.5, o.where(near, 0.25, large))[0]
+    turn = 0.25 * o.sign(away) * o.where(near, inner, -outer)
+    return turn - _student_density(o, df, x) * (x / (2.0 * df))
+
+
+_row("stdtr", lambda o, df, x, y: (_student_slope(o, df, x), _student_density(o, df, x)),
+     POSITIVE, ANY)  # fmt: skip
+
+
+def _student_inverse(o: Any, df: Any, p: Any, y: Any) -> tuple[Any, Any]:
+    slope = 1.0 / _student_density(o, df, y)
+    return -_student_slope(o, df, y) * slope, slope
+
+
+_row("stdtrit", _student_inverse, POSITIVE, UNIT)
 
 # -- scaled Bessel functions of any order, hypergeometric functions, elliptic integrals ------------
 

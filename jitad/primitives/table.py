@@ -68,6 +68,7 @@ class Primitive:
     vjp: Callable[..., tuple[Any, ...]] | None = None
     emit: str = ""  # code, "{0} + {1}", of whole arrays "cholesky({0})"; names: emit/preamble
     elementwise: bool = False
+    flat: bool = False  # the derivative is zero wherever there is one
     tame: bool = False  # finite operands give finite values and derivatives (as `linear` ones do)
     chooses: bool = False  # among its operands: a factor of zero is of one that was not taken
     dear: bool = False  # costs more than storing and loading its result

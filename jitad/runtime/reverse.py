@@ -56,6 +56,8 @@ class Cell(Tagged):
         )
         if not row.differentiable:
             return without_rule(row, y)
+        if row.flat:  # plain, as in forward mode: it may be a key of a dict
+            return y
         if (params or row.update is not None) and not is_floating(y):
             return y  # a cast to int, a store into an array of ints
         cell = Cell(tag, len(tape), y, row, args, params)

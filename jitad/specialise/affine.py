@@ -20,6 +20,7 @@ _COMPARED = {
     "lt": lambda d: d < 0, "le": lambda d: d <= 0, "gt": lambda d: d > 0,
     "ge": lambda d: d >= 0, "eq": lambda d: d == 0, "ne": lambda d: d != 0,
 }  # fmt: skip
+_OWN = frozenset(("frozen", "attach", "attach_rule", "load", *SUMS, *_COMPARED))
 
 
 def _fits(form: Linear) -> bool:
@@ -34,7 +35,9 @@ class AffineBuilder(Builder):
         super().__init__()
         self._forms = Forms()
 
-    def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
+    def _emit(self, op: str, ins: tuple[Atom, ...], params: dict[str, Any]) -> Any:
+        if op not in _OWN:
+            return super()._emit(op, ins, params)
         if op in ("frozen", "attach"):  # of one sweep, see `sweeps.preaccumulate`
             return ins[0]
         if op == "attach_rule":  # likewise, see `sweeps.custom`
@@ -50,7 +53,7 @@ class AffineBuilder(Builder):
             known = self._stored(ins)
             if known is not None:
                 return known
-        return super().emit(op, *ins, **params)
+        return super()._emit(op, ins, params)
 
     def _sum(self, form: Linear) -> Atom:
         """Emit a linear form; a prefix of it is shared with other sums that begin alike."""
@@ -61,23 +64,23 @@ class AffineBuilder(Builder):
         rest = form.constant
         for v, c in (*plus, *minus):
             so_far = so_far + Linear(((v, c),))
-            part = v if abs(c) == 1 else super().emit("mul", v, lit(abs(c)))
+            part = v if abs(c) == 1 else super()._emit("mul", (v, lit(abs(c))), {})
             if isinstance(part, Var) and part is not v:
                 self._forms.of_var[part] = Linear(((v, abs(c)),))
             if total is None and c < 0 and rest == 0:
-                total = super().emit("neg", part)
+                total = super()._emit("neg", (part,), {})
             elif total is None and c < 0:
                 so_far = so_far.plus(rest)
-                total, rest = super().emit("sub", lit(rest), part), 0
+                total, rest = super()._emit("sub", (lit(rest), part), {}), 0
             elif total is None:
                 total = part
             else:
-                total = super().emit("add" if c > 0 else "sub", total, part)
+                total = super()._emit("add" if c > 0 else "sub", (total, part), {})
             self._note(total, so_far)
         if total is None:
             return lit(rest)
         if rest:
-            total = super().emit("add" if rest > 0 else "sub", total, lit(abs(rest)))
+            total = super()._emit("add" if rest > 0 else "sub", (total, lit(abs(rest))), {})
             self._note(total, form)
         return total
 

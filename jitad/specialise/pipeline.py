@@ -20,6 +20,7 @@ from jitad.specialise.elements import elements
 from jitad.specialise.families import families
 from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
+from jitad.specialise.indices import indices
 from jitad.specialise.layout import lay_out
 from jitad.specialise.lines import lines
 from jitad.specialise.masks import masks
@@ -38,6 +39,7 @@ from jitad.specialise.resolve import resolve
 from jitad.specialise.returned import returned
 from jitad.specialise.roots import roots
 from jitad.specialise.scalarise import scalarise
+from jitad.specialise.scattered import scattered
 from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
@@ -69,6 +71,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("unread", unread),
     ("scalarise", scalarise),
     ("privatise", privatise),
+    ("scattered", scattered),
     ("reshapes", reshapes),
     ("products", products),
     ("narrow", narrow),
@@ -97,13 +100,14 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("together", together),
     ("stores", stores),
     ("bare", bare),
+    ("indices", indices),
 )
 
 # What these look for are loops and arrays.
-_OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, reshapes,
-                      products, narrow, lines, shifts, quotients, ascend, once, abreast, delay,
-                      assign, gather, sink, mirrors, lay_out, in_slabs, braid, remake, together,
-                      stores, bare))  # fmt: skip
+_OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, scattered,
+                      reshapes, products, narrow, lines, shifts, quotients, ascend, once, abreast,
+                      delay, assign, gather, sink, mirrors, lay_out, in_slabs, braid, remake,
+                      together, stores, bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 
@@ -159,21 +163,20 @@ class _Content:
             self._add(t.body)
 
     def _add(self, block: Block) -> None:
-        ops, parts, params = self.ops, self.parts, self.params
-        parts += (len(block.equations), *block.params, *block.results)
+        equations = block.equations
+        self.ops += [e.op for e in equations]
+        self.params += [e.params for e in equations]
+        self.parts += (len(equations), *block.params, *block.results)
+        self.parts += [e.ins for e in equations]
+        self.parts += [e.outs for e in equations]
         self.many = self.many or any(type(p.type) is not Scalar for p in block.params)
-        for e in block.equations:
-            ops.append(e.op)
-            params.append(e.params)
-            parts += (e.ins, e.outs)
-            for v in e.outs:
-                if type(v.type) is not Scalar:
-                    self.many = True
-                    parts.append(v.shape)
-            if e.blocks:
-                self.many = self.many or e.op in ("for", "while")
-                for b in e.blocks:
-                    self._add(b)
+        for v in [v for e in equations for v in e.outs if type(v.type) is not Scalar]:
+            self.many = True
+            self.parts.append(v.shape)
+        for e in [e for e in equations if e.blocks]:
+            self.many = self.many or e.op in ("for", "while")
+            for b in e.blocks:
+                self._add(b)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -155,6 +155,9 @@ class Builder:
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
         """Apply a primitive; gives its result atom, or a tuple of them where it has several."""
+        return self._emit(op, ins, params)
+
+    def _emit(self, op: str, ins: tuple[Atom, ...], params: dict[str, Any]) -> Any:
         row = TABLE[op]
         if op == "check" and self.on_check is not None and self.on_check(ins, params):
             return ()

@@ -64,7 +64,12 @@ def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> 
         if op == "custom" and not effects:
             params = {"rule": params["rule"].silent}
         out = b.emit(op, *ins, **params)
-        outs = out if isinstance(out, tuple) else (out,)
+        if type(out) is not tuple:
+            env[eqn.outs[0]] = out
+            if type(out) is Var and not out.name:
+                out.name = eqn.outs[0].name
+            return
+        outs = out
     for old, new in zip(eqn.outs, outs, strict=False):
         env[old] = new
         if isinstance(new, Var) and not new.name:

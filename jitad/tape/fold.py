@@ -50,6 +50,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
                     return x
                 if _is(y, 0) and x.type.dtype[0] in "iu" and y.type.dtype[0] == "i":  # type: ignore[union-attr]
                     return _zero(row, ins)
+                if (p := _doubled(b, x, y)) is not None:
+                    return b.emit("mul", *((p[0], p[1]) if x is ins[0] else (p[1], p[0])))
         case "div" | "pow" if _is(ins[1], 1) and _same_result(row, ins, ins[0]):
             return ins[0]
         case "sub" if _is(ins[1], 0) and _same_result(row, ins, ins[0]):
@@ -69,6 +71,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
         case "where" if isinstance(ins[0], Lit):
             chosen = ins[1] if ins[0].value else ins[2]
             return chosen if _same_result(row, ins, chosen) else None
+        case "where" if (again := _chosen_before(b, ins)) is not None:
+            return b.emit("where", *again)
         case "where" if ins[1] == ins[2] and _same_result(row, ins, ins[1]):
             return ins[1]
         case "logical_and" | "logical_or" if ins[0] is ins[1] and ins[0].type.dtype == "b1":  # type: ignore[union-attr]
@@ -105,6 +109,33 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
 def _same_result(row: Primitive, ins: tuple[Atom, ...], out: Atom) -> bool:
     ((t, shape),) = row.infer(*ins)
     return t == out.type and len(shape) == len(out.shape)
+
+
+def _doubled(b: Builder, x: Atom, y: Atom) -> tuple[Atom, Lit] | None:
+    """(p + p) * c is p * 2c to the last bit, also where a sum overflows, unless c is below one."""
+    if not (isinstance(x, Var) and isinstance(y, Lit)):
+        return None
+    source, dtype = b.sources.get(x), x.type.dtype  # type: ignore[union-attr]
+    if source is None or source.op != "add" or source.ins[0] is not source.ins[1]:
+        return None
+    if dtype[0] != "f" or y.type.dtype != dtype:
+        return None
+    with np.errstate(over="ignore"):
+        twice = y.value + y.value
+    exact = abs(y.value) >= 1.0 and np.isfinite(twice)
+    return (source.ins[0], Lit(twice, y.type)) if exact else None
+
+
+def _chosen_before(b: Builder, ins: tuple[Atom, ...]) -> tuple[Atom, ...] | None:
+    """Where a choice is made of what was chosen by the same condition, only one side is taken."""
+    out = list(ins)
+    for k in (1, 2):
+        side = ins[k]
+        source = b.sources.get(side) if isinstance(side, Var) else None
+        if source is not None and source.op == "where" and source.ins[0] is ins[0]:
+            if source.ins[k].type == side.type and source.ins[k].shape == side.shape:
+                out[k] = source.ins[k]
+    return tuple(out) if any(x is not y for x, y in zip(out, ins, strict=True)) else None
 
 
 def _zero(row: Primitive, ins: tuple[Atom, ...]) -> Lit | None:

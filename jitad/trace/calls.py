@@ -20,7 +20,6 @@ import operator
 import sys
 import typing
 import weakref
-from dataclasses import replace
 from types import (
     BuiltinMethodType,
     FunctionType,
@@ -33,12 +32,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, UnknownDepthError
 from jitad.tape.build import Leaf
-from jitad.trace import acts, iterables, modules
+from jitad.trace import acts, iterables, modules, recurring
 from jitad.trace.comparisons import generated, is_generated
 from jitad.trace.containers import MUTABLE, method_called, writes
-from jitad.trace.context import Again, Trace, current
+from jitad.trace.context import Trace, current
 from jitad.trace.libraries import CACHED, is_ufunc_of_numba
 from jitad.trace.optional import (
     all_present,
@@ -68,10 +66,7 @@ from jitad.values.stand_ins import adopt
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
-MAX_DEPTH = 200  # calls inside each other
-MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
 _LAZY = (enumerate, zip, map, filter, itertools.chain, iter)
-MAX_UNFOLDED = 50  # the same where they are written out
 
 
 def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -156,6 +151,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 return keyed.dict_item(container, *args)
             if f.__name__ == "get" and keyed.is_traced(keyed.plain(args[0])):
                 return keyed.get_or(container, *args)
+            if keyed.is_traced_key(container, f.__name__, args):
+                return keyed.method(container, f.__name__, args)
             if isinstance(container, (dict, set)):
                 keyed.hashable(*args[:1])
             if f.__name__ in _COMPARING:
@@ -319,100 +316,17 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
             for k, v in (f.__kwdefaults__ or {}).items()
         }
     if f.__code__ in trace.insight.recursive:
-        return _recursive(trace, f, twin, args, kwargs)
-    key = (f.__code__, *map(_abstract, args), *(map(_abstract, kwargs.values())))
-    here = (len(trace.regions), len(trace.conditions))
-    if key in trace.calls and here > trace.calls[key]:
-        _recurs(trace, f, trace.calls[key][1])
-    # ints may tell the calls apart, and yet not be what ends them
-    around = trace.nested.setdefault(f.__code__, [])
-    if len(around) >= MAX_CONDITIONAL and _under_conditions(around, here):
-        _recurs(trace, f, around[0][1])
-    if trace.depth > MAX_DEPTH:
-        raise JitadError(
-            f"more than {MAX_DEPTH} calls inside each other, the last of {f.__qualname__}",
-            trace.builder.pos, "If it is a recursion that ends, write it as a loop.",
-        )  # fmt: skip
-    again = key in trace.calls
-    trace.calls.setdefault(key, here)
-    around.append(here)
-    trace.depth += 1
-    try:
+        return recurring.on_tape(trace, f, twin, args, kwargs)
+    with recurring.noticed(trace, f, args, kwargs):
         out = twin(*args, **kwargs)
-    finally:
-        trace.depth -= 1
-        around.pop()
-        if not again:
-            del trace.calls[key]
     if hasattr(out, "gi_frame"):
         made(out)
     return out
 
 
-def _under_conditions(around: list[tuple[int, int]], here: tuple[int, int]) -> bool:
-    """Was each of the last calls made under a condition, or in a loop, of the one before it?"""
-    last = [*around[-MAX_CONDITIONAL:], here]
-    return all(outer[0] < inner[0] for outer, inner in itertools.pairwise(last))
-
-
-def _recurs(trace: Trace, f: FunctionType, since: int) -> None:
-    """A function was found to call itself, depending on conditions of the tape."""
-    insight, code = trace.insight, f.__code__
-    if code not in insight.unfolded:
-        ending = insight.ending | trace.around()
-        raise Again(replace(insight, recursive=insight.recursive | {code}, ending=ending))
-    # Recursion ends where its conditions are decided by ints and extents: rely on those.
-    example = trace.builder.example
-    found = {p for p, test, _ in trace.conditions[since:] if example(test.atom) is not None}
-    if not found <= insight.relied:
-        raise Again(replace(insight, relied=insight.relied | found))
-    if len(trace.nested[code]) < MAX_UNFOLDED:
-        return
-    unfolded, recursive = insight.unfolded - {code}, insight.recursive | {code}
-    raise Again(replace(insight, unfolded=unfolded, recursive=recursive))
-
-
-def _recursive(trace: Trace, f: FunctionType, twin: FunctionType, args: Any, kwargs: Any) -> Any:
-    """A function of the tape; where that can't be, the trace starts anew and unfolds the calls."""
-    from jitad.trace.attempts import is_caught  # which knows of branches
-    from jitad.trace.recursion import called
-
-    try:
-        return called(trace, f, twin, args, kwargs)
-    except (JitadError, TypeError) as error:
-        if is_caught(trace, error):
-            raise
-        insight, code = trace.insight, f.__code__
-        if code in insight.tried:
-            raise _unknown_depth(trace, error) from None
-        raise Again(
-            replace(insight, recursive=insight.recursive - {code},
-                    unfolded=insight.unfolded | {code}, tried=insight.tried | {code})
-        ) from None  # fmt: skip
-
-
-def _unknown_depth(trace: Trace, error: Exception) -> Exception:
-    """Recursion that no function of the tape is, and whose depth numbers decide."""
-    if not isinstance(error, JitadError) or isinstance(error, UnknownDepthError):
-        return error
-    places = trace.insight.ending | trace.around()
-    return UnknownDepthError(error.what, error.where, error.remedy, places)
-
-
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:
     values = enumerate(f.__defaults__ or ())
     return tuple(captures.read(path.then("default", k), v) for k, v in values)
-
-
-def _abstract(value: Any) -> Any:
-    """Equal for arguments that a call can't tell apart while tracing."""
-    if isinstance(value, Leaf):
-        return value.type
-    if isinstance(value, (ArrayHandle, Complex)):
-        return value.type
-    if isinstance(value, (int, float, str, bool, type(None))):
-        return (type(value), value)
-    return id(value)
 
 
 # -- the others -----------------------------------------------------------------------------------

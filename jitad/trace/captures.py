@@ -26,7 +26,7 @@ from jitad.tape.ir import Atom, Lit, Var, lit
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
 from jitad.trace.floatlists import is_long
 from jitad.trace.libraries import CACHED, is_library_thing, is_ufunc_of_numba
-from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of
+from jitad.trace.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of, share_memory
 from jitad.trace.rewrite import is_library
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import UNSET, Perhaps
@@ -77,6 +77,7 @@ class Captures:
     needless: set[Any] = field(default_factory=set)  # those that might
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
     ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
+    scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
 
     def name_of(self, position: int) -> str:
         """What the user calls an argument."""
@@ -248,6 +249,24 @@ class Captures:
         for thing, other in list(self._paths.values()):
             if path is not None and thing is not written and type(thing) is type(written):
                 self.guards.append(Guard(path, "apart", other))
+
+    def keep_disjoint(self) -> None:
+        """What a derivative writes to must share no memory with another array that is read.
+
+        The writes are not made in the end, and what other names would show of them is not seen.
+        """
+        for k in [k for k in self.scratch if k in self._handles]:
+            path, written = self._handles[k]
+            others = {p: a for j, (p, a) in self._handles.items() if j != k}
+            for other, array in others.items():
+                if share_memory(written, array):
+                    raise JitadError(
+                        f"{path} is written in a derivative, and shares memory with {other}",
+                        self.builder.pos,
+                        "Copy one of them, or make the view of the other inside the function.",
+                    )  # fmt: skip
+            if others:
+                self.guards.append(Guard(path, "disjoint", tuple(others)))
 
     def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
         self.guards.append(Guard(path, "keys", shape_of(value)))

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadError
 from jitad.primitives.schedules import Memory
@@ -56,6 +57,7 @@ class Insight:
     long: frozenset[Pos] = frozenset()  # loops that would be long, written out
     yielding: frozenset[CodeType] = frozenset()  # generators that yield in blocks, to no loop
     apart: frozenset[Pos] = frozenset()  # where paths meet whose things other names tell apart
+    tabled: frozenset[Pos] = frozenset()  # where dicts are made that get keys of the kernel's
     keys: bool = False  # are ints relied on that dicts are asked for? one is a new key
     contents: bool = False  # the numbers in arrays of ints, and extents, must be known
 
@@ -84,6 +86,8 @@ class Trace:
         self.journal = Journal()
         self.regions: list[Region] = []
         self.attempts: list[Any] = []  # the open `try` statements, see `attempts`
+        # those in which generators wait, which end when nobody else has them
+        self.waiting: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()
         self.detours: list[Any] = []
         self.seeded: dict[int, Any] = {}  # generators of random numbers, and the blocks they are of
         self.left: dict[int, Any] = {}  # generators that a loop has left before they were done
@@ -122,6 +126,8 @@ class Trace:
         self.filters = warnings.filters  # a `with catch_warnings` makes another list of them
         self.memory: Memory | None = None  # for the records of loops
         self.rooms: dict[Pos | None, tuple[Leaf, Room]] = {}  # by the loops that they grow in
+        self.begun: dict[int, tuple[Any, Pos]] = {}  # dicts, and where they were made
+        self.new_keys: dict[str, Pos] = {}  # the same of those in which a key may be new
         # such loops, if they could be written out as well, and lists of floats from outside
         self.needless: set[Any] = set()
         # where elements of such lists were read; may two lists share one?; the loops in which
@@ -307,7 +313,7 @@ def position(frame: FrameType) -> Pos | None:
     code = frame.f_code
     known = _positions.get(id(code))
     if known is None:
-        ours = is_rewritten_code(code) and code.co_filename != AS_WRITTEN
+        ours = is_rewritten_code(code) and code.co_filename not in AS_WRITTEN
         known = _positions[id(code)] = (code, list(code.co_positions()) if ours else None, {})
     _, places, made = known
     if places is None:
@@ -339,6 +345,8 @@ class Region:
     undone: list[tuple[Write, Any]] = field(default_factory=list)
     fresh: dict[int, object] = field(default_factory=dict)  # made in it
     escapes: bool = False  # may an exception leave it, as a variable?
+    certain: bool = False  # it happens: an iteration that is written out
+    trial: bool = False  # of a loop that may be written out instead
     before: list[dict[int, object]] = field(default_factory=list)  # what was held before it
     held: dict[int, object] = field(default_factory=dict)  # what it holds, see the journal
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitad.trace.names import SCOPES, blocks, statements
-from jitad.trace.nodes import children, copied
+from jitad.trace.nodes import children, copied, place_of
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -257,12 +257,13 @@ def _at(node: Any, place: ast.AST) -> Any:
     What is inside of a node that has a place has one, or gets that one in the end: a tree would
     be walked as many times as it is deep.
     """
-    todo = [node]
+    todo, where = [node], place_of(place)
     while todo:
         n = todo.pop()
-        if "lineno" in n._attributes:
-            if hasattr(n, "lineno"):
+        if n._attributes:
+            has = n.__dict__
+            if "lineno" in has:
                 continue
-            ast.copy_location(n, place)
+            has.update(where)
         todo += children(n)
     return node

@@ -132,10 +132,10 @@ class Expressions(ast.NodeTransformer):
             node.args = [self.visit(a) for a in node.args]
             return node
         args = [self.visit(a) for a in node.args]
-        if len(args) == 1 and isinstance(args[0], ast.Starred) and not node.keywords:
-            starred = args[0].value
-            assert isinstance(starred, ast.Call)
-            starred.args.append(_at(ast.Constant(True), node))  # there is no other argument
+        for a in args:
+            if isinstance(a, ast.Starred):
+                assert isinstance(a.value, ast.Call)
+                a.value.args.append(_at(ast.Constant(True), node))  # an argument
         for k in node.keywords:
             k.value = self.visit(k.value)
             if k.arg is None:

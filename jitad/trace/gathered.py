@@ -19,28 +19,32 @@ from typing import Any
 from jitad.errors import JitadError
 from jitad.plain import gathered as written
 from jitad.tape.build import Leaf
+from jitad.tape.types import INT
 from jitad.trace import lists
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
+from jitad.trace.forms import Number
 from jitad.trace.listcalls import is_users
 from jitad.trace.listed import (
+    BY_SIZE,
     IN_ORDER,
     KINDS,
     SETS,
+    UNORDERED,
     Listed,
     again,
     elements_of,
-    in_order,
     inside,
     key_of,
     listed,
+    of_both,
 )
 from jitad.trace.lists import run
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import Among, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 
 
 def is_unknown(value: Any) -> bool:
@@ -65,7 +69,7 @@ def _content(owner: Any) -> Listed:
     content = listed(owner)
     if content is not None:
         return content
-    return _hold(owner, Listed(elements_of(owner), in_order(owner)))
+    return _hold(owner, Listed(elements_of(owner), key_of(owner)))
 
 
 def _hold(owner: Any, content: Listed) -> Listed:
@@ -75,11 +79,12 @@ def _hold(owner: Any, content: Listed) -> Listed:
     return content
 
 
-def _mixed(owner: set[Any]) -> list[Any]:
-    """The elements of a set into which others come."""
+def _mixed(owner: set[Any], order: str) -> list[Any]:
+    """The elements of a set into which others come, which are in this order afterwards."""
     content = _content(owner)
-    if content.ordered:
-        content = _hold(owner, Listed(content.elements, False))
+    (order,) = of_both((content.order,), (order,))
+    if content.order != order:
+        content = _hold(owner, Listed(content.elements, order))
     return content.elements
 
 
@@ -94,12 +99,23 @@ def ordered(value: Any) -> Any:
     content = listed(value)
     if content is None:
         return value
-    if not content.ordered:
-        raise fail(
-            JitadError, "the order of the elements of this set depends on traced values",
-            "Loop over sorted(it), or keep a list as well.",
-        )  # fmt: skip
+    what = "the order of the elements of this set depends on traced values"
+    remedy = "Loop over sorted(it), or keep a list as well."
+    if content.order == BY_SIZE and _are_ints(content.elements):
+        from jitad.trace.calls import call  # which asks here first
+
+        require(run(written.are_small, content.elements), JitadError, f"{what}: {remedy}")
+        return call(sorted, content.elements)
+    if content.order != IN_ORDER:
+        raise fail(JitadError, what, remedy)
     return content.elements
+
+
+def _are_ints(elements: list[Any]) -> bool:
+    stretch = stretched(elements)
+    if stretch is not None:
+        return isinstance(stretch.element, Number) and stretch.element.type == INT
+    return all(type(v) is int or (isinstance(v, Leaf) and v.type == INT) for v in elements)
 
 
 # -- methods --------------------------------------------------------------------------------------
@@ -114,11 +130,13 @@ _LOOKED_IN = (list, tuple, dict, deque, *SETS, ArrayHandle)
 
 
 def _adding(f: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda owner, *args: run(f, _mixed(owner), *map(inside, args))
+    return lambda owner, *args: run(f, _mixed(owner, BY_SIZE), *map(inside, args))
 
 
 def _removing(f: Callable[..., Any]) -> Callable[..., Any]:
     def method(owner: Any, *args: Any) -> Any:
+        if key_of(owner) == BY_SIZE:  # what was large, and is gone, has put others elsewhere
+            return run(f, _mixed(owner, UNORDERED), *args)
         return run(f, _content(owner).elements, *args)
 
     return method
@@ -134,7 +152,7 @@ def _making(f: Callable[..., Any]) -> Callable[..., Any]:
 def _changing(f: Callable[..., Any]) -> Callable[..., Any]:
     def method(owner: Any, *others: Any) -> None:
         values = run(f, elements_of(owner), *_others(others))
-        run(written.keep, _mixed(owner), values)
+        run(written.keep, _mixed(owner, UNORDERED), values)
 
     return method
 
@@ -279,7 +297,7 @@ def _distinct(kind: Any, values: Any) -> Any:
         out = again(kind(), _copy_of(content), key_of(values), False)
         made(out)
         return out
-    return _new(kind, run(written.distinct, ordered(values)))
+    return _new(kind, run(written.distinct, ordered(values)), BY_SIZE)
 
 
 def _deque(values: Any, maxlen: int | None = None) -> Any:

@@ -23,7 +23,7 @@ from types import BuiltinMethodType, CodeType, FrameType, FunctionType, Generato
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.plain import as_written
+from jitad.plain import as_written, passed_on
 from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
 from jitad.trace.attempts import Attempt, Left, detour, settled, without
@@ -37,6 +37,7 @@ from jitad.trace.lists import run
 from jitad.trace.loops import Session, State, stopped
 from jitad.trace.rewrite import is_rewritten_code
 from jitad.trace.stretch import stretched
+from jitad.trace.tabled import begun
 from jitad.trace.unset import UNSET, Among
 from jitad.values import operators
 from jitad.values.journal import MISSING, made, record
@@ -131,9 +132,23 @@ def _next(values: Any, *default: Any) -> Any:
     if trace is not None:
         refuse_left(trace, values)
     if trace is None or values.gi_code not in trace.insight.yielding:
-        return native(next, values, *default)
+        return resumed(trace, values, lambda: native(next, values, *default))
     return run(as_written.first_yielded_or if default else as_written.first_yielded,
                values, *default)  # fmt: skip
+
+
+def resumed(trace: Trace | None, generator: Any, go_on: Callable[[], Any]) -> Any:
+    """What a generator gives when it goes on; its `try` statements are open only meanwhile."""
+    if trace is None:
+        return go_on()
+    outside = trace.attempts
+    trace.attempts = [*outside, *trace.waiting.pop(generator, ())]
+    try:
+        return go_on()
+    finally:
+        if inside := trace.attempts[len(outside) :]:
+            trace.waiting[generator] = inside
+        trace.attempts = outside
 
 
 def refuse_left(trace: Trace, generator: Any) -> None:
@@ -169,6 +184,7 @@ def _islice(values: Any, *bounds: Any) -> Any:
 def _dict(pairs: Any, **named: Any) -> dict[Any, Any]:
     out: dict[Any, Any] = {}
     made(out)
+    begun(out)
     run(put_all, out, pairs)
     out.update(named)
     return out
@@ -211,10 +227,12 @@ _WHOLE = {list, tuple, set, sorted, min, max, functools.reduce, math.fsum, deque
 _WRITTEN: dict[Any, Callable[..., Any]] = {
     enumerate: lambda values, start=0: written(as_written.enumerated, values, start),
     map: _mapped,
-    filter: lambda f, values: written(as_written.each_kept, f, values),
+    filter: lambda f, values: written(passed_on.each_kept, f, values),
     itertools.chain: lambda *values: written(as_written.each_of, values),
     itertools.chain.from_iterable: lambda values: written(as_written.each_of, values),
-    itertools.takewhile: lambda f, values: written(as_written.each_while, f, values),
+    itertools.filterfalse: lambda f, values: written(passed_on.each_not_kept, f, values),
+    itertools.dropwhile: lambda f, values: written(passed_on.each_after, f, values),
+    itertools.takewhile: lambda f, values: written(passed_on.each_while, f, values),
     itertools.islice: _islice,
     zip: _zip, next: _next, dict: _dict,
     any: lambda values: run(as_written.any_of, values),
@@ -233,7 +251,6 @@ class Inlined(Session):
         self.frame = sys._getframe(2)
         self.running = False  # is the body being traced, and not the generator?
         self.error: BaseException | None = None  # of the body
-        self.waiting: list[Any] = []  # attempts of the generator's
         self.kinds = (Left,)  # as of an attempt
         self.left = Left(self)
         made(self)  # what a block begins, it also ends: nobody else asks for its variables
@@ -278,14 +295,12 @@ class Inlined(Session):
         finally:
             if self.generator is not None:  # an error leaves no block of it open
                 trace.left[id(self.generator)] = self.generator
-                self.generator.close()
+                resumed(trace, self.generator, self.generator.close)
             trace.consumers = [c for c in trace.consumers if c is not self]
             trace.attempts = [a for a in trace.attempts if a is not self]
 
     def _body(self, item: Any) -> Iterator[Any]:
-        trace, attempts = self.trace, self.trace.attempts
-        at = next(k for k, a in enumerate(attempts) if a is self) + 1
-        self.waiting, trace.attempts = attempts[at:], attempts[:at]
+        trace = self.trace
         depth = len(trace.detours)
         gone = stopped(self.site, self.values)
         if gone is not True:
@@ -303,14 +318,14 @@ class Inlined(Session):
                 self.inner, self.traced = None, False
         for d in trace.detours[depth:]:
             self._let_pass(d.error)
-        trace.attempts += self.waiting
 
     def _is_left(self, error: Any) -> bool:
         return isinstance(error, Left) and error.loop is self
 
     def _let_pass(self, error: Any) -> None:
         """What the body raises passes the generator, whose own `try` must not catch it."""
-        kinds = tuple(k for a in self.waiting if isinstance(a, Attempt) for k in a.kinds)
+        waiting = self.trace.waiting.get(self.generator, ())
+        kinds = tuple(k for a in waiting if isinstance(a, Attempt) for k in a.kinds)
         errors = error.among if type(error) is Among else (error,)
         if any(isinstance(e, kinds) and type(e) is not Left for e in errors):
             self.error = JitadError(
@@ -321,6 +336,9 @@ class Inlined(Session):
 
     def _next(self) -> Any:
         """What the generator yields next, having been told how the body ended."""
+        return resumed(self.trace, self.generator, self._gone_on)
+
+    def _gone_on(self) -> Any:
         if self.error is not None:
             error, self.error = self.error, None
             return self.generator.throw(error)

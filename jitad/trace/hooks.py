@@ -22,7 +22,17 @@ from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL
-from jitad.trace import branches, gathered, generators, keyed, lists, loops, outside, partial
+from jitad.trace import (
+    branches,
+    gathered,
+    generators,
+    keyed,
+    lists,
+    loops,
+    outside,
+    partial,
+    tabled,
+)
 from jitad.trace.attempts import (
     Attempt,
     catches,
@@ -325,6 +335,8 @@ def In(a: Any, b: Any) -> Any:
         return lists.contains(b, a)
     if type(b) in keyed.DICTS:
         a = keyed.plain(a)
+        if tabled.is_tabled(b):
+            return tabled.contains(b, a)
         if keyed.is_traced(a):
             return keyed.contains(b, a)
     if partial.slot(b, a):

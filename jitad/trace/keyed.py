@@ -9,6 +9,7 @@ A list that is written becomes one whose elements lie in arrays (`lists.py`).
 from __future__ import annotations
 
 import functools
+import sys
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -16,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadIndexError, JitadTypeError
+from jitad.errors import JitadIndexError, JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import INT
-from jitad.trace import lists, partial
+from jitad.trace import lists, partial, tabled
 from jitad.trace.calls import call, special
 from jitad.trace.containers import note
 from jitad.trace.context import Again, Trace, current
@@ -104,6 +105,9 @@ def hashable(*keys: Any) -> None:
 def made(thing: Any) -> Any:
     """A list, dict or set that was written down just now."""
     note_made(thing)
+    if type(thing) is dict and (trace := current()) is not None:
+        trace.step(sys._getframe(1))
+        tabled.begun(thing)
     if type(thing) is not list:
         hashable(*thing)
     return thing
@@ -119,6 +123,8 @@ def _refuse_new(trace: Trace | None, key: Any) -> None:
 
 def _search(owner: dict[Any, Any], key: Any) -> tuple[Any, Any, list[Any]]:
     """Whether the key is there, at which place among keys that it may be, and those keys."""
+    if partial.is_partial(owner):
+        tabled.wanted(owner)
     partial.checked("asked for a key that depends on traced values", owner)
     if type(key) is tuple:
         return _search_tuple(owner, key)
@@ -175,7 +181,9 @@ def get(owner: dict[Any, Any], key: Any) -> Any:
     """owner[key]"""
     found, at, keys = _look_up(owner, key)
     if hasattr(owner, "__missing__"):
-        require(found if keys else False, JitadError, f"{_NEW}: {_REMEDY}")
+        if not keys:
+            tabled.wanted(owner)
+        tabled.require_known(found if keys else False, owner, _NEW, _REMEDY)
     elif not keys:
         raise KeyError(key)
     fork(found, lambda: None, lambda: _raise(key))
@@ -287,8 +295,9 @@ def put(owner: Any, key: Any, value: Any) -> bool:
     if found is not True:
         _refuse_new(trace, key)
     if not keys:
+        tabled.wanted(owner)
         raise fail(JitadTypeError, _NEW, _REMEDY)
-    require(found, JitadError, f"{_NEW}: {_REMEDY}")
+    tabled.require_known(found, owner, _NEW, _REMEDY)
     note(owner)
     for k, there in enumerate(keys):
         owner[there] = _either_of(bind("eq", at, k), value, owner[there])
@@ -332,9 +341,26 @@ def _always(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
+def is_traced_key(owner: Any, name: str, args: tuple[Any, ...]) -> bool:
+    """Is it a method of a dict that writes or takes out what is under a traced key?"""
+    ours = type(owner) in DICTS and name in ("__setitem__", "setdefault", "pop") and args
+    return bool(ours) and is_traced(plain(args[0]))
+
+
+def method(owner: Any, name: str, args: tuple[Any, ...]) -> Any:
+    """owner.setdefault(*args) and the like"""
+    if name == "__setitem__":
+        put(owner, *args)
+        return None
+    tabled.wanted(owner)
+    raise fail(JitadTypeError, _NEW, _REMEDY)
+
+
 def dict_item(owner: Any, key: Any) -> Any:
     """dict.__getitem__(owner, key)."""
     key = plain(key)
+    if tabled.is_tabled(owner):
+        return tabled.get(owner, key)
     if is_traced(key):
         return get(owner, key)
     if partial.slot(owner, key):

@@ -46,9 +46,8 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         f = randomness.drawing(f, args)
         if not (getattr(f, "__module__", None) or "").startswith("jitad."):
             args, kwargs = lent(args), lent(kwargs)
-        called = id(f) in _CALLING
-        given = {k: callback(v, called) for k, v in kwargs.items()}
-        return adopt(_run(f, f, tuple(callback(a, called) for a in args), given))
+        args, kwargs = _with_callbacks(f, args, kwargs)
+        return adopt(_run(f, f, args, kwargs))
     trace.ran[id(f)] = f
     args = all_present(args)
     kwargs = {k: present(v) for k, v in kwargs.items()}
@@ -84,35 +83,57 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         if key not in _BLIND and not partial.kept_whole(f):
             name = getattr(f, "__qualname__", type(f).__name__)
             partial.checked(f"given to {name}", *args, *kwargs.values())
-        of = args[0] if args and (f is map or f is itertools.starmap) else None
-        if isinstance(of, type) and (implementation(of) is not None or of is str):
-            args = (lambda *a: call(of, *a), *args[1:])  # float, say
         args, kwargs = iterables.with_ints(f, args, kwargs)
-        called = id(f) in _CALLING
-        args = tuple(callback(a, called) for a in lent(args))
-        kwargs = {k: callback(v, called) for k, v in lent(kwargs).items()}
+        args, kwargs = _with_callbacks(f, lent(args), lent(kwargs))
     if ours:
         out = f(*args, **kwargs)
     else:
         out = _run(lambda *a, **k: protocols.watched(f, a, k), f, args, kwargs)
     partial.certain(out)
-    if isinstance(out, np.ndarray):
-        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
+    out = _arrays_met(out)
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
     made_if_new(out)
+    tabled.begun(out)
     out = adopt(out)
     if not hasattr(out, "__next__"):
         return out
     return iterables.made_of(out, getattr(f, "__self__", None), *args, *kwargs.values())
 
 
-# These call what they are given, rather than keep it, or look at it.
-_CALLING = frozenset(map(id, (
-    map, filter, sorted, min, max, iter, functools.reduce, itertools.accumulate,
-    itertools.starmap, itertools.filterfalse, itertools.takewhile, itertools.dropwhile,
-    itertools.groupby,
-)))  # fmt: skip
+def _arrays_met(out: Any) -> Any:
+    """What library code gave, its arrays as the trace knows them, which traced ones may index."""
+    if isinstance(out, np.ndarray):
+        if type(out) is not np.ndarray or out.dtype.kind not in "biufc":
+            return out
+        return wrap(out) if out.dtype.kind == "c" else ArrayHandle(out)
+    if type(out) is not tuple and not (isinstance(out, tuple) and hasattr(out, "_fields")):
+        return out
+    parts = [_arrays_met(v) for v in out]
+    if all(p is v for p, v in zip(parts, out, strict=True)):
+        return out
+    return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
+
+
+# These call what they are given, rather than keep it, or look at it: which argument?
+_CALLING = {id(f): k for k, fs in (
+    (0, (map, filter, iter, functools.reduce, itertools.starmap, itertools.filterfalse,
+         itertools.takewhile, itertools.dropwhile)),
+    (1, (itertools.accumulate, itertools.groupby)), (None, (sorted, min, max)),
+) for f in fs}  # fmt: skip
+
+
+def _with_callbacks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Arguments with what library code can call in the place of the functions among them."""
+    of = args[0] if args and (f is map or f is itertools.starmap) else None
+    if isinstance(of, type) and (implementation(of) is not None or of is str):
+        args = (lambda *a: call(of, *a), *args[1:])  # float, say
+    known = id(f) in _CALLING
+    called = _CALLING[id(f)] if known else None
+    named = {k: callback(v, known and k in ("key", "func")) for k, v in kwargs.items()}
+    return tuple(callback(a, k == called) for k, a in enumerate(args)), named
+
+
 GENERATORS = contextlib._GeneratorContextManager  # what `contextlib.contextmanager` makes
 
 
@@ -186,5 +207,5 @@ def _holds_traced(value: Any, depth: int = 4) -> bool:
     return any(_holds_traced(v, depth - 1) for v in inside)
 
 
-from jitad.trace import partial, protocols  # noqa: E402  which calls
+from jitad.trace import partial, protocols, tabled  # noqa: E402  which calls
 from jitad.trace.calls import call, callback  # noqa: E402

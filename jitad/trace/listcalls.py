@@ -19,13 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
-from jitad.plain import as_written
+from jitad.errors import JitadValueError
+from jitad.plain import as_written, passed_on
 from jitad.tape.build import Leaf
-from jitad.trace import writtenback
 from jitad.trace.comparisons import compares
 from jitad.trace.forms import Number, Record
-from jitad.trace.grown import variables
 from jitad.trace.iterables import sequence, zip_
 from jitad.trace.lists import (
     _new,
@@ -45,7 +43,8 @@ from jitad.trace.lists import (
     sliced,
 )
 from jitad.trace.rewrite import is_library
-from jitad.trace.stretch import Stretch, stretched
+from jitad.trace.spread_out import Spread, called
+from jitad.trace.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
@@ -57,8 +56,8 @@ from jitad.values.registry import any_traced, handing, implementation
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such lists; None: nothing needs to."""
-    if args and type(args[0]) is Spread:
-        return lambda spread: _of_all(f, spread.values)
+    if any(type(a) is Spread for a in args):
+        return functools.partial(called, f)
     owner: Any = getattr(f, "__self__", None)
     if isinstance(owner, ArrayHandle) and f.__name__ == "tolist" and _is_long(owner):
         kind = type(np.dtype(owner.dtype).type(0).item())
@@ -96,47 +95,6 @@ def _is_long(array: ArrayHandle) -> bool:
     """Is it a vector of which only the kernel knows how long it is?"""
     n = array.shape[0] if array.ndim == 1 else 0
     return isinstance(n, Leaf) and _trace().builder.example(n.atom) is None
-
-
-class Spread:
-    """All arguments of a call, which are as many as the list is long."""
-
-    def __init__(self, values: Any) -> None:
-        self.values = values
-
-
-def _of_all(f: Any, values: Any) -> Any:
-    """f(*values)"""
-    if f is zip:
-        out = iter(_columns(values))
-        made(out)
-        return out
-    if f is itertools.chain:
-        return run(as_written.chained, values)
-    if f is max or f is min:
-        require(bind("ge", length(values), 2), JitadTypeError,
-                f"{f.__name__} of the elements of a list that has one element or none")  # fmt: skip
-        from jitad.trace.calls import call  # which asks here first
-
-        return call(f, values)
-    raise refused("spread out by a star")
-
-
-def _columns(values: Any) -> list[Any]:
-    """What all elements have in the first place, what they have in the second, and so on."""
-    stretch = _of(values)
-    form = stretch.element
-    if not isinstance(form, Record) or not isinstance(form.of.value, (tuple, list)):
-        raise refused("given to zip by a star, unless it holds tuples of one length")
-    require(bind("ge", stretch.count, 1), JitadValueError,
-            "zip(*values) of an empty list: how much it gives must be known")  # fmt: skip
-    stores = iter(stretch.stores)
-    out = []
-    for part in form.parts:
-        writtenback.copied(_trace(), part)
-        mine = tuple(ArrayHandle(next(stores).content) for _ in variables(part))
-        out.append((Stretch(stretch.count, mine, part, 0),))
-    return out
 
 
 def is_users(f: Any) -> bool:
@@ -385,12 +343,14 @@ def _native(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return native(f, *args, **kwargs)
 
 
-def _lazily(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
+def _lazily(written: Callable[..., Any], each: Callable[..., Any]) -> Callable[..., Any]:
     """filter and the like: of what can be looked at twice, the list of what comes out."""
 
     def replacement(f: Any, values: Any) -> Any:
         if hasattr(values, "__next__"):
-            return _native(original, f, values)
+            from jitad.trace import generators  # which call
+
+            return generators.written(each, f, values)
         f = None if f is bool else f
         out = run(written, f, values)
         if stretched(out) is not None:
@@ -452,10 +412,10 @@ _left = _bisect(as_written.bisected_left, bisect.bisect_left)
 _right = _bisect(as_written.bisected_right, bisect.bisect_right)
 _FUNCTIONS.update({bisect.bisect_left: _left, bisect.bisect_right: _right})
 STAND_INS: dict[Any, Any] = {
-    filter: _lazily(as_written.filtered, filter),
-    itertools.filterfalse: _lazily(as_written.filtered_out, itertools.filterfalse),
-    itertools.takewhile: _lazily(as_written.taken_while, itertools.takewhile),
-    itertools.dropwhile: _lazily(as_written.dropped_while, itertools.dropwhile),
+    filter: _lazily(as_written.filtered, passed_on.each_kept),
+    itertools.filterfalse: _lazily(as_written.filtered_out, passed_on.each_not_kept),
+    itertools.takewhile: _lazily(as_written.taken_while, passed_on.each_while),
+    itertools.dropwhile: _lazily(as_written.dropped_while, passed_on.each_after),
     itertools.starmap: _starmap, itertools.islice: _islice, functools.reduce: _reduced,
     next: _next,
     list: _list, tuple: _tuple,

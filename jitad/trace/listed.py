@@ -17,17 +17,18 @@ from jitad.values.kind import fail
 SETS = (set, frozenset)
 KINDS = (*SETS, deque)
 IN_ORDER, UNORDERED = "the elements, in their order", "the elements, in some order"
-LISTED = ((IN_ORDER,), (UNORDERED,))  # the keys of such a one, where it is taken apart
+BY_SIZE = "the elements, which are in the order of their size, if they are small ints"
+LISTED = ((IN_ORDER,), (BY_SIZE,), (UNORDERED,))  # its keys where it is taken apart, by strength
 
 
 class Listed:
     """The content of such a set or deque."""
 
-    __slots__ = ("elements", "ordered")
+    __slots__ = ("elements", "order")
 
-    def __init__(self, elements: list[Any], ordered: bool) -> None:
+    def __init__(self, elements: list[Any], order: str) -> None:
         self.elements = elements
-        self.ordered = ordered  # is it the order in which Python would give them?
+        self.order = order  # in which Python would give them, see `LISTED`
 
     def _refuse(self, *_: Any) -> Any:
         """What looks inside without asking a hook would take this for an element."""
@@ -70,8 +71,14 @@ def subscripted(owner: Any) -> Any:
 def key_of(value: Any) -> str:
     """The name of what such a set or deque holds, as a part of it."""
     content = listed(value)
-    ordered = in_order(value) if content is None else content.ordered
-    return IN_ORDER if ordered else UNORDERED
+    if content is not None:
+        return content.order
+    return IN_ORDER if in_order(value) else UNORDERED
+
+
+def of_both(a: Any, b: Any) -> Any:
+    """What is known of the order, of a set or deque that is either of two: by their keys."""
+    return max(a, b, key=LISTED.index)
 
 
 def elements_of(value: Any) -> list[Any]:
@@ -94,10 +101,11 @@ def in_order(value: Any) -> bool:
     table = 8
     while table * 3 <= len(value) * 5:
         table *= 2
-    return all(type(v) is int and 0 <= v < table for v in value)
+    small = all(type(v) is int and 0 <= v < table for v in value)
+    return small and list(value) == sorted(value)  # what was in it may have been in the way
 
 
 def again(like: Any, elements: list[Any], key: str, known: bool) -> Any:
     """A set or deque of these elements; `known`: none of them, nor how many, is traced."""
-    content = elements if known else [Listed(elements, key == IN_ORDER)]
+    content = elements if known else [Listed(elements, key or UNORDERED)]
     return deque(content, like.maxlen) if isinstance(like, deque) else type(like)(content)

@@ -369,7 +369,7 @@ class While(Session):
                 go = self.goes_on()
                 continue
             before = self.state
-            self.inner = iteration = _Iteration(Region(self.trace))
+            self.inner = iteration = _Iteration(Region(self.trace, certain=True))
             yield self.state
             self.inner = None
             go = self.goes_on()

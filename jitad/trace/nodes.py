@@ -31,15 +31,19 @@ def _holding(kind: type) -> tuple[str, ...]:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in order."""
-    out: list[ast.AST] = []
     kind = type(node)
     names = _fields.get(kind)
-    for name in _holding(kind) if names is None else names:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            out += [v for v in value if v is not None]
-        elif value is not None:
-            out.append(value)
+    if names is None:
+        names = _holding(kind)
+    out: list[ast.AST] = []
+    if names:
+        held = node.__dict__
+        for name in names:
+            value = held.get(name)
+            if type(value) is list:
+                out += [v for v in value if v is not None] if None in value else value
+            elif value is not None:
+                out.append(value)
     return out
 
 
@@ -66,17 +70,26 @@ def copied(node: Any) -> Any:
     return out
 
 
+_PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+
+
+def place_of(node: ast.AST) -> dict[str, Any]:
+    """Where a node stands in the source, as attributes for another one."""
+    has = node.__dict__
+    return {name: has[name] for name in _PLACE if name in has}
+
+
 def settle(tree: ast.AST) -> None:
     """Give each node without a place in the source that of the node around it."""
-    todo: list[tuple[ast.AST, tuple[int, int, int | None, int | None]]] = [(tree, (1, 0, 1, 0))]
+    start = dict(zip(_PLACE, (1, 0, 1, 0), strict=True))
+    todo: list[tuple[ast.AST, dict[str, Any]]] = [(tree, start)]
     while todo:
         node, place = todo.pop()
         if node._attributes:
-            has = vars(node)
-            if "lineno" in has:
-                line, column = has["lineno"], has["col_offset"]
-                place = (line, column, has.get("end_lineno"), has.get("end_col_offset"))
-            else:
-                (node.lineno, node.col_offset,  # type: ignore[attr-defined]
-                 node.end_lineno, node.end_col_offset) = place  # type: ignore[attr-defined]
-        todo += [(child, place) for child in children(node)]
+            has = node.__dict__
+            if "lineno" not in has:
+                has.update(place)
+            elif _fields.get(type(node)) != ():  # there are nodes below it
+                place = place_of(node)
+        for child in children(node):
+            todo.append((child, place))

@@ -162,8 +162,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
     region = Region(trace, params)
     region.open()
     trace.operators += 1
-    outer_pos = b.pos
-    trace.orders += 1
+    outer_pos, trace.orders = b.pos, trace.orders + 1
     try:
         whole = Boundary(trace, wanted(trace))
         with whole:
@@ -188,6 +187,7 @@ def _apply(f: Function, args: tuple[Any, ...], kwargs: dict[str, Any], operator:
         writes = []
         seen: dict[int, Snapshot] = {}
         for w in trace.journal.written():
+            trace.captures.scratch.update({id(w.target): w.target} if w.slot == "content" else {})
             if w.slot not in ("content", "_lost"):  # a derivative changes no array of its caller
                 written = snapshot(w.read(), seen)
                 writes.append((w, result_form(written)))

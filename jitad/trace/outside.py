@@ -3,7 +3,7 @@
 It runs with tagged numbers, and what it writes to things outside (a list, an attribute, a global)
 may hold them.  When the outermost derivative returns, every place that was written gets the plain
 value.  Arrays from outside become handles, which copy before they write: a derivative changes no
-array of its caller's.
+array of its caller's (see `values/borrowed.py`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.runtime import leaves
 from jitad.runtime.tags import alive
+from jitad.trace.paths import share_memory
+from jitad.values import borrowed
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.number import Number
 from jitad.values.stand_ins import adopt
+from jitad.where import caller
 
 
 class _Thread(threading.local):
@@ -34,6 +37,7 @@ class _Thread(threading.local):
         self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
         self.containers: dict[int, Any] = {}
         self.arrays: dict[int, tuple[np.ndarray[Any, Any], ArrayHandle]] = {}
+        self.changed: set[int] = set()  # handles that were written
 
 
 _here = _Thread()
@@ -51,6 +55,8 @@ class Outside:
     def __enter__(self) -> None:
         _here.depth += 1
         _here.copying += self.copies
+        if self.copies:
+            borrowed.begin()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None,
@@ -58,20 +64,42 @@ class Outside:
     ) -> None:  # fmt: skip
         _here.depth -= 1
         _here.copying -= self.copies
+        if self.copies:
+            _here.changed |= borrowed.end() & {id(h) for _, h in _here.arrays.values()}
+        met, changed = list(_here.arrays.values()), _here.changed
         if not _here.copying:
-            _here.arrays = {}
-        if _here.depth:
-            return
-        written, containers = _here.written, _here.containers
-        _here.written, _here.containers = {}, {}
-        done: dict[int, Any] = {}
-        for _, read, assign in written.values():
-            value = read()
-            plain = value if value is MISSING else _plain(value, done)
-            if plain is not value:
-                assign(plain)
-        for container in containers.values():
-            _plain(container, done)
+            _here.arrays, _here.changed = {}, set()
+        if not _here.depth:
+            _make_plain()
+        if not _here.copying and changed and error is None:
+            _check_disjoint(met, changed)
+
+
+def _make_plain() -> None:
+    """The places that were written hold plain values from now on."""
+    written, containers = _here.written, _here.containers
+    _here.written, _here.containers = {}, {}
+    done: dict[int, Any] = {}
+    for _, read, assign in written.values():
+        value = read()
+        plain = value if value is MISSING else _plain(value, done)
+        if plain is not value:
+            assign(plain)
+    for container in containers.values():
+        _plain(container, done)
+
+
+def _check_disjoint(
+    arrays: list[tuple[np.ndarray[Any, Any], ArrayHandle]], changed: set[int]
+) -> None:
+    """What was written shares no memory with another array that was met, which has not seen it."""
+    for array, handle in arrays:
+        others = [a for a, h in arrays if h is not handle] if id(handle) in changed else []
+        if any(share_memory(array, other) for other in others):
+            raise JitadError(
+                "an array that is written in a derivative shares memory with another one", caller(),
+                "Copy one of them, or make the view of the other inside the function.",
+            )  # fmt: skip
 
 
 def note(
@@ -97,6 +125,7 @@ def met(value: Any) -> Any:
     known = _here.arrays.get(id(value))
     if known is None:
         known = _here.arrays[id(value)] = (value, ArrayHandle(value))
+        known[1].born = 0  # it was there before all derivatives
     return known[1]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from types import BuiltinMethodType, MethodType
 from typing import Any
@@ -21,8 +21,10 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
+from jitad.trace import tabled
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.selected import either, fork
+from jitad.trace.tabled import KINDS
 from jitad.trace.unset import Perhaps
 from jitad.values import extents
 from jitad.values.journal import made
@@ -36,7 +38,6 @@ class _Disorder:
 
 
 DISORDER = _Disorder()
-KINDS = (dict, defaultdict, OrderedDict, Counter)
 
 
 def is_slot(value: Any) -> bool:
@@ -46,7 +47,7 @@ def is_slot(value: Any) -> bool:
 
 def slot(owner: Any, key: Any) -> bool:
     """Is it a dict that has this key on some paths only?"""
-    if type(owner) not in KINDS:
+    if type(owner) not in KINDS or tabled.is_tabled(owner):
         return False
     try:
         return is_slot(owner.get(key))
@@ -55,7 +56,7 @@ def slot(owner: Any, key: Any) -> bool:
 
 
 def is_partial(thing: Any) -> bool:
-    return type(thing) in KINDS and any(map(is_slot, thing.values()))
+    return type(thing) in KINDS and (tabled.is_tabled(thing) or any(map(is_slot, thing.values())))
 
 
 def merged(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -158,6 +159,9 @@ def _setdefault(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
 
 def update(owner: dict[Any, Any], /, *others: Any, **named: Any) -> None:
     """owner.update(*others, **named)"""
+    if tabled.is_tabled(owner):
+        tabled.METHODS["update"](owner, *others, **named)
+        return
     for other in (*others, named):
         for key in other if type(other) in KINDS else dict(other):
             flag, value = _flag(other, key), _value(other, key)
@@ -208,6 +212,8 @@ def _always(value: Any) -> Callable[[], Any]:
 
 def length(owner: dict[Any, Any]) -> Any:
     """len(owner)"""
+    if tabled.is_tabled(owner):
+        return tabled.length(owner)
     count: Any = 0
     for key in owner:
         if key is not DISORDER:
@@ -227,6 +233,8 @@ class View:
         from jitad.trace.generators import written  # which call
 
         owner = self.owner
+        if tabled.is_tabled(owner):
+            return tabled.seen_through(owner, self.kind, backwards)
         if ordered and DISORDER in owner:
             raise fail(
                 JitadError, "the order of the keys of this dict depends on traced values",
@@ -240,6 +248,8 @@ class View:
         from jitad.trace.generators import written  # which call
         from jitad.trace.lists import run
 
+        if tabled.is_tabled(self.owner):
+            return tabled.in_order(self.owner, self.kind)
         keys = sorted(k for k in self.owner if k is not DISORDER)
         return run(as_written.listed, written(as_written.each_there, self._found(keys)))
 
@@ -274,6 +284,8 @@ _UNORDERED = (sum, min, max, any, all, math.fsum)
 
 def items(thing: Any) -> Any:
     """What is iterated over."""
+    if tabled.is_tabled(thing):
+        return tabled.inside(thing)
     if type(thing) is View:
         return thing.generator()
     return View(thing, "keys").generator() if is_partial(thing) else thing
@@ -281,6 +293,8 @@ def items(thing: Any) -> Any:
 
 def function(f: Any, args: tuple[Any, ...]) -> Any:
     """What stands in for a function that is called with such dicts; None: nothing needs to."""
+    if (found := tabled.function(f, args)) is not None:
+        return found
     owner = getattr(f, "__self__", None)
     if isinstance(f, MethodType) and is_partial(owner):  # written in Python, as most_common is
         raise refused(f"asked for .{f.__name__}")
@@ -347,6 +361,10 @@ def _copied(owner: dict[Any, Any], /, **named: Any) -> dict[Any, Any]:
 
 
 def _sorted(given: Any, key: Any = None, reverse: Any = False) -> Any:
+    if type(given) is View and tabled.is_tabled(given.owner) and (key is not None or reverse):
+        from jitad.trace.calls import call  # which asks here first
+
+        return call(sorted, given.generator(), key=key, reverse=reverse)
     if key is not None or reverse:
         raise refused("sorted by a key, or backwards")
     return (given if type(given) is View else View(given, "keys")).sorted()
@@ -371,7 +389,8 @@ def certain(value: Any, owner: Any = None) -> Any:
 def checked(what: str, *things: Any) -> None:
     """An error if one of them is such a dict."""
     if any(map(_is_such, things)):
-        raise refused(what)
+        owners = [t.owner if type(t) is View else t for t in things]
+        raise (tabled.refused if any(map(tabled.is_tabled, owners)) else refused)(what)
 
 
 def kept_whole(f: Any) -> bool:

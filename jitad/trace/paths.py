@@ -123,13 +123,15 @@ class Guard:
 
     path: Path
     # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats",
-    # "content"
+    # "content", "disjoint"
     kind: str
-    expected: Any  # "same" and "apart": the path of the other thing
+    expected: Any  # "same", "apart": the path of the other thing; "disjoint": those of others
 
     def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
+        others = {"same": (self.expected,), "apart": (self.expected,), "disjoint": self.expected}
         try:
             now = self.path.get(function, args, kwargs)
+            found = [p.get(function, args, kwargs) for p in others.get(self.kind, ())]
         except (AttributeError, LookupError, ValueError, TypeError):
             return self.kind == "missing"
         match self.kind:
@@ -144,10 +146,11 @@ class Guard:
             case "dtype":
                 return of_type(now, self.expected)
             case "same" | "apart":
-                other = self.expected.get(function, args, kwargs)
-                return (now is other) == (self.kind == "same")
+                return (now is found[0]) == (self.kind == "same")
+            case "disjoint":
+                return not any(share_memory(now, a) for a in found)
             case "keys":
-                return shape_of(now) == self.expected
+                return type(now) is self.expected[0] and shape_of(now) == self.expected
             case "floats":
                 return is_long(now)
             case "content":
@@ -171,3 +174,12 @@ def of_type(value: Any, expected: Scalar | Array) -> bool:
 
 def shape_of(container: Any) -> tuple[Any, ...]:
     return (type(container), tuple(container) if isinstance(container, dict) else len(container))
+
+
+def share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
+    except np.exceptions.TooHardError:
+        return True

@@ -23,7 +23,7 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace import keyed, lists, modules, outside, partial, protocols
+from jitad.trace import keyed, lists, modules, outside, partial, protocols, tabled
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import MUTABLE, note
 from jitad.trace.context import current
@@ -375,6 +375,8 @@ def get_item(owner: Any, index: Any) -> Any:
         return _traced_item(owner, as_int(index, f"the index of a {type(owner).__name__}"))
     if type(owner) in keyed.DICTS:
         index = keyed.plain(index)
+        if tabled.is_tabled(owner):
+            return tabled.get(owner, index)
         if keyed.is_traced(index):
             return keyed.get(owner, index)
     if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
@@ -387,7 +389,11 @@ def get_item(owner: Any, index: Any) -> Any:
         return owner.item(index)
     if partial.slot(owner, index):
         return partial.get(owner, index)
-    found = partial.certain(owner[index], owner)
+    try:
+        found = partial.certain(owner[index], owner)
+    except KeyError:
+        tabled.may_have_come(owner)
+        raise
     return made_if_new(found) if isinstance(index, slice) else found
 
 
@@ -420,6 +426,9 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
             return
         if type(owner) in keyed.DICTS:
             index = keyed.plain(index)
+        if tabled.is_tabled(owner):
+            tabled.put(owner, index, value)
+            return
         if isinstance(index, Leaf) or (type(owner) in keyed.DICTS and keyed.is_traced(index)):
             with writing(owner):
                 if keyed.put(owner, index, value):
@@ -455,6 +464,9 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if current() is not None and stretched(owner := subscripted(owner)) is not None:
         lists.delete(owner, index)
+        return
+    if tabled.is_tabled(owner):
+        tabled.delete(owner, index)
         return
     found = special(owner, "__delitem__")
     if found is not None:

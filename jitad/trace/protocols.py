@@ -20,7 +20,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace import gathered, modules, partial
+from jitad.trace import gathered, modules, partial, tabled
 from jitad.trace.calls import call, special
 from jitad.trace.context import Trace, current
 from jitad.trace.libraries import is_library_thing
@@ -43,7 +43,7 @@ _KNOWN = frozenset({list, tuple, dict, set, frozenset, str, range, int, float, A
 
 def items(thing: Any) -> Any:
     """What is iterated over: the thing itself, or what its methods give."""
-    if type(thing) in (*partial.KINDS, partial.View):
+    if type(thing) in (*tabled.KINDS, partial.View):
         return partial.items(thing)
     if type(thing) in KINDS:
         return gathered.ordered(thing)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, UnrepeatableError
 from jitad.tape.build import Leaf
 from jitad.trace.context import Trace
 from jitad.values.kind import fail
@@ -39,7 +39,8 @@ def made(trace: Trace, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         trace.seeded[id(out)] = out, trace.regions[-1] if trace.regions else None
     elif f is np.random.default_rng:
         raise fail(
-            JitadError, "default_rng gives something else at every call, which a trace can't",
+            UnrepeatableError,
+            "default_rng gives something else at every call, which a trace can't",
             "Give it a seed, or draw outside and pass the numbers as an argument.",
         )  # fmt: skip
     return out

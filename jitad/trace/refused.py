@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, UnrepeatableError
 from jitad.tape.ir import Pos
 
 # construct -> (what it is called, remedy)
@@ -74,13 +74,13 @@ def check_called(f: Any, module: str, pos: Pos | None) -> None:
     """Raise for a library function that would not be the same at every call of a kernel."""
     name = getattr(f, "__qualname__", repr(f))
     if is_from(ACTING, f, module) or _is_acting(f, module):
-        raise JitadError(
+        raise UnrepeatableError(
             f"{name} acts on the world, or reads of it, which a trace would do once", pos,
             "Do it outside, and pass what it gives as an argument.",
         )  # fmt: skip
     clock = getattr(f, "__name__", "") in _CLOCK and is_of_datetime(f)
     if clock or is_from(UNREPEATABLE, f, module):
-        raise JitadError(
+        raise UnrepeatableError(
             f"{name} gives something else at every call, which a trace can't", pos,
             "Call it outside, and pass the value as an argument.",
         )  # fmt: skip

@@ -19,10 +19,11 @@ from jitad.trace.grown import variables
 from jitad.trace.iterables import Counted
 from jitad.trace.join import _container, extract
 from jitad.trace.listed import LISTED, again
-from jitad.trace.partial import DISORDER, KINDS
+from jitad.trace.partial import DISORDER
 from jitad.trace.selected import key, things
 from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
 from jitad.trace.stretch import Stretch, stretched
+from jitad.trace.tabled import KINDS, TABLE, is_tabled
 from jitad.trace.texts import Text
 from jitad.trace.unify import Unifier
 from jitad.trace.unset import UNSET
@@ -168,6 +169,9 @@ def _assemble(f: Form, supply: Any, made: dict[int, Any]) -> Any:
                 out = tuple(expanded(stretch))
             elif stretch is not None:
                 out[:] = expanded(stretch)
+            if is_tabled(out):
+                keys, values = out.pop(TABLE)
+                out.update(zip(keys, values, strict=True))
             if type(out) in KINDS:  # what is there on some paths only
                 for k in [k for k, v in out.items() if v is UNSET or k is DISORDER]:
                     del out[k]

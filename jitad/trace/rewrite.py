@@ -87,7 +87,9 @@ _library = tuple(
 )
 
 _OURS = __file__.rsplit("/trace/", 1)[0]
-AS_WRITTEN = _OURS + "/plain/as_written.py"
+# what Python's library does, which is at no place of its own
+AS_WRITTEN = frozenset(f"{_OURS}/plain/{name}.py" for name in (
+    "as_written", "gathered", "passed_on", "tabled", "taken_in"))  # fmt: skip
 # Ours, but as a user writes; NumPy's polynomials, written in Python over what has replacements.
 _LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/")
 

@@ -152,7 +152,7 @@ class Rolled:
         self.params = [*own, *carried]
         self.carried = carried
         self.past.update(self.region.fresh)
-        self.region = Region(self.trace, self.params, escapes=True)
+        self.region = Region(self.trace, self.params, escapes=True, trial=self.may_fail)
         self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
         return self._enter_pass()

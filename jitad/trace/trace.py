@@ -128,6 +128,7 @@ class Traced:
     guessed: dict[Any, str]  # opaque functions that are taken to give a float
     relied: tuple[tuple[Path, Any], ...] = ()  # arguments that guards ask to have these values
     rooms: tuple[Room, ...] = ()  # of the lists that grow
+    new_keys: dict[str, Pos] = field(default_factory=dict)  # of NewKey's: where the dict is made
     ran: tuple[Any, ...] = ()  # the functions that were called, the user's and of libraries
 
     def arguments(self, function: Any, args: Any = (), kwargs: Any = None) -> list[Any]:
@@ -156,6 +157,7 @@ def trace(
     decisions: Decisions | None = None,
     memory: Memory | None = None,
     exact: bool = False,
+    tabled: frozenset[Pos] = frozenset(),
 ) -> Traced:
     """Trace f; leaves of the arguments are types (Scalar, Array, Shaped) or static values.
 
@@ -163,9 +165,10 @@ def trace(
     been seen to change.  `decisions`: the path to follow where a trace can't tell.
     `memory`: for the records of loops, in derivatives that say nothing else.
     `exact`: for these extents, ints, and numbers in arrays of ints only.
+    `tabled`: where dicts are made into which keys came that were not foreseen.
     """
     relied: frozenset[Pos] = frozenset() if decisions is None else decisions.places
-    insight = Insight(relied=relied, contents=exact)
+    insight = Insight(relied=relied, contents=exact, tabled=tabled)
     start, first = insight, None
     while True:
         found: set[Any] = set()  # loops and lists that could do with known lengths
@@ -235,6 +238,7 @@ def _trace(
             outputs: list[Atom] = []
             output = output_of(builder, snapshot(result), outputs)
             commits = _commits(running, outputs)
+            captures.keep_disjoint()
     finally:
         while len(running.journal.frames) > 1:
             running.journal.close()
@@ -260,7 +264,8 @@ def _trace(
         tuple(inputs), tuple(captures.inputs), tuple(captures.guards), output, tuple(commits),
         running.guessed,
         tuple((i.path, builder.relied[i.var]) for i in inputs if i.var in builder.relied),
-        tuple(room for _, room in running.rooms.values()), tuple(running.ran.values()),
+        tuple(room for _, room in running.rooms.values()), running.new_keys,
+        tuple(running.ran.values()),
     )  # fmt: skip
 
 

@@ -22,9 +22,9 @@ from jitad.tape.ir import Atom, lit
 from jitad.tape.types import Array, Scalar
 from jitad.trace import selected
 from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, Record, Shown
-from jitad.trace.listed import UNORDERED
+from jitad.trace.listed import of_both
 from jitad.trace.mismatch import Mismatch, describe, either, mismatch, scalar
-from jitad.trace.partial import DISORDER, KINDS, merged
+from jitad.trace.partial import DISORDER, merged
 from jitad.trace.snapshot import (
     Arr,
     Num,
@@ -38,6 +38,7 @@ from jitad.trace.snapshot import (
     snapshot,
 )
 from jitad.trace.stretch import Stretch
+from jitad.trace.tabled import KINDS
 from jitad.values import extents
 from jitad.values.complexes import Complex
 from jitad.values.journal import is_made, refuse_stale
@@ -197,7 +198,7 @@ class Unifier:
                 out = form
             case (Rec() | Obj()), (Rec() | Obj()) if (pair_of := _by_elements(a, b)):
                 u, v = pair_of
-                keys = u.keys if u.keys == v.keys else (UNORDERED,)
+                keys = of_both(u.keys, v.keys)
                 out = self.pairs[pair] = Record(Rec(u.value, keys, ()), (), (u.value, v.value))
                 of_list = self.unify(u.parts[0], v.parts[0], name, content=True)
                 if isinstance(of_list, Grown):

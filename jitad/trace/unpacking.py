@@ -8,11 +8,12 @@ from typing import Any
 from jitad.errors import JitadValueError
 from jitad.plain import as_written
 from jitad.tape.build import Leaf
-from jitad.trace import listcalls, lists, partial, protocols
+from jitad.trace import lists, partial, protocols, tabled
 from jitad.trace.context import current
 from jitad.trace.generators import listed
 from jitad.trace.optional import present
 from jitad.trace.selected import among_parts, spread
+from jitad.trace.spread_out import Spread
 from jitad.trace.stretch import stretched
 from jitad.trace.unset import is_among
 from jitad.values.array import ArrayHandle
@@ -39,15 +40,15 @@ def unpack(value: Any, count: int | tuple[int, int]) -> Any:
     return protocols.items(value)
 
 
-def starred(value: Any, alone: bool = False) -> Any:
-    """What is spread out by a star, maybe as all the arguments of a call."""
+def starred(value: Any, argument: bool = False) -> Any:
+    """What is spread out by a star, maybe as arguments of a call."""
     value = listed(partial.items(among_parts(present(value))))
     if stretched(value) is not None:  # Python would find one element in it
         trace = current()
         if trace is not None:
             trace.step(sys._getframe(1))
-        if alone and trace is not None:
-            return (listcalls.Spread(value),)
+        if argument and trace is not None:
+            return (Spread(value),)
         raise lists.refused("spread out by a star")
     return protocols.items(value)
 
@@ -90,8 +91,9 @@ def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
         trace.step(sys._getframe(1))
     out: dict[Any, Any] = {}
     made(out)
+    tabled.begun(out)
     for given in parts:
-        if len(given) == 2 and isinstance(given[0], str):
+        if len(given) == 2 and isinstance(given[0], str) and not tabled.is_tabled(out):
             partial.put(out, *given)
         elif len(given) == 2:
             set_item(given[1], out, given[0])

@@ -20,7 +20,7 @@ from jitad.trace.forms import (
     contains_itself,
 )
 from jitad.trace.grown import cover, element, of_any_length
-from jitad.trace.listed import LISTED, UNORDERED
+from jitad.trace.listed import LISTED, of_both
 from jitad.trace.mismatch import Mismatch, scalar
 from jitad.trace.snapshot import Num, Per, Rec, stretch_of
 from jitad.trace.unify import join_types, same
@@ -49,7 +49,7 @@ def widen(was: Form, now: Form) -> Form:
         case Record(), Record() if was.of.keys != now.of.keys and now.of.keys in LISTED:
             if was.of.keys not in LISTED:  # a deque that was of a known length
                 return now
-            of = was.of if was.of.keys == (UNORDERED,) else now.of
+            of = was.of if of_both(was.of.keys, now.of.keys) == was.of.keys else now.of
             return Record(of, tuple(map(widen, was.parts, now.parts)), now.sides)
         case Record(), Record() if was.of.keys in LISTED and now.of.keys not in LISTED:
             return was

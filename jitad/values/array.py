@@ -25,11 +25,11 @@ from jitad.errors import JitadError, JitadValueError
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
-from jitad.values import journal
+from jitad.values import borrowed, journal
 from jitad.values.broadcast import fit, one_element, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
-from jitad.values.indexing import Pick, bools_as_masks, has_bool, parse
+from jitad.values.indexing import Pick, bools_as_masks, has_bool, has_ellipsis, parse
 from jitad.values.kind import check_dtype, fail, type_of
 from jitad.values.layout import gives_view, laid_as
 from jitad.values.number import Number, bind, update
@@ -41,7 +41,7 @@ class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
     __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_order", "_owned", "_parent",
-                 "_view")  # fmt: skip
+                 "_view", "born")  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, content: Any, *, owned: bool = False) -> None:
@@ -56,6 +56,7 @@ class ArrayHandle(Surface):
         self._choice: Choice | None = None
         self._lost = ""
         self._order = ""  # how NumPy lays a root out, unless in C order (see layout)
+        self.born = borrowed.NEWEST[0]
         journal.made(self)
 
     def showing(self, shown: Shown) -> ArrayHandle:
@@ -182,34 +183,40 @@ class ArrayHandle(Surface):
         return not self._view.whole(parent.shape)
 
     def _set(self, content: Any, owned: bool) -> None:
+        if self._choice is not None and self.shape:
+            return self._write_part(all_of(self.shape), content)
         if self._choice is not None:
-            if self.shape:
-                self._write_part(all_of(self.shape), content)
-            else:
-                self._choice.each(lambda h: setattr(h, "content", content))
-            return
+            return self._choice.each(lambda h: setattr(h, "content", content))
         self._record()
         self._content, self._owned = content, owned
 
     def _record(self) -> None:
         if journal.active() is not None:
             journal.check_free(self)
-            journal.record(self, "content", self._content, lambda: self._content, self._restore)
+            journal.record(self, "content", self._content, lambda: self._content, self.restore)
+        elif borrowed.is_first(self):
+            borrowed.note(self, self._content)
 
-    def _restore(self, content: Any) -> None:
+    def restore(self, content: Any) -> None:
+        """The content as it was before the writes that were noted."""
         self._content, self._owned = content, False
+
+    @property
+    def _alone(self) -> bool:
+        """Is the present version this handle's only, which nobody has to keep?"""
+        return self._owned and journal.active() is None and not borrowed.is_first(self)
 
     def _writable(self) -> np.ndarray[Any, Any]:
         """The root's ndarray, to be written in place."""
-        if not self._owned or journal.active() is not None:
+        if not self._alone:
             self._set(np.array(self._content), owned=True)
         return self._content
 
     def _store(self, name: str, value: Any, operands: tuple[Int, ...], **params: Any) -> None:
         """A pure store, or the in-place form of it where the old version is this handle's alone."""
         args = (self._content, value, *operands)
-        alone = self._owned and journal.active() is None and not any(map(_is_leaf, args))
-        new = (update if alone else bind)(name, *args, **params)
+        in_place = self._alone and not any(isinstance(a, Leaf) for a in args)
+        new = (update if in_place else bind)(name, *args, **params)
         self._set(new, owned=not isinstance(new, Leaf))
 
     # -- reading and writing parts ----------------------------------------------------------------
@@ -336,7 +343,7 @@ class ArrayHandle(Surface):
             return pick(self, entries)
         if len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries):
             if entries or index == ():
-                if not _has_ellipsis(index):
+                if not has_ellipsis(index):
                     return self._load(tuple(e.index for e in entries))  # type: ignore[union-attr]
         return self._window(tuple(entries))  # type: ignore[arg-type]
 
@@ -359,7 +366,7 @@ class ArrayHandle(Surface):
             put(self, entries, value)
             return
         every = len(entries) == len(self.shape) and all(isinstance(e, At) for e in entries)
-        if every and not _has_ellipsis(index):
+        if every and not has_ellipsis(index):
             at = tuple(e.index for e in entries)  # type: ignore[union-attr]
             if isinstance(value, (list, tuple)) or shape_of(value):
                 raise fail(JitadValueError, "setting an array element with a sequence")
@@ -467,10 +474,6 @@ def _read_only() -> JitadError:
     return fail(JitadValueError, "assignment destination is read-only", "Write to what it shows.")
 
 
-def _is_leaf(value: Any) -> bool:
-    return isinstance(value, Leaf)
-
-
 def _any_number(values: tuple[Any, ...]) -> bool:
     return any(isinstance(v, Number) for v in values)
 
@@ -478,10 +481,6 @@ def _any_number(values: tuple[Any, ...]) -> bool:
 def _is_array(value: Any) -> bool:
     shape: Any = getattr(value, "shape", ())
     return len(shape) > 0
-
-
-def _has_ellipsis(index: Any) -> bool:
-    return index is ... or (isinstance(index, tuple) and any(i is ... for i in index))
 
 
 def wrap(content: Any) -> Any:

@@ -16,14 +16,15 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complex_functions import ELEMENTWISE, absolute, numpy_complex
-from jitad.values.complex_lifts import finished, imaginary_part, real_part
+from jitad.values.complex_lifts import combined, finished, imaginary_part, real_part
 from jitad.values.complexes import Complex, minus, pair, parts, plus, times
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.number import bind
-from jitad.values.reductions import axes_of, degrees_of_freedom, part, with_part
+from jitad.values.reductions import axes_of, part, with_part
 from jitad.values.registry import call, is_complex, of_complex, replaces
+from jitad.values.subscripts import spanned
 
 _e = elementwise
 
@@ -94,6 +95,9 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, **other: Any) -> A
         raise fail(JitadTypeError, f"complex numbers don't fit in an array of {np.dtype(dtype)}",
                    "Take their real parts.")  # fmt: skip
     kind = None if dtype is None else _kind(dtype)
+    if not copy and isinstance(value, Complex) and value.shape and not other:
+        if kind in (None, value.re.dtype):
+            return value
     made = [call(np.array, p, dtype=kind, **other) for p in (re, im)]
     return pair(*made) if made[0].shape else Complex(*made)
 
@@ -205,25 +209,6 @@ of_complex(np.multiply.accumulate)(
     lambda z, axis=0, dtype=None, out=None: cumprod(z, axis, dtype, out))
 
 
-@of_complex(np.var)
-def var(z: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0,
-        keepdims: Any = False, *, correction: Any = None, **others: Any) -> Any:  # fmt: skip
-    if others:
-        raise fail(JitadTypeError, f"{next(iter(others))}= is not supported on complex arrays")
-    ddof = ddof if correction is None else correction
-    axes = axes_of(axis, len(z.shape))
-    away = minus(z, call(np.mean, z, axis=tuple(axes), keepdims=True))
-    squares = _e("add", _e("mul", away.re, away.re), _e("mul", away.im, away.im))
-    total = call(np.sum, squares, axis=tuple(axes), keepdims=keepdims is True)
-    n = extents.product(z.shape[k] for k in axes)
-    return finished(_e("div", total, degrees_of_freedom(n, ddof)), out)
-
-
-@of_complex(np.std)
-def std(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-    return finished(call(np.sqrt, var(*args, **kwargs)), out)
-
-
 @of_complex(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
     """Horner's rule, written out: the number of coefficients is relied on."""
@@ -258,3 +243,45 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
 def sort_complex(a: Any) -> Any:
     a = call(np.array, a)
     return call(np.sort, a if a.dtype.kind == "c" else a.astype(complex))
+
+
+# -- joined and spread ----------------------------------------------------------------------------
+
+
+def _joins(maker: Any) -> None:
+    original = maker.__getitem__
+
+    @of_complex(original)
+    def join(key: Any) -> Any:
+        items = [spanned(i) if isinstance(i, slice) else i
+                 for i in (key if isinstance(key, tuple) else (key,))]  # fmt: skip
+        re, im = (call(original, tuple(i if isinstance(i, str) else part_of_it(i) for i in items))
+                  for part_of_it in (real_part, imaginary_part))  # fmt: skip
+        return combined(re, im)
+
+
+for _maker in (np.r_, np.c_):
+    _joins(_maker)
+
+
+@of_complex(np.vander)
+def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+    x = call(np.asarray, x)
+    n = x.shape[0] if N is None else N
+    powers = call(np.full, (x.shape[0], n), 1.0, dtype=complex)
+    powers[:, 1:] = x[:, None]
+    powers = call(np.cumprod, powers, axis=1)
+    return powers if increasing else powers[:, ::-1]
+
+
+def _sort_in_place(self: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
+                   stable: Any = None) -> None:  # fmt: skip
+    self[...] = sort(self, axis)
+
+
+def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return finished(call(np.compress, condition, self, axis=axis), out)
+
+
+Complex.sort, Complex.argsort = _sort_in_place, argsort  # type: ignore[attr-defined]
+Complex.compress = _compress  # type: ignore[attr-defined]

@@ -33,37 +33,42 @@ LINEAR: dict[Any, Places] = {
         np.rot90, np.roll, np.repeat, np.tile, np.split, np.array_split, np.hsplit, np.vsplit,
         np.dsplit, np.unstack, np.tril, np.triu, np.diag, np.diagonal, np.diagflat, np.trace,
         np.take, np.take_along_axis, np.delete, np.resize, np.mean, np.cumsum,
-        np.cumulative_sum, np.ediff1d, np.gradient, np.copy, np.asarray,
+        np.cumulative_sum, np.gradient, np.copy, np.asarray,
         np.ascontiguousarray, np.asanyarray, np.asfortranarray, np.negative, np.positive,
         np.linalg.trace, np.linalg.diagonal, np.linalg.matrix_transpose, np.permute_dims,
         np.round, np.around, np.rint, np.nan_to_num, np.fft.fftshift, np.fft.ifftshift,
         np.require,
     ), _FIRST),
-    np.sum: (*_FIRST, "initial"),
+    np.sum: (*_FIRST, 5, "initial"),
     **dict.fromkeys((np.concatenate, np.concat, np.stack, np.hstack, np.vstack, np.dstack,
                      np.column_stack, np.block), (0, "arrays", "tup")),
     **dict.fromkeys((np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_arrays,
                      np.meshgrid), _EACH),
-    np.diff: (0, "a", "prepend", "append"),
-    np.add.reduce: (0,), np.add.accumulate: (0,), np.add.outer: (0, 1), np.subtract.outer: (0, 1),
-    np.append: (0, 1), np.where: (1, 2), np.select: (1, 2, "default"), np.choose: (1,),
-    np.compress: (1, "a"), np.extract: (1,), np.insert: (0, 2), np.pad: (0, "constant_values"),
-    np.interp: (2, "left", "right"), np.linspace: (0, 1),
-    np.trapezoid: (0, "y"), np.average: (0, "a"), np.polyadd: (0, 1), np.polysub: (0, 1),
-    np.polyder: (0, "p"),
+    np.diff: (0, 3, 4, "a", "prepend", "append"),
+    np.ediff1d: (0, 1, 2, "ary", "to_end", "to_begin"),
+    np.add.reduce: (0, 5, "initial"), np.add.accumulate: (0,),
+    np.add.outer: (0, 1), np.subtract.outer: (0, 1),
+    np.append: (0, 1, "arr", "values"), np.where: (1, 2),
+    np.select: (1, 2, "choicelist", "default"), np.choose: (1, "choices"),
+    np.compress: (1, "a"), np.extract: (1, "arr"), np.insert: (0, 2, "arr", "values"),
+    np.pad: (0, "array", "constant_values", "end_values"),
+    np.interp: (2, 3, 4, "fp", "left", "right"), np.linspace: (0, 1, "start", "stop"),
+    np.average: (0, "a"), np.polyadd: (0, 1), np.polysub: (0, 1), np.polyder: (0, "p"),
+    np.polyint: (0, 2, "p", "k"),
 }  # fmt: skip
 
 # These write to their first operand, which has to be complex itself.
 WRITING: dict[Any, Places] = {
-    np.add.at: (0, 2), np.subtract.at: (0, 2), np.copyto: (0, 1), np.fill_diagonal: (0, 1),
-    np.put: (0, 2), np.putmask: (0, 2), np.put_along_axis: (0, 2),
+    np.add.at: (0, 2), np.subtract.at: (0, 2), np.copyto: (0, 1, "src"),
+    np.fill_diagonal: (0, 1, "val"), np.put: (0, 2, "v"), np.putmask: (0, 2, "values"),
+    np.put_along_axis: (0, 2, "values"),
 }
 
 PRODUCTS: dict[Any, Places] = {
     **dict.fromkeys((np.matmul, np.dot, np.inner, np.outer, np.tensordot, np.kron, np.convolve,
                      np.cross, np.multiply.outer, np.linalg.matmul, np.linalg.outer,
                      np.linalg.cross, np.linalg.tensordot), (0, 1)),
-    np.polymul: (0, 1), np.einsum: (1, "*"),
+    np.polymul: (0, 1), np.einsum: (1, "*"), np.trapezoid: (0, 1, "y", "x"),
 }
 
 # As products, the first (of `correlate`, the second) operand conjugated.
@@ -95,8 +100,11 @@ def _data(places: Places, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iter
     numbers = [p for p in places if isinstance(p, int)]
     if "*" in places:
         start = max(numbers, default=0)
-    yield from (k for k in range(len(args)) if k in numbers or k >= start)
-    yield from (k for k in kwargs if k in places)
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    for k, value in given:
+        chosen = k in numbers or k >= start if isinstance(k, int) else k in places
+        if chosen and value is not None and value is not np._NoValue:
+            yield k
 
 
 def _with(args: tuple[Any, ...], kwargs: dict[str, Any], new: dict[Any, Any]) -> Any:
@@ -165,6 +173,9 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
         for part in (real_part, imaginary_part):
             some, named = _with(args, kwargs, {k: part(v) for k, v in given.items()})
             results.append(call(original, *some, **named))
+        if original is np.average and isinstance(results[0], tuple):  # and the sum of the weights
+            total = pair(results[0][1], call(np.zeros_like, results[0][1]))
+            return combined(results[0][0], results[1][0]), total
         both = combined(*results)
         if places == _EACH and len(args) > 1:  # a result for each operand, real if that is
             both = type(both)(z if is_complex(a) else x
@@ -184,8 +195,10 @@ def _products(original: Any, places: Places) -> Callable[..., Any]:
         _refuse_others(original, args, kwargs, given)
         k = next(k for k in keys if is_complex(given[k]))
         re, im = parts(given[k])
-        done = [None if p is None else call(original, *_with(args, kwargs, {k: p})[0], **kwargs)
-                for p in (re, im)]  # fmt: skip
+        done = []
+        for p in (re, im):
+            some, named = _with(args, kwargs, {k: p})
+            done.append(None if p is None else call(original, *some, **named))
         if done[0] is None:
             return finished(times_i(done[1]), out)
         return finished(done[0] if done[1] is None else combined(*done), out)

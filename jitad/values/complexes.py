@@ -369,8 +369,11 @@ class Complex:
     def conjugate(self) -> Any:
         return call(np.conj, self) if self.shape else pair(self.re, neg(self.im))
 
-    def astype(self, dtype: Any, copy: bool = True) -> Any:
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
+               copy: bool = True) -> Any:  # fmt: skip
         part = part_of(dtype)
+        if not copy and self.shape and part == self.re.dtype:
+            return self
         return pair(*(call(np.array, p).astype(part) for p in (self.re, self.im))) if (
             self.shape) else pair(*(part.type(0) + elementwise("cast", p, dtype=part.str[1:])
                                     for p in (self.re, self.im)))  # fmt: skip
@@ -430,7 +433,7 @@ def _method(function: Any) -> Callable[..., Any]:
 for _f in (
     np.sum, np.mean, np.prod, np.dot, np.ravel, np.swapaxes, np.squeeze, np.any, np.all,
     np.cumsum, np.cumprod, np.std, np.var, np.round, np.trace, np.take, np.repeat, np.diagonal,
-    np.compress, np.nonzero, np.choose, np.put,
+    np.nonzero, np.choose, np.put,
 ):  # fmt: skip
     setattr(Complex, _f.__name__, _method(_f))
 Complex.conj = Complex.conjugate  # type: ignore[attr-defined]

@@ -17,7 +17,7 @@ from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
-from jitad.values.layout import as_it_lies, contiguous, follows, in_c_order, is_spaced
+from jitad.values.layout import as_it_lies, contiguous, follows, in_c_order, is_spaced, packed
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, is_traced, replaces
 
@@ -132,6 +132,13 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
           subok: bool = False, ndmin: int = 0) -> Any:  # fmt: skip
     """A new array of a number, an array, or nested lists of them."""
     kind = None if dtype is None else kind_of(dtype)
+    if not copy and isinstance(value, ArrayHandle) and kind in (None, value.dtype):
+        if (same := in_order_of(value, order)) is value and ndmin <= value.ndim:
+            return value
+        if copy is not None:
+            raise fail(JitadValueError, "Unable to avoid copy while creating an array as requested")
+        if ndmin <= value.ndim:
+            return same
     if kind is not None and kind.kind == "c" and is_traced(value):
         like = array(value, kind.type(0).real.dtype, ndmin=ndmin)
         zeros = call(np.zeros_like, like)
@@ -152,11 +159,19 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
         out = ArrayHandle(cast(out.content, kind))
     if ndmin > out.ndim:
         out = call(np.copy, out.with_axes(tuple(range(ndmin - out.ndim))))
-    if out.ndim > 1 and not isinstance(value, (list, tuple)):
-        if order == "C":
-            return in_c_order(out)
+    if not isinstance(value, (list, tuple)):
+        if order in ("C", "F"):
+            return in_c_order(out) if order == "C" or out.ndim < 2 else asfortranarray(out)
         follows(out, (value,))
-    return out
+        return packed(out)
+    return asfortranarray(out) if order == "F" else out
+
+
+def in_order_of(a: ArrayHandle, order: Any) -> ArrayHandle:
+    """The array itself, if its elements lie in this order, else such a copy."""
+    if order == "F":
+        return asfortranarray(a)
+    return ascontiguousarray(a) if order == "C" else a
 
 
 def _lend_list(value: Any) -> Any:
@@ -188,8 +203,8 @@ def _from_list(items: Any) -> ArrayHandle:
 def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = None,
             copy: Any = None) -> Any:  # fmt: skip
     if isinstance(value, ArrayHandle) and (dtype is None or np.dtype(dtype) == value.dtype):
-        return array(value) if copy else value
-    return array(value, dtype)
+        return array(value, copy=copy, order=order)
+    return array(value, dtype, order="K" if order is None else order)
 
 
 @replaces(np.ascontiguousarray, plain=False)
@@ -225,6 +240,8 @@ def astype(a: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         return call(np.array, a, dtype=kind) if shape_of(a) else call(kind.type, a)
     if not isinstance(a, ArrayHandle):
         return cast(a, kind)
+    if kind == a.dtype:
+        return array(a) if copy else a
     if a.concrete:
         return ArrayHandle(np.array(a.peek()).astype(kind), owned=True)
     out = ArrayHandle(cast(a.content, kind))

@@ -14,6 +14,7 @@ from jitad.values import (
     complex_lifts,
     complex_linalg,
     complex_qr,
+    complex_statistics,
     contractions,
     creation,
     eigen,
@@ -47,7 +48,8 @@ MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,
     rearranging, borders, contractions, orders, quantiles, sets, linalg, norms, grids, histograms,
     signals, statistics, subscripts, ufunc_methods, complex_lifts, complex_functions,
-    complex_arrays, complex_linalg, complex_qr, fourier, eigen, polynomials, powers,
+    complex_arrays, complex_linalg, complex_qr, complex_statistics, fourier, eigen, polynomials,
+    powers,
 )  # fmt: skip
 
 __all__ = ["MODULES", "call_unknown", "implementation"]

@@ -78,6 +78,10 @@ def has_bool(index: Any) -> bool:
     return any(map(_is_bool, items))
 
 
+def has_ellipsis(index: Any) -> bool:
+    return index is ... or (isinstance(index, tuple) and any(i is ... for i in index))
+
+
 def _is_bool(item: Any) -> bool:
     if isinstance(item, (bool, np.bool_)):
         return True

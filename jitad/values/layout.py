@@ -16,7 +16,7 @@ import numpy as np
 
 from jitad.tape.build import Leaf
 from jitad.values.extents import Int, product
-from jitad.values.number import Number
+from jitad.values.number import Number, bind
 from jitad.values.views import Reshaped, Shown, Window
 
 if TYPE_CHECKING:
@@ -109,10 +109,20 @@ def in_c_order(a: ArrayHandle) -> ArrayHandle:
     if a.concrete:
         return type(a)(np.array(a.peek(), order="C"), owned=True)
     content = a.content
-    if content.tag:  # whose ndarrays lie as they do
+    if content.tag and a.shape:  # whose ndarrays lie as they do
         flat = Reshaped((product(a.shape),)).read(content)
+        if not _plain(flat).flags.c_contiguous:  # type: ignore[union-attr]  # but backwards, or in steps
+            flat = bind("mul", flat, 1)
         content = Reshaped(a.shape).read(flat)
     return type(a)(content)
+
+
+def packed(a: ArrayHandle) -> ArrayHandle:
+    """A copy as NumPy makes it: without gaps, its axes in memory in the order that they had."""
+    plain = _plain(a._content)
+    if plain is None or a.concrete or (like := np.empty_like(plain)).strides == plain.strides:
+        return a
+    return laid_like(a, like)
 
 
 def laid_like(a: ArrayHandle, like: np.ndarray[Any, Any]) -> ArrayHandle:

@@ -151,6 +151,8 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
 
 def _placed(original: Any, found: Any, operands: Any, kwargs: dict[str, Any]) -> Any:
     """What a function gave, as it lies in memory."""
+    if isinstance(found, Number):
+        return found
     from jitad.values.layout import asked, in_order, loosen, placed  # above this file
 
     module = getattr(original, "__module__", None) or ""

@@ -56,7 +56,7 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
     total = elementwise("log", elementwise("where", none, 1.0, total))
     total = elementwise("where", none, -np.inf, total)
     if not keepdims and axis is not None:
-        top = call(np.sum, top, axis=axis)  # of one element each
+        top = call(np.squeeze, top, axis=axis)
     found = elementwise("add", total, top)
     return (found, sign) if return_sign else found
 

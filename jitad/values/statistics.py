@@ -153,7 +153,10 @@ def _moment(original: Any, of: Any) -> None:
         a = handle(a)
         there = _there(a, where)
         clean = elementwise("where", there, a, 0)
-        return call(of, clean, axis, dtype, out, *args, where=there, **kwargs)
+        found = call(of, clean, axis, dtype, None, *args, where=there, **kwargs)
+        if original is not np.nanmean:  # where NumPy gives nan, not inf, for too few elements
+            found = elementwise("where", elementwise("isinf", found), np.nan, found)
+        return found if out is None else write_out(out, found)
 
 
 for _original, _of in ((np.nanmean, np.mean), (np.nanvar, np.var), (np.nanstd, np.std)):
@@ -170,8 +173,9 @@ def _extreme(original: Any, of: Any, worst: float) -> None:
         there = _there(a, True)
         found = call(of, elementwise("where", there, a, worst), axis=axis,
                      keepdims=keepdims is True, **kwargs)  # fmt: skip
-        some = elementwise("gt", counted(a, axis, keepdims is True, there), 0)
-        found = elementwise("where", some, found, np.nan)
+        if kwargs.get("initial", np._NoValue) is np._NoValue:
+            some = elementwise("gt", counted(a, axis, keepdims is True, there), 0)
+            found = elementwise("where", some, found, np.nan)
         return found if out is None else write_out(out, found)
 
 

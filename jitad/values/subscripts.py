@@ -37,7 +37,7 @@ def _lent(key: Any) -> Any:
     return key.peek() if hasattr(key, "peek") else key
 
 
-def _range(s: slice) -> ArrayHandle:
+def spanned(s: slice) -> ArrayHandle:
     """The numbers of a slice; an imaginary step says how many there are, both ends among them."""
     start = 0 if s.start is None else s.start
     if isinstance(s.step, complex):
@@ -66,7 +66,7 @@ def _joined(items: tuple[Any, ...], axis: int, ndmin: int, place: int) -> Any:
         items = items[1:]
     parts, types = [], []
     for item in items:
-        a = _range(item) if isinstance(item, slice) else handle(as_operand(item))
+        a = spanned(item) if isinstance(item, slice) else handle(as_operand(item))
         ranged = isinstance(item, slice)
         types.append(type_of(a if ranged else as_operand(item)))  # Python's numbers are weak
         if not shape_of(a) and not ranged:
@@ -107,9 +107,9 @@ def _spans(maker: Any) -> None:
         if not _traced(key):
             return wrap_all(original(_lent(key)))
         if isinstance(key, slice):
-            return _range(key)
+            return spanned(key)
         common = np.dtype(promote(*map(type_of, _numbers(key)))[0])
-        axes = [_range(s).astype(common) for s in key]
+        axes = [spanned(s).astype(common) for s in key]
         shape = tuple(a.shape[0] for a in axes)
         every = [a.with_axes(tuple(j for j in range(len(axes)) if j != k))
                  for k, a in enumerate(axes)]  # fmt: skip

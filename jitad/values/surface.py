@@ -252,10 +252,11 @@ class Surface:
     def transpose(self, *axes: Any) -> Any:
         return call(np.transpose, self, axes[0] if len(axes) == 1 else (axes or None))
 
-    def astype(self, dtype: Any, copy: bool = True) -> Any:
+    def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
+               copy: bool = True) -> Any:  # fmt: skip
         from jitad.values.creation import astype
 
-        return astype(self, dtype)
+        return astype(self, dtype, copy=copy)
 
     def flatten(self, order: str = "C") -> Any:
         return call(np.ravel, call(np.copy, self), order=order)

@@ -30,6 +30,7 @@ _NAMED = {
     np.logical_and: np.all, np.logical_or: np.any,
 }  # fmt: skip
 
+_OF_TRUTH = (np.logical_and, np.logical_or, np.logical_xor)
 _LIMITED = (np.power, np.left_shift, np.right_shift)  # which are not for all ints
 
 
@@ -150,7 +151,9 @@ def _step(ufunc: Any, dtype: Any, operands: int = 2) -> Callable[..., Any]:
 def _accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None,
                 out: Any = None) -> Any:  # fmt: skip
     a = handle(array)
-    if dtype is None and ufunc in (np.maximum, np.minimum):
+    if ufunc in _OF_TRUTH:
+        a = a.astype(bool)
+    if dtype is None and ufunc in (np.maximum, np.minimum, *_OF_TRUTH):
         dtype = a.dtype
     elif dtype is None and ufunc not in _NAMED:
         dtype = _folding(ufunc, a.dtype)
@@ -189,7 +192,9 @@ def _reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = 
               out: Any = None) -> Any:  # fmt: skip
     """Each stretch from one index to before the next; where the next isn't larger, one element."""
     a = handle(array)
-    if dtype is None and ufunc not in _NAMED:
+    if ufunc in _OF_TRUTH:
+        a = a.astype(bool)
+    elif dtype is None and ufunc not in _NAMED:
         dtype = _folding(ufunc, a.dtype)
     if dtype is None and a.dtype.kind in "biu" and ufunc in (np.add, np.multiply):
         dtype = np.uint64 if a.dtype.kind == "u" else int

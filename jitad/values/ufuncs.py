@@ -367,6 +367,9 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8,
 def nan_to_num(x: Any, copy: bool = True, nan: float = 0.0, posinf: Any = None,
                neginf: Any = None) -> Any:  # fmt: skip
     x = as_operand(x)
+    if not copy and hasattr(x, "_parent") and x.shape:
+        x[...] = nan_to_num(x, True, nan, posinf, neginf)
+        return x
     if type_of(x).dtype[0] in "biu":  # which have neither
         return call(np.copy, x) if np.ndim(x) else x
     limits = np.finfo(type_of(x).dtype)

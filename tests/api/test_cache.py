@@ -19,6 +19,7 @@ import pytest
 
 import jitad.calls.compiled
 import jitad.calls.kept
+import jitad.specialise.pipeline
 from jitad import jit_grad
 from jitad.emit import native, numba_private
 
@@ -158,7 +159,7 @@ class Interrupted(BaseException):
 
 PLACES: list[tuple[Any, str]] = [
     (jitad.calls.compiled, "trace"),
-    (jitad.calls.kept, "specialise"),
+    (jitad.specialise.pipeline, "specialise"),
     (jitad.calls.kept, "kernel"),
     (jitad.calls.compiled, "python_entry"),
     (native, "_compile"),

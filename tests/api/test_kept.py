@@ -21,6 +21,7 @@ import jitad
 from jitad import custom_jvp, derivative, jit, jit_grad
 from jitad.calls import kept, recalled
 from jitad.emit import native, owncode
+from jitad.emit.surroundings import MADE_FROM
 from jitad.specialise import pipeline
 
 X = np.array([1.0, 2.0, 3.0])
@@ -31,12 +32,13 @@ def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The tapes that passes ran over, with a folder of our own."""
     monkeypatch.setenv("JITAD_CACHE_DIR", str(tmp_path))
     seen: list[str] = []
+    run = pipeline.specialise
 
     def specialise(tape: Any, threads: int | None = None) -> Any:
         seen.append(tape.name)
-        return pipeline.specialise(tape, threads=threads)
+        return run(tape, threads=threads)
 
-    monkeypatch.setattr(kept, "specialise", specialise)
+    monkeypatch.setattr(pipeline, "specialise", specialise)
     monkeypatch.setattr(recalled, "found", lambda *given: None)  # all are traced
     return seen
 
@@ -134,7 +136,7 @@ def reached(*modules: str) -> set[str]:
 
 def test_all_code_between_a_tape_and_its_kernel_is_part_of_the_key() -> None:
     """What the passes, emission and this module import."""
-    hashed = set(map(str, owncode.code(*kept._PACKAGES, *native._MADE_FROM)))
+    hashed = set(map(str, owncode.code(*kept._PACKAGES, *MADE_FROM)))
     seen = reached("jitad.specialise.pipeline", "jitad.emit.kernel", "jitad.calls.kept")
     assert len(seen) > 150
     assert seen - hashed == set()
@@ -142,7 +144,7 @@ def test_all_code_between_a_tape_and_its_kernel_is_part_of_the_key() -> None:
 
 def test_all_that_machine_code_is_made_from_is_part_of_its_key() -> None:
     """What the preamble imports; tapes, errors and values are not what it computes with."""
-    hashed = set(map(str, owncode.code(*native._MADE_FROM)))
+    hashed = set(map(str, owncode.code(*MADE_FROM)))
     seen = reached("jitad.emit.preamble", "jitad.emit.native", "jitad.emit.translate")
     root = Path(jitad.__file__).parent
     others = {str(Path(f).relative_to(root)) for f in seen - hashed}

@@ -287,7 +287,7 @@ def test_options_are_part_of_what_is_found(
             m.setattr(recalled, name, lambda *given: "another")
             assert [traced(), traced()] == [1, 0]
     with monkeypatch.context() as m:
-        m.setattr(native, "surroundings", lambda: "another machine")
+        m.setattr(recalled, "surroundings", lambda: "another machine")
         assert [traced(), traced()] == [1, 0]
     assert traced() == 0
 

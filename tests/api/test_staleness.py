@@ -224,6 +224,19 @@ def test_containers() -> None:
     check()
 
 
+def test_things_of_other_kinds_in_one_place() -> None:
+    """Each is told from those before, whatever a guard asks of them."""
+    held: dict[str, Any] = {"w": [1.0, 2.0, 3.0]}
+
+    def f(x):
+        return np.sum(np.asarray(held["w"]) * x)
+
+    g = jit(f)
+    kinds = ([4.0, 5.0, 6.0], 2.0, (1.0, 2.0, 0.5), np.float32(2.5), 3, np.ones(3), [2.0, 1.0, 4.0])
+    for held["w"] in kinds:
+        assert g(THREE) == f(THREE)
+
+
 def test_flags_and_texts() -> None:
     flag: Any = True
     mode = "square"

@@ -56,6 +56,6 @@ def test_a_run_goes_on(
     assert against.run(["early", "late"], ["small"], 9, out) == 0
     assert asked == ["early", "late", "late"]
     assert [c["kernel"] for c in json.loads(out.read_text())] == ["early", "late"]
-    assert "| early | small | 1 ms | 0.20 | - | - |" in out.with_suffix(".md").read_text()
+    assert "| early | small | 1 ms | 0.20 | - | - | - |" in out.with_suffix(".md").read_text()
     assert list(tmp_path.glob("*.begun.json")) == []
     assert "late" in capsys.readouterr().out

@@ -199,3 +199,42 @@ def through_flat(m):
 
 
 add("array.flat", through_flat, M)
+
+# -- statistics, joins, values beside arrays ------------------------------------------------------
+
+B = np.array([[True, False, True, True], [False, True, True, False], [True, True, False, True]])
+
+add("numpy.var", lambda m: (np.var(m, where=B), np.std(m, axis=0, where=B, keepdims=True),
+                            np.var(m, 1, mean=np.mean(m, 1, keepdims=True), ddof=1)),
+    M)
+add("numpy.cov", lambda m: (np.cov(m), np.cov(m, rowvar=False, bias=True), np.cov(m[0]),
+                            np.cov(m[0], m[1] * 2.0, ddof=0), np.cov(m, aweights=[1, 2, 0.5, 1])),
+    M, native=True, narrow=False)  # fmt: skip
+add("numpy.corrcoef", lambda m: (np.corrcoef(m), np.corrcoef(m[0], m[1])), M, narrow=False)
+for name in ("nanmean", "nanstd", "nanvar"):
+    f = getattr(np, name)
+    add(f"numpy.{name}", lambda m, f=f: f(np.where(np.abs(m) > 1.7, np.nan, m), axis=1), M)
+add("numpy.r_", lambda z, m: (np.r_[0, z, 1:3, -1.0], np.r_[m, 1j * m], np.r_["-1", m, m],
+                              np.c_[z, np.ones(4)]), Z, M, narrow=False)  # fmt: skip
+add("numpy.vander", lambda z: (np.vander(z), np.vander(z, 3, increasing=True)), Z)
+add("numpy.trapezoid", lambda z, m: (np.trapezoid(m, z), np.trapezoid(m, x=m * m, axis=0),
+                                     np.trapezoid([1.0, 2.0, 0.5, 1.0], z)), Z, M)  # fmt: skip
+add("numpy.average", lambda m: np.average(m, 1, np.abs(m), returned=True), M)
+add("numpy.ediff1d", lambda z: np.ediff1d(z, to_begin=0.5, to_end=[1.0, 2.0]), Z)
+add("numpy.pad", lambda z: np.pad(z, 2, "linear_ramp", end_values=2.0), Z)
+add("numpy.diff", lambda m: (np.diff(m, 1, -1, 0.5), np.diff(m, append=2.0)), M)
+add("numpy.insert", lambda m: (np.insert(m, 1, values=5.0, axis=0), np.append(m, values=1.0)), M)
+add("numpy.add.reduce", lambda m: (np.add.reduce(m, axis=0, initial=1.0), np.sum(m, initial=2.0),
+                                   np.polyint(m[0], k=3.0)), M)  # fmt: skip
+add("complex.methods", lambda m: (m.compress([True, False, True], axis=0), m.argsort(0)), M)
+
+
+def sorted_and_filled(m):
+    a, b = m.copy(), m.copy()
+    a.sort(axis=0)
+    np.fill_diagonal(b, val=2.0)
+    np.put(b, [1, 2], v=0.5)
+    return a, b
+
+
+add("complex.sort", sorted_and_filled, M, rtol=1e-5)

@@ -37,6 +37,16 @@ U = r(5, low=0.15, high=0.85)
 add("scipy.special.gammaincinv", lambda a: sp.gammaincinv(2.0, a), U, narrow=False)
 add("scipy.special.betainc", lambda a: sp.betainc(2.0, 1.5, a), U)
 add("scipy.special.betaincinv", lambda a: sp.betaincinv(2.0, 1.5, a), U)
+add("scipy.special.gammainc", lambda a, x: (sp.gammainc(a, x), sp.gammaincc(a, 2.0 * x)), V, r(5),
+    native=True, narrow=False)  # fmt: skip
+add("scipy.special.gammaincinv", lambda a, p: (sp.gammaincinv(a, p), sp.gammainccinv(a, p)), V, U,
+    narrow=False)  # fmt: skip
+add("scipy.special.betainc", lambda a, b, x: (sp.betainc(a, b, x), sp.betaincc(b, a, x)), V, r(5),
+    U, native=True, narrow=False)  # fmt: skip
+add("scipy.special.betaincinv", lambda a, b, p: (
+    sp.betaincinv(a, b, p), sp.betainccinv(2.0, b, p)), 1.0 + V, r(5), U, narrow=False)  # fmt: skip
+add("scipy.special.stdtr", lambda df, x: (sp.stdtr(df, x - 1.0), sp.stdtrit(1.0 + df, x / 2.0)), V,
+    r(5), native=True, narrow=False)  # fmt: skip
 add("scipy.special.pdtr", lambda a: sp.pdtr(3.0, a), V)
 add("scipy.special.pdtrc", lambda a: sp.pdtrc(np.array([0.0, 1.0, 2.0, 3.0, 4.0]), a), V,
     narrow=False)  # fmt: skip

@@ -56,7 +56,7 @@ def test_a_matrix_times_its_transpose(order: str, dtype: str) -> None:
         return a.T @ a, a @ a.T
 
     compiled = jit(products)
-    for shape in ((20, 7), (7, 20), (30, 1), (0, 5), (5, 0), (17, 17)):
+    for shape in ((20, 7), (7, 20), (30, 1), (0, 5), (5, 0), (17, 17), (5, 4), (4, 6)):
         a = turned(shape, order, dtype)
         for got, want in zip(compiled(a), products(a), strict=True):
             np.testing.assert_array_equal(got, want, err_msg=str(shape))

@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from jitad.primitives import TABLE, special
+from jitad.primitives import TABLE, moments, special
 from jitad.values.number import o
 
 mp.mp.dps = 40
@@ -95,10 +95,11 @@ ON_INTEGERS = {
     "rshift": lambda a, b: a >> b,
     "invert": lambda a: ~a,
     "product_fits": lambda a, b: abs(a * b) < 2**63,
+    "inside": lambda i, n: 0 <= i < n,
 }
 # rescale and quotient: specialise
 TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient",
-                *special.OPERANDS}  # fmt: skip
+                *special.OPERANDS, *moments.NUMBERS}  # fmt: skip
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 

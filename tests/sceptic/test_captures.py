@@ -242,3 +242,39 @@ def test_arrays_that_overlap_what_is_written_are_refused() -> None:
     np.testing.assert_array_equal(x, y)
     # differentiated, they are two variables
     np.testing.assert_allclose(jitad.jit_grad(f, (0, 1))(x, x), [np.zeros(6), np.full(6, 3.0)])
+
+
+class Grid:
+    """A field, and a view of its inside, as many programs keep them."""
+
+    def __init__(self, base: Any, inside: Any) -> None:
+        self.all, self.inside = base, inside
+
+    def energy(self, x: Any) -> Any:
+        self.all[1:-1] = x * x
+        return np.sum(self.inside * x) + self.all[0]
+
+    def energy_by_the_view(self, x: Any) -> Any:
+        self.inside[:] = x * x
+        return np.sum(self.all[1:-1] * x)
+
+
+@pytest.mark.parametrize("method", ["energy", "energy_by_the_view"])
+@pytest.mark.parametrize("make", [jitad.grad, jitad.jit_grad, jitad.jit_jacobian])
+def test_captured_arrays_that_overlap_what_a_derivative_writes_are_refused(make, method) -> None:
+    a, x = np.arange(5.0), np.array([1.0, 2.0, 3.0])
+    grid = Grid(a, a[1:-1].copy())
+    g = make(getattr(grid, method))
+    want = grid.inside.copy() if method == "energy" else a[1:-1].copy()
+    np.testing.assert_allclose(g(x), want)  # they are apart
+    grid.inside = a[1:-1]
+    for _ in range(2):
+        with pytest.raises(jitad.JitadError, match="shares memory"):
+            g(x)
+    grid.inside = a[::2]  # elements between those of the other, but not only
+    with pytest.raises(jitad.JitadError, match="shares memory"):
+        g(np.ones(3))
+    b = np.zeros(10)
+    grid.all, grid.inside = b[::2], b[1:7:2]
+    np.testing.assert_allclose(g(x), np.zeros(3))
+    assert a.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and not b.any()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import jitad
 
@@ -75,3 +76,102 @@ def test_what_a_differentiated_function_notes_is_noted_once():
     assert [g(3.0), g(2.0)] == [27.0, 12.0]
     assert history == [9.0, 4.0] and table == {"y": (4.0, 4.0)}
     assert log.last[0] == 2.0 and log.last[1].tolist() == [4.0, 4.0]
+
+
+def _derivatives(f, x):
+    """What derivatives of f give, however they are taken."""
+    yield jitad.derivative(f)(x)
+    yield jitad.grad(f)(x)
+    yield jitad.jvp(f, (x,), (1.0,))[1]
+    value, pullback = jitad.vjp(f, x)
+    yield value * pullback(1.0)[0]
+
+
+_outside = np.array([1.0, 2.0, 3.0])
+
+
+def of_a_local(x):
+    a = x * np.ones(3)
+
+    def f(y):
+        b = a[1:]
+        b[0] += y
+        a[0] = b[0] * y
+        return a[0] * b[1]
+
+    return [[d, a[0] + 2.0 * a[1]] for d in _derivatives(f, x + 1.0)]
+
+
+def of_constants(x):
+    a = np.zeros(2)
+
+    def f(y):
+        a[1] = 3.0
+        a[:] += y
+        return a[0] * a[1]
+
+    return [[d, a[1] * x] for d in _derivatives(f, x)]
+
+
+def of_a_field(x):
+    class Model:
+        pass
+
+    m = Model()
+    m.a, m.made = np.zeros(2), None
+
+    def f(y):
+        m.a[0] += y * y
+        m.made = np.array([y, y])
+        m.made[0] *= 2.0
+        return m.a[0] * y
+
+    return [[d, m.a[0] + x, m.made[0] - m.made[1]] for d in _derivatives(f, 2.0 * x)]
+
+
+def of_a_global(x):
+    def f(y):
+        _outside[0] = y
+        return _outside[0] * _outside[1]
+
+    return [[d, _outside[0] * x] for d in _derivatives(f, x)]
+
+
+def of_an_argument(x):
+    a = np.array([x, 2.0])
+
+    def f(y, b):
+        b[1] = y * b[0]
+        return b[1]
+
+    return [[jitad.grad(f)(x, a), a[1]], [jitad.grad(f, 1)(x, a)[0], a[1]]]
+
+
+def of_one_inside(x):
+    a = np.zeros(2)
+
+    def f(y):
+        def g(z):
+            a[0] += z
+            return a[0] * a[0] * y
+
+        a[1] = jitad.grad(g)(y) + a[0]
+        return a[1] * y
+
+    return [[d, a[0] + a[1]] for d in _derivatives(f, x)]
+
+
+@pytest.mark.parametrize(
+    "program", [of_a_local, of_constants, of_a_field, of_a_global, of_an_argument, of_one_inside]
+)
+def test_writes_end_with_the_derivative_inside_of_other_derivatives(program):
+    """Of a function that is differentiated in turn, and traced, as of the user's program."""
+    plain = np.array(program(1.5), float)
+    by = (np.array(program(1.5 + 1e-5), float) - np.array(program(1.5 - 1e-5), float)) / 2e-5
+    for of in (lambda x: np.array(program(x)), jitad.jit(lambda x: np.array(program(x)))):
+        value, tangent = jitad.jvp(of, (1.5,), (1.0,))
+        np.testing.assert_allclose(value, plain)
+        np.testing.assert_allclose(tangent, by, rtol=1e-8, atol=1e-8)
+    for i, j in np.ndindex(*plain.shape):
+        value, slope = jitad.value_and_grad(lambda x, i=i, j=j: program(x)[i][j] * 1.0)(1.5)
+        np.testing.assert_allclose([value, slope], [plain[i, j], by[i, j]], rtol=1e-8, atol=1e-8)

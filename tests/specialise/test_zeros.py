@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from jitad import grad, jit_grad
+from jitad import grad, jit, jit_grad
 from tests.sweeps.test_settled import by_complex_steps
 
 
@@ -257,3 +257,57 @@ def test_what_is_not_a_number_stays_where_it_is():
     expected = [3.0 * a * a + 2.0 * a * b + b * b for a, b in (x[:2], x[1::-1])]
     np.testing.assert_allclose(jit_grad(f)(x), [*expected, 0.0, 0.0], rtol=1e-13)
     np.testing.assert_allclose(grad(f)(x), [*expected, 0.0, 0.0], rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_what_is_added_at_places_goes_to_the_other_contribution(dtype):
+    """Duplicates, places of two arrays, pairs of indices: no zeros, no sum of arrays."""
+
+    def twice(x, i, j, w):
+        return np.sum(w * x[i]) + np.sum(x[j] ** 2) + np.sum(np.sin(x))
+
+    def pairs(z, labels, w):
+        return np.sum(np.exp(z)) - np.sum(w * z[np.arange(len(z)), labels])
+
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=7).astype(dtype), rng.normal(size=5).astype(dtype)
+    i, j = np.array([3, 3, 0, -1, 3]), np.array([1, 3, 3])
+    expected = np.cos(x)
+    np.add.at(expected, i, w)
+    np.add.at(expected, j, 2.0 * x[j])
+    gradient = jit_grad(twice)
+    near = dict(rtol=1e-5 if dtype == np.float32 else 1e-13)
+    found = gradient(x, i, j, w)
+    np.testing.assert_allclose(found, expected, **near)
+    assert found.dtype == dtype
+    assert "zeros(" not in gradient.source and gradient.source.count("accum(") == 2
+
+    z, labels = rng.normal(size=(5, 4)).astype(dtype), np.array([0, 3, -1, 2, 0])
+    expected = np.exp(z)
+    expected[np.arange(5), labels] -= w
+    gradient = jit_grad(pairs)
+    np.testing.assert_allclose(gradient(z, labels, w), expected, **near)
+    assert "zeros(" not in gradient.source
+
+
+def test_a_contribution_that_is_used_again_stays_as_it_is():
+    def f(x, i):
+        dense = np.exp(x)
+        return np.sum(x[i]) + np.sum(dense)
+
+    def g(x, i):
+        return grad(f)(x, i), np.exp(x)  # the other contribution is a result, too
+
+    x, i = np.array([0.5, -1.0, 2.0]), np.array([1, 1])
+    first, second = jit(g)(x, i)
+    np.testing.assert_allclose(second, np.exp(x), rtol=1e-15)
+    np.testing.assert_allclose(first, np.exp(x) + [0.0, 2.0, 0.0], rtol=1e-15)
+    # what a user adds up in that order keeps it
+
+    def mine(x, v, i, d):
+        y = np.zeros(3)
+        np.add.at(y, i, v)
+        return y + d * x
+
+    v, big = np.array([1.0, 1.0]), np.array([0.0, 1e16, 0.0])
+    assert jit(mine)(np.ones(3), v, i, big)[1] == 1e16 + 2.0

@@ -130,3 +130,34 @@ def test_an_array_made_of_one_number_gives_it() -> None:
         return o.load(o.full(x, 3, dtype="f8"), k), o.load(o.pack(x, 2.0 * x), 1)
 
     assert interpret(tape_of([("x", Scalar("f8")), ("k", INT)], f), [1.5, 2]) == [1.5, 3.0]
+
+
+@pytest.mark.parametrize("x", [*FLOATS, 1.7e308, -1.1e308, 5e-324, 1e-310])
+def test_a_multiple_of_twice_a_number_is_one_product(x: float) -> None:
+    for literal, swap in itertools.product((*FLOATS, 100.0, 1.7e308, 0.25), (False, True)):
+        b = Builder()
+        v = b.input(Scalar("f8", True))
+        ins = b.emit("add", v, v), b.atom(literal)
+        b.blocks[0].results = [b.emit("mul", *(ins[::-1] if swap else ins))]
+        with np.errstate(all="ignore"):
+            assert same(interpret(b.blocks[0], [x])[0], (x + x) * literal), literal
+    # no sum is left, but for a factor below one: a sum that overflows would not
+    b = Builder()
+    v = b.input(Scalar("f8", True))
+    twice = b.emit("add", v, v)
+    assert b.sources[b.emit("mul", twice, b.atom(100.0))].ins == (v, b.atom(200.0))
+    assert b.sources[b.emit("mul", twice, b.atom(0.5))].ins[0] is twice
+
+
+@pytest.mark.parametrize("inner", [1, 2])
+@pytest.mark.parametrize("outer", [1, 2])
+def test_a_choice_of_what_was_chosen_by_the_same_condition(outer: int, inner: int) -> None:
+    b = Builder()
+    c, x, y, z = b.input(BOOL), *(b.input(Scalar("f8")) for _ in range(3))
+    first = b.emit("where", c, *((x, y) if inner == 1 else (y, x)))
+    b.blocks[0].results = [b.emit("where", c, *((first, z) if outer == 1 else (z, first)))]
+    assert first not in b.sources[b.blocks[0].results[0]].ins
+    for known in (True, False):
+        one = (1.0 if inner == 1 else 2.0) if known else (2.0 if inner == 1 else 1.0)
+        expected = one if known == (outer == 1) else 3.0
+        assert interpret(b.blocks[0], [known, 1.0, 2.0, 3.0])[0] == expected

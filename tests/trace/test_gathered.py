@@ -266,3 +266,74 @@ def test_what_is_not_known_is_refused(why):
     with pytest.raises(JitadError, match=why) as error:
         jitad.jit(REFUSED[why], fallback=False)(1.5)
     assert "test_gathered.py" in str(error.value)
+
+
+def order_of_ints(x):
+    met = set()
+    for v in x:
+        met.add(int(v))
+    return sum((k + 1) * e for k, e in enumerate(met))
+
+
+def order_after_some_were_taken_out(x):
+    met = {0, 1, 2, 3, 4, 5}
+    for v in x:
+        met.discard(int(v))
+    return sum((k + 1) * e for k, e in enumerate(met))
+
+
+def order_after_both(x):
+    met = set()
+    for v in x:
+        if int(v) in met:
+            met.discard(int(v))
+        else:
+            met.add(int(v))
+    return sum((k + 1) * e for k, e in enumerate(met)) if len(met) > 9 else 0
+
+
+@pytest.mark.parametrize("f", [order_of_ints, order_after_some_were_taken_out])
+def test_the_order_of_a_set_is_pythons_or_refused(f):
+    compiled, random, known = jitad.jit(f, fallback=False), np.random.default_rng(3), 0
+    for n in (*range(2, 30), *range(2, 30)):
+        x = random.integers(-1 if n % 7 == 0 else 0, random.integers(4, 40), n).astype(float)
+        try:
+            assert compiled(x) == f(x)
+            known += 1
+        except JitadError as error:
+            assert "the order of the elements of this set" in str(error)
+    assert known > 20
+
+
+def test_the_order_of_a_set_that_both_gets_and_loses_elements_is_refused():
+    with pytest.raises(JitadError, match="the order of the elements of this set"):
+        jitad.jit(order_after_both, fallback=False)(np.array([1.0, 9.0]))
+
+
+def tree_of_nearest(x):
+    inside, outside, total = {0}, set(range(1, len(x))), 0.0
+    while outside:
+        d, j = min(((x[i] - x[j]) ** 2, j) for i in inside for j in outside)
+        total += d
+        inside.add(j)
+        outside.remove(j)
+    return total
+
+
+def colours_of_neighbours(x):
+    near = {k: set() for k in range(4)}
+    for a, b in ((0, 1), (1, 2), (2, 3), (0, 3)):
+        if x[a] * x[b] > 0.5:
+            near[a].add(b)
+            near[b].add(a)
+    return sum(x[k] * j for k in near for j in near[k])
+
+
+@pytest.mark.parametrize("f", [tree_of_nearest, colours_of_neighbours])
+def test_loops_over_sets_of_ints(f):
+    compiled = jitad.jit_value_and_grad(f, fallback=False)
+    for x in (np.array([0.3, 1.2, 0.9, 2.0]), np.array([1.3, 0.2, 1.9, 0.4])):
+        value, gradient = compiled(x)
+        assert value == pytest.approx(f(x), rel=1e-14)
+        want = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(4)]
+        np.testing.assert_allclose(gradient, want, rtol=1e-6, atol=1e-8)

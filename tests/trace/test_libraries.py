@@ -94,3 +94,48 @@ def test_options_that_a_condition_chose():
         np.testing.assert_allclose(g(x), jitad.grad(f)(x), rtol=1e-12)
     with pytest.raises(jitad.JitadError, match="is a Table after this branch"):
         jitad.jit_grad(f, fallback=False)(x)
+
+
+def _by_given_indices(x):
+    """What library code gives in a tuple is indexed by what is traced, and written."""
+    i, j = np.triu_indices(4, 1)
+    near = x > 0.0
+    i[x < -1.0] = 3
+    total = np.zeros(4)
+    np.add.at(total, i[near], x[near])
+    for k in range(len(x)):
+        if x[k] > 0.5:
+            total[j[np.argmin(x)]] += x[k] * j[k]
+    return total
+
+
+@pytest.mark.parametrize("take", [jitad.grad, jitad.jit_grad], ids=["eager", "compiled"])
+def test_arrays_that_come_in_a_tuple(take):
+    def f(x):
+        return np.sum(_by_given_indices(x) ** 2)
+
+    x = np.array([1.0, -1.5, 2.0, 0.3, -0.2, 0.7])
+    want = [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(6)]
+    np.testing.assert_allclose(take(f)(x), want, rtol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_arrays_with_arithmetic_of_their_own():
+    """Those that are made inside are what NumPy says; beside them traced numbers are refused."""
+
+    def product(x):
+        m = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+        return (m * m)[0, 1] * x
+
+    def masked(x):
+        m = np.ma.masked_array([1.0, 2.0, 3.0], mask=[False, True, False])
+        return (m * 2.0).sum() * x
+
+    for f in (product, masked):
+        assert jitad.jit(f)(1.5) == pytest.approx(f(1.5))
+        assert jitad.jit_grad(f)(1.5) == pytest.approx(f(1.0))
+    with pytest.raises(jitad.JitadError):
+        jitad.jit(lambda x: np.sum(np.ma.masked_array([1.0, 2.0], mask=[False, True]) * x))(A2)
+
+
+A2 = np.array([1.0, 2.0])

@@ -24,6 +24,12 @@ OF_A_LIST = {
     "filter bool": lambda a, x: sum(filter(bool, a)),
     "takewhile": lambda a, x: list(itertools.takewhile(lambda v: v > 0.3, a)),
     "dropwhile": lambda a, x: list(itertools.dropwhile(lambda v: v > 0.3, a)),
+    "filter of a map": lambda a, x: sum(filter(lambda v: v > 0.4, map(np.sin, x))) + len(a),
+    "filterfalse of a map": lambda a, x: list(
+        itertools.filterfalse(lambda v: v > 0.4, map(np.sin, x))),
+    "takewhile of a map": lambda a, x: list(itertools.takewhile(lambda v: v > 0.2, map(abs, x))),
+    "dropwhile of powers": lambda a, x: sum(itertools.dropwhile(
+        lambda v: v > 0.3, itertools.accumulate(itertools.repeat(x[0], 5), operator.mul))),
     "compress": lambda a, x: list(itertools.compress(a, [v > 0.5 for v in a])),
     "accumulate from": lambda a, x: list(itertools.accumulate(a, initial=x[0])),
     "discounted": lambda a, x: list(itertools.accumulate(a, lambda s, v: 0.9 * s + v, initial=1.0)),

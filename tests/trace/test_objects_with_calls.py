@@ -3,6 +3,7 @@
 import abc
 import dataclasses
 import functools
+import operator
 
 import numpy as np
 import pytest
@@ -140,8 +141,28 @@ def polynomial_of_each_path(x):
     return p(x[1])
 
 
-PROGRAMS = [made_in_branches, chosen, written_in_branches, written_in_loops, rebound_in_a_while,
-            in_lists, of_several_classes, grown, or_none, one_of_two_is_written,
+class Line:
+    def __init__(self, *c):
+        self.c = c
+
+    def __call__(self, t):
+        return self.c[0] + self.c[1] * t
+
+    def __matmul__(self, other):
+        return Line(self(other.c[0]), self.c[1] * other.c[1])
+
+    def __lt__(self, other):
+        return self.c[1] < other.c[1]
+
+
+def composed_by_reduce(x):
+    lines = [Line(x[0], x[1]), Line(x[1], x[2])] * 2
+    whole = functools.reduce(operator.matmul, lines, Line(0.0, 1.0))
+    return whole(x[2]) + min(lines[0], lines[1])(2.0)
+
+
+PROGRAMS = [composed_by_reduce, made_in_branches, chosen, written_in_branches, written_in_loops,
+            rebound_in_a_while, in_lists, of_several_classes, grown, or_none, one_of_two_is_written,
             polynomial_of_each_path]  # fmt: skip
 POINTS = [np.array([0.7, 1.3, 0.4]), np.array([1.6, 0.9, 1.1])]
 

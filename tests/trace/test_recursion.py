@@ -15,6 +15,7 @@ import jitad
 from jitad.errors import JitadRecursionError
 from jitad.tape.ir import CALLS, walk
 from tests.engines import natively, on_tape
+from tests.trace.running import traced
 from tests.trace.test_errors import refusal
 from tests.truth import differences
 
@@ -440,3 +441,49 @@ def test_a_sum_whose_terms_hang_on_the_calls_own_result():
 
     agree(f, 0.7)
     slopes(f, 0.7)
+
+
+class Sums:
+    """A parser: what ends its calls of itself, in loops, is in the text alone."""
+
+    def __init__(self, text, names):
+        self.rest, self.names = text.split(), names
+
+    def sum(self):
+        value = self.product()
+        while self.rest and self.rest[0] in "+-":
+            value = value + (1.0 if self.rest.pop(0) == "+" else -1.0) * self.product()
+        return value
+
+    def product(self):
+        value = self.atom()
+        while self.rest and self.rest[0] == "*":
+            self.rest.pop(0)
+            value = value * self.atom()
+        return value
+
+    def atom(self):
+        word = self.rest.pop(0)
+        if word != "(":
+            return self.names[word]
+        value = self.sum()
+        self.rest.pop(0)
+        return value
+
+
+@pytest.mark.parametrize("text", [
+    "x * ( y + x ) - x", "( ( x + y ) * ( x - y ) + x ) * ( x + ( y * y ) )",
+    "x + x + x + x + x + ( y * y * y * y * y * ( x + y ) + x ) * x",
+])  # fmt: skip
+def test_calls_in_loops_of_known_length_are_written_out(text):
+    def f(x, y):
+        return Sums(text, {"x": x, "y": y}).sum()
+
+    compiled = jitad.jit_value_and_grad(f, (0, 1))
+    value, slopes = compiled(1.5, 0.7)
+    assert value == pytest.approx(f(1.5, 0.7), rel=1e-14)
+    by_x = f(1.5 + 1e-20j, 0.7).imag / 1e-20
+    by_y = f(1.5, 0.7 + 1e-20j).imag / 1e-20
+    np.testing.assert_allclose(slopes, (by_x, by_y), rtol=1e-13)
+    tape = traced(f, 1.5, 0.7).tape
+    assert not any(e.op in (*CALLS, "while") for e in walk(tape.body))

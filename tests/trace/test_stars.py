@@ -74,9 +74,39 @@ def in_a_call(x: Any) -> Any:
     return sum(itertools.chain(*rows(x))) * max(*[*squares(x), 0.1])
 
 
+def first_and_rest(first: Any, *rest: Any) -> Any:
+    return first - sum(rest) / (1 + len(rest)) + (rest[-1] if rest else 0.0)
+
+
+def scaled(a: Any, *rest: Any, by: Any = 2.0) -> Any:
+    return a * by + sum(v * (k + 1) for k, v in enumerate(rest))
+
+
+def joined(*values: Any) -> Any:
+    return max(*values, 0.5) * len(values) + sum(scaled(*values) for _ in range(2))
+
+
+class Held:
+    def __init__(self, *values: Any) -> None:
+        self.values = values
+
+    def total(self, *more: Any) -> Any:
+        return sum(self.values) + 2.0 * sum(more)
+
+
+def arguments_of_calls(x: Any) -> Any:
+    out = squares(x)
+    first = first_and_rest(*out) + first_and_rest(1.0, *out) + first_and_rest(x[0], 2.0, *out, x[1])
+    return first + scaled(*out, by=x[0]) + joined(*out, *out) + Held(*out, x[0]).total(3.0, *out)
+
+
+def three(p: Any, q: Any, r: Any) -> Any:
+    return p + 2.0 * q + 3.0 * r
+
+
 @pytest.mark.parametrize(
-    "f", [in_a_list, a_tuple_that_grows, of_all_kinds, turned_by_one, chosen, columns,
-          columns_as_lists_and_arrays, in_a_call]
+    "f", [arguments_of_calls, in_a_list, a_tuple_that_grows, of_all_kinds, turned_by_one, chosen,
+          columns, columns_as_lists_and_arrays, in_a_call]
 )  # fmt: skip
 def test_spread_out(f: Any) -> None:
     compiled, slope = jit(f), jit_grad(f)
@@ -98,3 +128,16 @@ def test_through_a_recursion() -> None:
 def test_columns_of_nothing() -> None:
     with pytest.raises(JitadError, match=r"zip\(\*values\) of an empty list"):
         jit(columns)(np.array([-1.0, -2.0]))
+
+
+def test_the_number_of_arguments_is_checked() -> None:
+    def f(x: Any) -> Any:
+        return three(x[0], *squares(x))
+
+    compiled = jit(f, fallback=False)
+    assert compiled(np.array([1.0, 2.0, -1.0])) == pytest.approx(1.0 + 2.0 + 12.0)
+    for wrong in (np.array([1.0, -2.0]), np.array([1.0, 2.0, 3.0])):
+        with pytest.raises(TypeError):
+            f(wrong)
+        with pytest.raises(TypeError, match="three got another number of arguments"):
+            compiled(wrong)

@@ -44,6 +44,44 @@ def wider_on_a_condition(a):
     return b
 
 
+# which of them give the array itself, or a view of it, and which a copy
+MADE = {
+    "astype": lambda a: a.astype(a.dtype),
+    "astype, as it is": lambda a: a.astype(a.dtype, copy=False),
+    "np.astype, as it is": lambda a: np.astype(a, a.dtype, copy=False),
+    "transposed as it is": lambda a: a.astype(a.dtype, copy=False).T[:2, :2].T,
+    "array, if needed": lambda a: np.array(a, copy=None),
+    "array in C order": lambda a: np.array(a, copy=None, order="C"),
+    "array in Fortran order": lambda a: np.array(a, copy=None, order="F"),
+    "asarray in Fortran order": lambda a: np.asarray(a, order="F"),
+    "asarray": lambda a: np.asarray(a),
+    "nan_to_num": lambda a: np.nan_to_num(a, copy=False),
+    "ravel": lambda a: a.ravel(),
+    "copied first": lambda a: np.copy(a).reshape(-1),
+    "complex, as it is": lambda a: (a + 1j).astype(complex, copy=False).real,
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_shares_memory(name):
+    """Of arguments that lie in steps or backwards, too: a copy of one has no gaps."""
+
+    def f(a):
+        a = a.copy()
+        b = MADE[name](a)
+        b[1] = 2.0
+        return a, b * 1.0
+
+    for a in (A, np.repeat(A, 2, 1)[:, ::2], A[::-1, ::-1], A.astype(np.float32)):
+        want = f(a)
+        for engine in ("eager", "tape"):
+            if engine == "tape" and not a.flags.c_contiguous and name == "asarray in Fortran order":
+                continue
+            got = ENGINES[engine](lambda x: jitad.jvp(f, (x,), (x,))[0], a)
+            for x, y in zip(got, want, strict=True):
+                _agree(x, y)
+
+
 SAME = {
     "any of no axes": lambda a: np.any(a, axis=()),
     "all of no axes": lambda a: np.all(a, axis=(), keepdims=True),
@@ -59,6 +97,12 @@ SAME = {
     "flattened with an int": lambda a: np.concatenate([a > 0, 2], axis=None),
     "pieces of rows": lambda a: np.piecewise(a, [np.array([True, False])], [np.sin, 0.5]),
     "i less bools": lambda a: 1j - (a > 0),
+    "running truth": lambda a: np.logical_and.accumulate(a, axis=1),
+    "stretches of truth": lambda a: np.logical_or.reduceat(a, [0, 2, 1], axis=1),
+    "largest of none": lambda a: np.nanmax(a[:0], axis=0, initial=0.5),
+    "least of nan": lambda a: np.nanmin(np.where(a > 0, np.nan, a), axis=1, initial=0.5),
+    "too few for a variance": lambda a: np.isnan(
+        np.nanvar(np.where(a > 0, np.nan, a), axis=1, ddof=2)),
     **{f.__name__: f for f in (seen_through_windows, scaled_once, transposed_in_place, empty_rows,
                                wider_on_a_condition)},
 }  # fmt: skip
@@ -70,6 +114,7 @@ def _agree(got, want):
     assert np.allclose(got, want)
 
 
+@pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:All-NaN")
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", SAME)
 def test_values(name, engine):

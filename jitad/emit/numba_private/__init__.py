@@ -40,10 +40,10 @@ from jitad.emit.numba_private.declarations import (
     settings,
 )
 from jitad.emit.numba_private.disk import ContentCache
-from jitad.emit.numba_private.entry import direct
 from jitad.emit.numba_private.parts import Spread
 from jitad.emit.numba_private.shared import can_be_handed
-from jitad.emit.numba_private.shortcut import IN_CELL, ITSELF, Relied, shortcut
+from jitad.emit.numba_private.shortcut import IN_CELL, ITSELF, Relied
+from jitad.emit.numba_private.ways import direct, shortcut
 from jitad.emit.numba_private.widths import vector_widths
 
 __all__ = [

@@ -14,6 +14,7 @@ from numba.core import ir as numba_ir
 
 from jitad.emit.numba_private.arrays import Parts, _made, reach
 from jitad.emit.numba_private.division import Division
+from jitad.emit.numba_private.neighbours import Neighbours
 from jitad.emit.numba_private.shared import Shared, called, can_be_handed, declared
 from jitad.emit.numba_private.unrolling import Unrolling
 
@@ -60,6 +61,7 @@ class Body:
         self._failing: Any = None
         self.division = Division(lower.builder)
         self._unrolling = Unrolling(self.builder)
+        self._neighbours = Neighbours(self.builder)
 
     def line(self, number: int) -> None:
         self._lower.debuginfo.mark_location(self.builder, number)
@@ -103,6 +105,7 @@ class Body:
         b = self.builder
         counter.add_incoming(following, b.block)
         self._unrolling.close(b.branch(counter.parent), counter, stop)
+        self._neighbours.close(counter)
 
     def apply(self, function: Any, args: list[Typed]) -> Typed:
         """A call of something that Numba knows."""

@@ -5,7 +5,8 @@ External functions, functions that Numba learns, flags, the machine that code is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import llvmlite
@@ -113,3 +114,25 @@ def settings() -> list[str]:
 FUSED = {"contract"}
 ROUNDED = ("afn",)
 ANY_ORDER = ("reassoc", "contract")
+
+
+@contextmanager
+def addresses_as_written() -> Iterator[None]:
+    """Generate code without LLVM's search for cheaper addresses in loops.
+
+    It takes up to half of the time of generating code, and kernels are as fast without: what they
+    index is affine in the counters, and processors add and scale in an address for nothing.  Runs
+    under Numba's compiler lock: the option is everybody's.
+    """
+    # an option that is not known ends the process
+    known = llvm.llvm_version_info[0] in _WITH_STRENGTH_REDUCTION
+    if known:
+        llvm.set_option("jitad", "-disable-lsr=true")
+    try:
+        yield
+    finally:
+        if known:
+            llvm.set_option("jitad", "-disable-lsr=false")
+
+
+_WITH_STRENGTH_REDUCTION = range(15, 23)  # versions of LLVM that have the option

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
-import numpy as np
 from numba.core import caching, compiler, serialize, sigutils
 from numba.core.runtime import nrt
 
 from jitad.emit import cachefiles
+from jitad.emit.numba_private.ways import entered_by_ways, keep
 
 
 class ContentCache(caching._Cache):
@@ -54,11 +54,8 @@ class ContentCache(caching._Cache):
             return None
         _prepare(target_context)  # all that code needs to run; a refresh is slow
         try:
-            made = compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
-            # The direct way knows a dtype by its identity; what is unpickled is another object.
-            kept = made.environment.consts
-            kept[:] = [np.dtype(c.str) if isinstance(c, np.dtype) else c for c in kept]
-            return made
+            with entered_by_ways():
+                return compiler.CompileResult._rebuild(target_context, *pickle.loads(content))
         except Exception:  # whatever is wrong with it, compiling again is right
             return None
 
@@ -68,6 +65,8 @@ class ContentCache(caching._Cache):
         # Functions that call each other are linked by the process that compiles them only.
         if b".numba.unresolved$" in data.library._get_compiled_object():
             return
+        assert self._folder is not None
+        keep(data.fndesc, self._folder)
         cachefiles.write(self._file(sig), cachefiles.seal(serialize.dumps(data._reduce())))
 
 

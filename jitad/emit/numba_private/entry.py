@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -40,7 +40,37 @@ def is_direct(fndesc: Any) -> bool:
     )
 
 
-class Direct(callwrapper.PyCallWrapper):
+# What a builtin function keeps for its own way, before what the code wants to have of Python: the
+# kernel's address, and for a shortcut what that relies on.
+OWN = 10
+
+
+class FromNumba(callwrapper.PyCallWrapper):
+    """Numba's own way into a kernel; which one that is, the builtin function knows."""
+
+    def build(self) -> Any:
+        object_ = self.context.get_argument_type(types.pyobject)
+        kind = ir.FunctionType(object_, [object_] * 3)
+        function = ir.Function(self.module, kind, name=self.fndesc.name_of(type(self)))
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.build_wrapper(self.context.get_python_api(builder), builder, *function.args)
+        return function
+
+    def get_env(self, api: Any, builder: Any) -> Any:
+        closure = builder.function.args[0]
+        at = _dynfunc._impl_info["offsetof_closure_body"]
+        environment = field(builder, closure, at, api.pyobj)
+        body = self.context.get_env_body(builder, environment)
+        manager = api.get_env_manager(self.env, body, environment)
+        first = field(builder, body.consts, LIST_ITEMS, api.pyobj.as_pointer())
+        address = field(builder, builder.load(first), VALUE, ir.IntType(64))
+        of = self.fndesc
+        kind = self.context.call_conv.get_function_type(of.restype, of.argtypes)
+        self.func = builder.inttoptr(address, kind.as_pointer())
+        return manager
+
+
+class Direct(FromNumba):
     """A way into a kernel for arguments of exactly the expected kinds.
 
     Numba's own way finds out what each argument is, and gives it an object that keeps its memory;
@@ -51,14 +81,6 @@ class Direct(callwrapper.PyCallWrapper):
     result that doesn't fit its array, or arrays that overlap, are left alone: then all results are
     new arrays.
     """
-
-    def build(self) -> None:
-        object_ = self.context.get_argument_type(types.pyobject)
-        kind = ir.FunctionType(object_, [object_] * 3)
-        wrapper = ir.Function(self.module, kind, name=direct_name(self.fndesc))
-        builder = ir.IRBuilder(wrapper.append_basic_block("entry"))
-        api = self.context.get_python_api(builder)
-        self.build_wrapper(api, builder, *wrapper.args)
 
     def build_wrapper(self, api: Any, builder: Any, closure: Any, args: Any, kws: Any) -> None:
         self.api, self.builder = api, builder
@@ -97,7 +119,7 @@ class Direct(callwrapper.PyCallWrapper):
         b, context, conv = self.builder, self.context, self.context.call_conv
         kinds, kind = self.fndesc.argtypes, self.fndesc.restype
         place = self.room(context.get_return_type(kind))
-        about = cgutils.alloca_once(b, self.func.args[1].type.pointee)
+        about = cgutils.alloca_once(b, self.func.function_type.args[1].pointee)
         given = list(context.get_arg_packer(kinds).as_arguments(b, native))
         code = b.call(self.func, [place, about, *given], attrs=("noinline",))
         return conv._get_return_status(b, code, b.load(about)), place
@@ -374,44 +396,3 @@ def is_plain(t: Any) -> bool:
         isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
         and isinstance(t.dtype, (types.Float, types.Integer))
     )  # fmt: skip
-
-
-def direct_name(fndesc: Any) -> str:
-    return f"direct.{fndesc.llvm_cpython_wrapper_name}"
-
-
-def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
-    """The direct way into a kernel that is compiled for these types; None if there is none.
-
-    What is called so gives NotImplemented where an argument is of another kind.
-    """
-    way = way_in(dispatcher, signature, direct_name)
-    return way and way(way.made.environment, (way.made.library,))
-
-
-class Way(NamedTuple):
-    """Where the machine code of a way into a kernel lies."""
-
-    made: Any  # what Numba knows of the compiled kernel
-    name: str
-    address: int
-
-    def __call__(self, environment: Any, kept: tuple[Any, ...]) -> Any:
-        """The builtin function that goes this way; it keeps what its code needs."""
-        about = self.made.fndesc
-        return _dynfunc.make_function(
-            about.lookup_module(), about.qualname.split(".")[-1], self.name, self.address,
-            environment, kept,
-        )  # fmt: skip
-
-
-def way_in(
-    dispatcher: Any, signature: tuple[Any, ...], name_of: Callable[[Any], str]
-) -> Way | None:
-    """The way of this name into a kernel that is compiled for these types; None without one."""
-    made = getattr(dispatcher, "overloads", {}).get(signature)
-    if made is None or not is_direct(made.fndesc):
-        return None
-    name = name_of(made.fndesc)
-    address = made.library.get_pointer_to_function(name)
-    return Way(made, name, address) if address else None

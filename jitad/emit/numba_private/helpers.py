@@ -14,7 +14,9 @@ from typing import Any
 
 from numba.core import codegen, cpu, dispatcher, typed_passes
 
-from jitad.emit.numba_private.lowering import KernelLowering
+from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
+from jitad.emit.numba_private.lowering import KernelLibrary, KernelLowering
+from jitad.emit.numba_private.ways import executable as by_ways
 
 
 class HelperLibrary(codegen.JITCodeLibrary):
@@ -49,7 +51,8 @@ class _FromPython:
     @cached_property
     def own(self) -> Any:
         of = self.dispatcher
-        return type(of)(of.py_func, of.locals, of.targetoptions)
+        options = {k: v for k, v in of.targetoptions.items() if k != "no_cpython_wrapper"}
+        return type(of)(of.py_func, of.locals, options, of._compiler.pipeline_class)
 
     def __call__(self, *args: Any) -> Any:
         return self.own(*args)
@@ -77,6 +80,9 @@ def linked() -> Iterator[None]:
         return lower(self, state)
 
     def get_executable(self: Any, library: Any, fndesc: Any, env: Any) -> Any:
+        if isinstance(library, KernelLibrary) and LAYOUT_IS_KNOWN:
+            library._ensure_finalized()
+            return by_ways(self, library, fndesc, env) if library.is_entered else _FromPython(env)
         if not (isinstance(library, HelperLibrary) and _is_ours(fndesc.modname)):
             return executable(self, library, fndesc, env)
         library._ensure_finalized()

@@ -8,16 +8,15 @@ from collections import Counter
 from functools import cached_property
 from typing import Any
 
-from llvmlite import ir
 from numba import types
-from numba.core import callwrapper, cgutils, codegen, compiler_machinery, lowering, typed_passes
+from numba.core import cgutils, codegen, compiler_machinery, lowering, typed_passes
 from numba.core import ir as numba_ir
 from numba.cpython import numbers
 
 from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
-from jitad.emit.numba_private.entry import Direct, is_direct, leave_as_written
-from jitad.emit.numba_private.shortcut import Shortcut
+from jitad.emit.numba_private.declarations import addresses_as_written
+from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
 from jitad.emit.numba_private.unrolling import is_long
 
 
@@ -118,19 +117,21 @@ class Lower(lowering.Lower):
         return None
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Numba's own is for what the direct way doesn't take: it is not worth being optimised."""
-        made = [callwrapper.PyCallWrapper]
-        if is_direct(self.fndesc):
-            made += [Direct, Shortcut]
-        module = self.context.create_module("wrapper")
-        kind = self.context.call_conv.get_function_type(self.fndesc.restype, self.fndesc.argtypes)
-        callee = ir.Function(module, kind, self.fndesc.llvm_func_name)
-        for wrapper in made:
-            wrapper(self.context, module, callee, self.fndesc, self.env, self.call_helper,
-                    release_gil).build()  # fmt: skip
-        if len(made) > 1:
-            leave_as_written(module.globals[self.fndesc.llvm_cpython_wrapper_name])
-        self.library.add_ir_module(module)
+        """Python comes by a way that kernels of one signature share, if objects can be read."""
+        if LAYOUT_IS_KNOWN:
+            self.library.is_entered = True
+        else:
+            super().create_cpython_wrapper(release_gil)
+
+
+class KernelLibrary(codegen.JITCodeLibrary):
+    """Code of a kernel, or of a function beside it."""
+
+    is_entered = False  # from Python?
+
+    def _finalize_specific(self) -> None:
+        with addresses_as_written():
+            super()._finalize_specific()
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -144,12 +145,12 @@ class KernelLowering(typed_passes.NativeLowering):
     def run_pass(self, state: Any) -> bool:
         if state.library is None:  # which is called from Python, as helpers are not
             name = state.func_id.func_qualname
-            state.library = codegen.JITCodeLibrary(state.targetctx.codegen(), name)
+            state.library = KernelLibrary(state.targetctx.codegen(), name)
             state.library.enable_object_caching()
         return super().run_pass(state)
 
 
-class FromSourceLibrary(codegen.JITCodeLibrary):
+class FromSourceLibrary(KernelLibrary):
     """Code that was not made from bytecode, where a variable is memory."""
 
     is_long = False  # see `unrolling`

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from llvmlite import ir
 from numba import _dynfunc, types
-from numba.core import callwrapper, cgutils
+from numba.core import cgutils
 
 from jitad.emit.numba_private.declarations import declare
-from jitad.emit.numba_private.entry import direct_name, is_plain, leave_as_written, way_in
+from jitad.emit.numba_private.entry import OWN, Direct, FromNumba, is_plain, leave_as_written
 from jitad.emit.numba_private.layout import (
     CODE,
     CONTENTS,
@@ -45,27 +45,26 @@ class Relied(NamedTuple):
 
 IN_CELL, ITSELF = None, NotImplemented
 
-# what the machine code finds with a shortcut, in this order
-_GENERAL, _SINGLE, _OUT, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(9)
+# what the machine code finds with a shortcut, in this order, after the kernel's address
+_GENERAL, _SINGLE, _OUT, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(1, OWN)
 
 
-class Shortcut(callwrapper.PyCallWrapper):
+class Shortcut(FromNumba):
     """A way into `Direct`: it tests what is relied on, and takes one array for `out=`.
 
     What it gives is the only result, or the tuple of results.  Where something isn't as expected,
     or the kernel finds that (one of `misses` is raised), the call goes to a function in Python.
     """
 
-    def build(self) -> None:
-        object_ = self.context.get_argument_type(types.pyobject)
-        kind = ir.FunctionType(object_, [object_] * 3)
-        function = ir.Function(self.module, kind, name=_name(self.fndesc))
-        # To optimise it takes a third of the first call of a small kernel, and gains each call
-        # some nanoseconds.
+    def build(self) -> Any:
+        function = super().build()
+        # To optimise it takes longer than all the rest, and gains each call some nanoseconds.
         leave_as_written(function)
-        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
-        self.api = self.context.get_python_api(self.builder)
-        self.write(*function.args)
+        return function
+
+    def build_wrapper(self, api: Any, builder: Any, *given: Any) -> None:
+        self.api, self.builder = api, builder
+        self.write(*given)
 
     def write(self, closure: Any, args: Any, named: Any) -> None:
         b, api, object_ = self.builder, self.api, self.api.pyobj
@@ -79,7 +78,7 @@ class Shortcut(callwrapper.PyCallWrapper):
         self.each(_CELLS, 2, lambda cell, now: self.same(field(b, cell, CONTENTS, object_), now))
         self.each(_ITEMS, 3, lambda space, key, now: self.same(self.item(space, key), now))
         whole, out = self.operands(args, named)
-        way = b.module.globals[direct_name(self.fndesc)]
+        way = b.module.globals[self.fndesc.name_of(Direct)]
         result = b.call(way, [closure, whole, api.get_null_object()])
         api.decref(whole)
         with b.if_then(cgutils.is_null(b, result), likely=False):
@@ -217,26 +216,13 @@ class Shortcut(callwrapper.PyCallWrapper):
             b.branch(self.unfit)
 
 
-def _name(fndesc: Any) -> str:
-    return f"shortcut.{fndesc.llvm_cpython_wrapper_name}"
-
-
-def shortcut(
-    dispatcher: Any, signature: tuple[Any, ...], relied: Relied, general: Callable[..., Any],
-    misses: tuple[type[BaseException], ...], single: bool, out: bool,
-) -> Any:  # fmt: skip
-    """A builtin function for calls of a kernel with these types, while `relied` holds.
-
-    `single`: it gives the only result, instead of a tuple.  `out`: the one array among the results
-    goes to `out=`, if that is given.  All other calls go to `general`.
-    """
-    way = way_in(dispatcher, signature, _name)
-    if way is None:
-        return None
-    environment = _dynfunc.Environment(way.made.fndesc.lookup_module().__dict__)
-    environment.consts.extend([
+def own_constants(
+    relied: Relied, general: Callable[..., Any], misses: tuple[type[BaseException], ...],
+    single: bool, out: bool,
+) -> list[Any]:  # fmt: skip
+    """What the machine code finds with a shortcut."""
+    return [
         general, True if single else None, "out" if out else None, misses, tuple(relied.classes),
         *(tuple(x for group in groups for x in group)
           for groups in relied[1:]),
-    ])  # fmt: skip
-    return way(environment, (way.made.library, way.made.environment))
+    ]  # fmt: skip

@@ -16,6 +16,7 @@ import pytest
 
 from jitad import jit_grad
 from jitad.emit import cachefiles, native
+from jitad.emit import surroundings as around
 
 X = np.array([1.0, 2.0])
 
@@ -114,15 +115,15 @@ def test_other_versions_find_nothing(
     with monkeypatch.context() as m:
         match what:
             case "numba":
-                m.setattr(native.numba, "__version__", "0.0.1")
+                m.setattr(around.numba, "__version__", "0.0.1")
             case "processor":
-                m.setattr(native.numba_private, "host", lambda: ("x86_64", "older", "+sse2"))
+                m.setattr(around, "host", lambda: ("x86_64", "older", "+sse2"))
             case "preamble":
-                m.setattr(native, "_MADE_FROM", native._MADE_FROM[1:])
-        native.surroundings.cache_clear()
+                m.setattr(around, "MADE_FROM", around.MADE_FROM[1:])
+        around.surroundings.cache_clear()
         g = slope(8)
         assert g(X).tolist() == true(8) and compiled_anew(g) == 1
-    native.surroundings.cache_clear()
+    around.surroundings.cache_clear()
     g = slope(8)
     assert g(X).tolist() == true(8) and compiled_anew(g) == 0
 

@@ -31,7 +31,8 @@ def test_a_kernel_is_all_that_becomes_machine_code(monkeypatch: pytest.MonkeyPat
     a, b = np.array([[2.0, 0.3], [0.1, 1.5]]), np.array([0.4, -0.7])
     value, _ = jit_value_and_grad(volume)(a, b)
     assert value == pytest.approx(volume(a, b), rel=1e-13)
-    assert [name for name in made if name != "nrt"] == ["value_and_grad_volume"]
+    own = [name for name in made if name != "nrt" and not name.startswith("jitad_ways_")]
+    assert own == ["value_and_grad_volume"]
 
 
 def helper(x):

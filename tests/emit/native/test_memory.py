@@ -91,3 +91,50 @@ def f(x, n):
     np.testing.assert_array_equal(f(np.array([2.0]), 5), np.full(5, 6.0))
     code = f.inspect_llvm(f.signatures[0])
     assert "vector.memcheck" not in code
+
+
+STENCIL = HEAD + """
+def f(x, n):
+    g = empty(float64, n)
+    for i in range(n - 2):
+        k = i + 1
+        g[i] = load(x, i) - 2.0 * load(x, k) * load(x, k) + load(x, i + 2)
+    return g
+"""
+ROWS = HEAD + """
+def f(x, n):
+    g = empty(float64, n, n)
+    for i in range(n):
+        for j in range(n - 2):
+            g[i, j] = (load(x, i, j) - load(x, i, j + 1)) * load(x, i, j + 2)
+    return g
+"""
+RECURRENCE = HEAD + """
+def f(x, n):
+    for i in range(1, n - 1):
+        store(x, 0.5 * (load(x, i - 1) + load(x, i + 1)), i)
+    return x
+"""
+
+
+@pytest.mark.parametrize("text", [STENCIL, ROWS])
+def test_vectors_of_neighbours_are_read_where_they_lie(text: str) -> None:
+    # Handed from one iteration to the next they would be shuffled together.
+    f = native.compile(text, "f")
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=37 if text == STENCIL else (37, 37))
+    if text == STENCIL:
+        wanted = x[:-2] - 2.0 * x[1:-1] ** 2 + x[2:]
+    else:
+        wanted = (x[:, :-2] - x[:, 1:-1]) * x[:, 2:]
+    np.testing.assert_allclose(f(x, 37)[..., :-2], wanted, rtol=1e-14, atol=1e-15)
+    code = f.inspect_llvm(f.signatures[0])
+    assert "vector.body" in code and "vector.recur" not in code
+
+
+def test_what_a_loop_hands_on_by_memory_stays_in_a_register() -> None:
+    f = native.compile(RECURRENCE, "f")
+    x = np.random.default_rng(0).normal(size=20)
+    wanted = f.py_func(x.copy(), 20)
+    np.testing.assert_allclose(f(x, 20), wanted, rtol=1e-14)
+    assert 'asm "", "=r,0"' not in f.inspect_llvm(f.signatures[0])
