@@ -134,11 +134,11 @@ ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, s
 made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as a dense system),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
-`RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and by values), frozen
-distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of `scipy.spatial.transform` (`from_rotvec`,
-`from_quat`, `from_euler`, `from_matrix`; products, `inv`, `apply`, `as_matrix`, `as_quat`,
-`as_rotvec`, `as_euler`).  `numpy.polynomial` and `statistics.NormalDist` are traced as they are
-written.
+`RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
+by values), frozen distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of
+`scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
+`apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and
+`statistics.NormalDist` are traced as they are written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign` and norms have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
