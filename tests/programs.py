@@ -22,6 +22,7 @@ from tests.users import (
     idioms,
     machinelearning,
     machines,
+    met,
     mixed,
     modelled,
     objects,
@@ -50,7 +51,7 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
           modelled, mixed, collected, routines, everyday, projects, machines, courses,
-          arrayed, ventures, surveyed, gridded, searched, researched)  # fmt: skip
+          arrayed, ventures, surveyed, gridded, searched, met, researched)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -19,7 +19,7 @@ from benchmarks.report.cell import geometric_mean, series
 from benchmarks.report.children import ROOT, Failed, measure
 from benchmarks.report.table import plain, quartiles, seconds
 
-WIDTHS = (14, 7, 9, 24, 24, 24, 24, 9, 9)
+WIDTHS = (14, 7, 9, *(24 for _ in NAMES), 9, 9)
 HEAD = (
     ("", "", "jitad", *("jitad" for _ in NAMES), "first", "first"),
     ("kernel", "size", "gradient", *(f"/ {peer}" for peer in NAMES), "jitad", "jax"),

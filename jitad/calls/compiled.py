@@ -213,8 +213,7 @@ class Compiled:
             unknown = self._unknown.get(key)
             name = path = None
             if unknown is None and not self._dynamic and not self._tabled:
-                options = repr(self.memory), self.threads
-                name = recalled.name_of(self.f, leaves, structure, options)
+                name = recalled.name_of(self.f, leaves, structure, repr(self.memory), self.threads)
             again = name is not None and self._recall(name, tried, args, kwargs, why)
             if unknown is not None:
                 path, why = unknown.next_path(), "the path of an earlier call"

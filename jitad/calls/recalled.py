@@ -51,7 +51,7 @@ class Recalled:
 
 
 def name_of(
-    function: Any, leaves: Sequence[Any], structure: Structure, options: tuple[Any, ...]
+    function: Any, leaves: Sequence[Any], structure: Structure, *options: Any
 ) -> str | None:
     """The name of the file for calls like this one; None where there can't be one."""
     plain = all(type(x) in _LEAVES or isinstance(x, np.number) for x in leaves)

@@ -265,7 +265,7 @@ def vjp(f: Function, *args: Any, closure: bool = False) -> tuple[Any, Function]:
         return vjp(_call, f, *args)
     if context.current() is not None:
         return operators.vjp(f, args)
-    with Outside():
+    with Outside(lasts=True):
         return runtime.vjp(Prepared(f), *args)
 
 

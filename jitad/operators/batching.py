@@ -15,7 +15,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.operators.api import Derivative
 from jitad.operators.outermost import given
 from jitad.plain import columns
-from jitad.runtime.leaves import is_array
+from jitad.runtime.leaves import is_array, own
 from jitad.runtime.operators import place
 from jitad.runtime.tagged import shape_of
 from jitad.structures import Structure, children_of, flatten, unflatten
@@ -61,7 +61,7 @@ class Batch(Derivative):
         if traced:
             structure, leaves, likes = batches.results(run, n)
         else:
-            found = [flatten(run(i)) for i in range(n)]
+            found = [(list(map(own, ls)), s) for ls, s in (flatten(run(i)) for i in range(n))]
             if not found:
                 raise JitadValueError("batch: there are no elements, so that no shape is known",
                                       caller(), "Compile it: jit(batch(f)).")  # fmt: skip

@@ -18,7 +18,7 @@ from jitad.operators.api import grad
 from jitad.operators.outermost import given
 from jitad.plain import bounded, iterations
 from jitad.runtime import implicit as eager
-from jitad.runtime.leaves import is_real
+from jitad.runtime.leaves import is_real, own
 from jitad.runtime.tagged import dtype_of
 from jitad.runtime.tags import asleep
 from jitad.structures import flatten, unflatten
@@ -120,7 +120,7 @@ def root_of(
     state = _State(name, x0)
 
     def residual(v: Any) -> Any:
-        return _vector(flatten(hooks.call(g, state.from_vector(v), *args))[0])
+        return _vector(list(map(own, flatten(hooks.call(g, state.from_vector(v), *args))[0])))
 
     return state.by_newton(iterations.newton, (residual,), lambda _: residual, tol,
                            max_iterations)  # fmt: skip
@@ -217,7 +217,7 @@ class _State:
             raise JitadTypeError(f"{name}: the start has no floats", caller())
 
     def whole(self, xs: Leaves) -> Any:
-        return unflatten(self.structure, xs)
+        return unflatten(self.structure, map(own, xs))
 
     def leaves(self, value: Any) -> Leaves:
         """The leaves of what the user's function gave."""
@@ -227,7 +227,7 @@ class _State:
                 f"{self.name}: the function gives another structure than it takes", None,
                 "Give back what has the structure of the start.",
             )  # fmt: skip
-        return found
+        return list(map(own, found))
 
     def from_vector(self, v: Any) -> Any:
         return self.whole(hooks.call(iterations.split, v, self.start))

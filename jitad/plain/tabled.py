@@ -98,18 +98,18 @@ def put_all(keys: list[Any], values: list[Any], pairs: Any) -> None:
         put(keys, values, key, value)
 
 
-def count_all(keys: list[Any], values: list[Any], given: Any) -> None:
+def count_all(target: Any, given: Any) -> None:
     for key in given:
-        at = place(keys, key)
-        if at >= 0:
-            values[at] = values[at] + 1
-        else:
-            keys.append(key)
-            values.append(1)
+        target[key] = target[key] + 1
 
 
 def backwards(values: list[Any]) -> list[Any]:
     return values[::-1]
+
+
+def most_common(pairs: Any, count: int | None) -> list[Any]:
+    out = sorted(pairs, key=lambda p: p[1], reverse=True)
+    return out if count is None else out[:count]
 
 
 def sorted_keys(keys: list[Any], values: list[Any]) -> list[Any]:

@@ -113,6 +113,15 @@ def snapshot(leaf: Any) -> Any:
     return np.array(leaf) if isinstance(leaf, np.ndarray) else passive(leaf)
 
 
+def own(leaf: Any) -> Any:
+    """What a function takes or gives in passing, as it is now: it may write to its argument, and
+    may give the same array each time."""
+    if isinstance(leaf, np.ndarray):
+        now = np.array(leaf)
+        return ArrayHandle(now, owned=True) if now.dtype.kind in "biuf" else now
+    return ArrayHandle(content(leaf)) if isinstance(leaf, ArrayHandle) else leaf
+
+
 def leave(value: Any) -> Any:
     """A content as the caller's: a float, a new array, or what carries outer tags."""
     if isinstance(value, Number):

@@ -314,7 +314,8 @@ def vjp(f: Function, *args: Any, prepare: Prepare = _as_is) -> tuple[Any, Functi
     """`(f(*args), pullback)`; `pullback(sensitivity)` gives one sensitivity an argument.
 
     The sensitivity has the structure of the value.  Leaves that are data get a zero of their kind.
-    Arrays are copied, since the caller may change his before he calls the pullback.
+    Arrays are copied, since the caller may change his before he calls the pullback; those that are
+    captured by the caller of this one (`trace/outside.py`).
     """
     args = tuple(map_structure(leaves.snapshot, opened(a)) for a in args)
     return _vjp("vjp", f, args, tuple(range(len(args))), {}, prepare, all_data=True)

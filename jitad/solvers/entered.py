@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
+from jitad.runtime.leaves import own
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
 from jitad.trace.context import Region, current
@@ -112,14 +113,15 @@ def here() -> Pos | None:
 
 
 def of_arguments(f: Function, args: Any) -> Function:
-    """The function of its first argument; what it gives in single precision is widened."""
+    """The function of its first argument; what it gives in single precision is widened, and may
+    be the same array each time."""
     if not isinstance(args, tuple):
         args = (args,)
 
     def widened(*x: Any) -> Any:
         y = hooks.call(f, *x, *args)
         single = (is_number(y) or isinstance(y, ArrayHandle)) and type_of(y).dtype == "f4"
-        return elementwise("cast", y, dtype="f8") if single else y
+        return elementwise("cast", y, dtype="f8") if single else own(y)
 
     return widened
 

@@ -22,6 +22,7 @@ from jitad.specialise.gather import gather
 from jitad.specialise.guards import apply_guards
 from jitad.specialise.indices import indices
 from jitad.specialise.layout import lay_out
+from jitad.specialise.lines import lines
 from jitad.specialise.masks import masks
 from jitad.specialise.mirrors import mirrors
 from jitad.specialise.narrow import narrow
@@ -76,6 +77,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("narrow", narrow),
     ("roots", roots),
     ("fold", simplify),
+    ("lines", lines),
     ("shifts", shifts),
     ("quotients", quotients),
     ("ascend", ascend),
@@ -103,9 +105,9 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
 
 # What these look for are loops and arrays.
 _OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, scattered,
-                      reshapes, products, narrow, shifts, quotients, ascend, once, abreast, delay,
-                      assign, gather, sink, mirrors, lay_out, in_slabs, braid, remake, together,
-                      stores, bare))  # fmt: skip
+                      reshapes, products, narrow, lines, shifts, quotients, ascend, once, abreast,
+                      delay, assign, gather, sink, mirrors, lay_out, in_slabs, braid, remake,
+                      together, stores, bare))  # fmt: skip
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 

@@ -99,9 +99,12 @@ class Equal:
         """What holds from an equation on."""
         test = makers.get(e.ins[0]) if e.op == "check" else None  # type: ignore[arg-type]
         if test is not None and test.op == "eq":
-            one, other = map(self.find, test.ins)
-            if one != other:
-                self._of[one] = other
+            self.join(*test.ins)
+
+    def join(self, a: Atom, b: Atom) -> None:
+        one, other = self.find(a), self.find(b)
+        if one != other:
+            self._of[one] = other
 
     def copy(self) -> Equal:
         other = Equal()

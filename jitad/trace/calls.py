@@ -99,6 +99,7 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             args = contents_present(f, args)
         from jitad.trace import gathered, generators, listcalls  # which call here
 
+        args = protocols.by_own_methods(f, args)
         if any(map(generators.is_generator, args)):
             if (found := generators.instead(f, args)) is not None:
                 return found(*args, **kwargs)

@@ -216,7 +216,7 @@ class Expressions(ast.NodeTransformer):
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         out = self.visit_Yield(node)  # type: ignore[arg-type]
-        out.value = _at(_hook("items", out.value), node)  # type: ignore[attr-defined]
+        out.value = _at(_hook("delegated", out.value), node)  # type: ignore[attr-defined]
         return out
 
     def visit_Yield(self, node: ast.Yield) -> ast.expr:

@@ -280,7 +280,10 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
 
 
 def _has_unknown(values: Any) -> bool:
-    return type(values) in (list, tuple) and any(map(is_unknown, values))
+    return type(values) in (list, tuple, _VALUES) and any(map(is_unknown, values))
+
+
+_VALUES: Any = type(dict[str, int]().values())
 
 
 def _of_elements(f: Any, *args: Any, **kwargs: Any) -> Any:

@@ -123,7 +123,11 @@ def listed(value: Any) -> Any:
 
 
 def _zip(*values: Any, **strict: Any) -> Any:
-    return zip_(*map(listed, values), **strict)
+    values = tuple(map(listed, values))
+    if any(stretched(v) is not None for v in values):  # beside which it is taken by number
+        endless = [is_generator(v) and v in ENDLESS for v in values]
+        values = tuple(v if e else _listed(v) for v, e in zip(values, endless, strict=True))
+    return zip_(*values, **strict)
 
 
 def _next(values: Any, *default: Any) -> Any:

@@ -74,7 +74,7 @@ from jitad.trace.places import (
     set_item,
 )
 from jitad.trace.protocols import entering, items
-from jitad.trace.selected import asked, spread
+from jitad.trace.selected import among_parts, asked, spread
 from jitad.trace.stretch import stretched
 from jitad.trace.swaps import swap
 from jitad.trace.telling import speaks
@@ -100,12 +100,11 @@ HERE.update(STAND_INS)  # which call, too
 
 __all__ = [
     "And", "Is", "IsNot", "Or", "append", "attempt", "call", "catches", "cause", "choose",
-    "compared", "del_attr", "del_item", "displayed", "entering", "f_string", "for_", "free",
-    "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local", "made",
-    "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
+    "compared", "del_attr", "del_item", "delegated", "displayed", "entering", "f_string", "for_",
+    "free", "get_attr", "get_item", "glob", "if_", "imported", "items", "listed_with", "local",
+    "made", "mapping", "matched", "note_cell", "note_global", "own", "part", "pattern_class",
     "pick_locals", "raise_", "rethrow", "rethrow_known", "rethrow_through", "set_attr", "set_item",
-    "set_of", "starred", "surely", "swallowed", "swap", "thrown", "tuple_with", "unpack",
-    "while_",
+    "set_of", "starred", "surely", "swallowed", "swap", "thrown", "tuple_with", "unpack", "while_",
 ]  # fmt: skip
 
 # -- operators ------------------------------------------------------------------------------------
@@ -419,6 +418,11 @@ def assert_(condition: Any, text: Callable[[], Any] | None = None) -> None:
 def decorating(decorator: Any) -> Any:
     """What stands behind an @."""
     return lambda thing: call(decorator, thing)
+
+
+def delegated(value: Any) -> Any:
+    """What `yield from` goes through."""
+    return items(among_parts(present(value)))
 
 
 def yielding(value: Any, around: tuple[Any, ...]) -> Any:

@@ -79,6 +79,9 @@ class PlainWhile(Plain):
 
 def for_(iterable: Any, state: State, site: Site) -> Any:
     trace = current()
+    if trace is not None:
+        trace.builder.pos = site.pos
+        iterable = among_parts(present(iterable))
     iterable = protocols.items(iterable)
     if trace is None:
         counted = sequence(iterable)
@@ -86,8 +89,6 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         return Plain(items, state, site)
     from jitad.trace import generators  # which are loops
 
-    trace.builder.pos = site.pos
-    iterable = among_parts(present(iterable))
     if site.waits and generators.awaited(trace, sys._getframe(1)):
         site = replace(site, waits=False)
     counted = sequence(iterable)

@@ -32,6 +32,7 @@ class _Thread(threading.local):
 
     depth = 0
     copying = 0  # how many of those around change no array
+    lasting = 0  # how many of them give something that goes on to read arrays
 
     def __init__(self) -> None:
         self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
@@ -47,14 +48,16 @@ class Outside:
     """Around every eager application of a derivative operator.
 
     Without `copies`, around a function that runs in place of a kernel: it writes to arrays.
+    `lasts`: there is a pullback in the end, for which arrays must stay as they are now.
     """
 
-    def __init__(self, copies: bool = True) -> None:
-        self.copies = copies
+    def __init__(self, copies: bool = True, lasts: bool = False) -> None:
+        self.copies, self.lasts = copies, lasts
 
     def __enter__(self) -> None:
         _here.depth += 1
         _here.copying += self.copies
+        _here.lasting += self.lasts
         if self.copies:
             borrowed.begin()
 
@@ -64,6 +67,7 @@ class Outside:
     ) -> None:  # fmt: skip
         _here.depth -= 1
         _here.copying -= self.copies
+        _here.lasting -= self.lasts
         if self.copies:
             _here.changed |= borrowed.end() & {id(h) for _, h in _here.arrays.values()}
         met, changed = list(_here.arrays.values()), _here.changed
@@ -124,7 +128,8 @@ def met(value: Any) -> Any:
         return value
     known = _here.arrays.get(id(value))
     if known is None:
-        known = _here.arrays[id(value)] = (value, ArrayHandle(value))
+        now = np.array(value) if _here.lasting else value
+        known = _here.arrays[id(value)] = (value, ArrayHandle(now))
         known[1].born = 0  # it was there before all derivatives
     return known[1]
 

@@ -236,6 +236,7 @@ class View:
         if tabled.is_tabled(owner):
             return tabled.seen_through(owner, self.kind, backwards)
         if ordered and DISORDER in owner:
+            tabled.wanted(owner)
             raise fail(
                 JitadError, "the order of the keys of this dict depends on traced values",
                 "Give it all keys first, in their order: `dict.fromkeys(names, 0.0)`.",
@@ -296,7 +297,9 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     if (found := tabled.function(f, args)) is not None:
         return found
     owner = getattr(f, "__self__", None)
-    if isinstance(f, MethodType) and is_partial(owner):  # written in Python, as most_common is
+    if isinstance(f, MethodType) and is_partial(owner):  # written in Python
+        if f.__func__ is Counter.most_common:
+            return lambda n=None: _most_common(owner, n)
         raise refused(f"asked for .{f.__name__}")
     if isinstance(f, BuiltinMethodType) and type(owner) in KINDS:
         given = args[0] if f.__name__ == "update" and args else None
@@ -351,6 +354,13 @@ def _gone_through(f: Any, args: tuple[Any, ...]) -> Any:
 
 def _refusing(f: Any) -> Any:
     raise refused(f"given to .{f.__name__}")
+
+
+def _most_common(owner: Any, count: Any) -> Any:
+    from jitad.plain import tabled as written
+    from jitad.trace.lists import run
+
+    return run(written.most_common, View(owner, "items").generator(), count)
 
 
 def _copied(owner: dict[Any, Any], /, **named: Any) -> dict[Any, Any]:

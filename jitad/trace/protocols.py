@@ -117,6 +117,16 @@ def iterated(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*args[:first], *map(items, args[first:last]), *args[last:])
 
 
+def by_own_methods(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The same, of objects of the user's only, which say themselves how that is done."""
+    which = _iterated(f, len(args))
+    if which is None:
+        return args
+    places = range(*which.indices(len(args)))
+    return tuple(items(a) if k in places and type(a) not in _KNOWN and special(a, "__iter__")
+                 else a for k, a in enumerate(args))  # fmt: skip
+
+
 def is_iterated(f: Any, count: int) -> bool:
     """Does this function iterate over some of so many arguments?"""
     return _iterated(f, count) is not None

@@ -238,7 +238,8 @@ def extract(b: Builder, f: OneOf | Shown, s: Snapshot | None, out: list[Atom], o
         return
     flags: list[Any] = [False] * len(f.parts)
     found: list[Snapshot | None] = [None] * len(f.parts)
-    for flag, t in [] if s is None else flagged(s):
+    missing = s is None or (isinstance(s, Per) and s.part is None)  # nobody asks which it is
+    for flag, t in [] if missing else flagged(s):  # type: ignore[arg-type]
         k = f.keys.index(key(t))
         flags[k], found[k] = either(flags[k], flag), t
     out += [b.atom(flag) for flag in flags[:-1]]

@@ -21,6 +21,8 @@ from jitad.plain import tabled as written
 from jitad.tape.ir import Pos
 from jitad.trace.containers import note
 from jitad.trace.context import Again, current
+from jitad.trace.stretch import stretched
+from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_made, made
 from jitad.values.kind import fail, require
 
@@ -175,11 +177,11 @@ def _popitem(owner: Any, last: bool = True) -> Any:
 def _update(owner: Any, *others: Any, **named: Any) -> None:
     from jitad.trace.calls import call  # which asks here first
 
-    for other in (*others, named):
+    for other in (*others, named) if named else others:
         if type(owner) is Counter:
-            if isinstance(other, dict) and (other or others):
+            if isinstance(other, dict):
                 raise refused("given counts")
-            run(written.count_all, *_content(owner), other)
+            run(written.count_all, owner, other)
             continue
         pairs = call(other.items) if isinstance(other, dict) else other
         run(written.put_all, *_content(owner), pairs)
@@ -253,8 +255,10 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         if found is None:
             raise refused(f"asked for .{f.__name__}")
         return functools.partial(found, owner)
-    if getattr(f, "__func__", None) is Counter.update and is_tabled(owner):
+    if getattr(f, "__func__", None) is Counter.update and (is_tabled(owner) or _unknown(args)):
         return functools.partial(_update, owner)
+    if f is Counter and _unknown(args):
+        return _counted
     if not any(map(is_tabled, args)):
         return None
     if f is copy.copy:
@@ -264,6 +268,26 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     if any(f is g for g in _KEEPING):
         return None
     return functools.partial(_of_keys, f)
+
+
+def _unknown(args: tuple[Any, ...]) -> bool:
+    """Is it one thing to iterate over, which gives keys that only the kernel knows?"""
+    from jitad.trace.gathered import is_unknown  # which knows of dicts
+
+    if len(args) != 1 or isinstance(args[0], dict):
+        return False
+    (given,) = args
+    if isinstance(given, ArrayHandle) or stretched(given) is not None:
+        return True
+    return isinstance(given, (list, tuple)) and any(map(is_unknown, given))
+
+
+def _counted(given: Any) -> Any:
+    out: Any = Counter()
+    made(out)
+    begun(out)
+    run(written.count_all, out, given)
+    return out
 
 
 def _again(kind: Any, other: Any) -> Any:

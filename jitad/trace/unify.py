@@ -74,6 +74,10 @@ def _same_number(x: Any, y: Any) -> bool:
     return type(x) is type(y) and repr(x) == repr(y)
 
 
+def _may_be_missing(s: Snapshot) -> bool:
+    return isinstance(s, Per) and not s.none
+
+
 class Unifier:
     """Unifies pairs of snapshots; an alias on both sides stays an alias."""
 
@@ -95,7 +99,7 @@ class Unifier:
         if pair in self.pairs:
             return self.pairs[pair]
         self.alive.append((a, b))
-        if isinstance(a, Sel) or isinstance(b, Sel):
+        if Sel in (type(a), type(b)) and not _may_be_missing(a) and not _may_be_missing(b):
             if self.paths is None or not self.paths.selects(a, b):
                 raise mismatch(a, b, either(a, b))
             out = self.pairs[pair] = self.one_of(a, b)

@@ -31,6 +31,10 @@ def widen(was: Form, now: Form) -> Form:
     match was, now:
         case Keep(), _:
             return now
+        case Maybe(p, name, none), Maybe(q, _, other) if none == other:
+            return Maybe(widen(p, q), name, none)
+        case Maybe(p, name, none), _ if not isinstance(now, Maybe):
+            return Maybe(widen(p, now), name, none)
         case _, OneOf():
             return now
         case (Record() | Grown()), Grown():
@@ -55,11 +59,7 @@ def widen(was: Form, now: Form) -> Form:
             return was
         case Record(), Record() if len(was.parts) == len(now.parts):
             return Record(now.of, tuple(map(widen, was.parts, now.parts)), now.sides)
-        case Maybe(p, name, none), Maybe(q, _, other) if none == other:
-            return Maybe(widen(p, q), name, none)
-        case Maybe(p, name, none), _ if not isinstance(now, Maybe):
-            return Maybe(widen(p, now), name, none)
-        case Number(), Maybe(q, name, none):
+        case (Number() | OneOf()), Maybe(q, name, none):
             return Maybe(widen(was, q), name, none)
         case Handle(), Handle():
             return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)

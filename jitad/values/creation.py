@@ -133,12 +133,10 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
     """A new array of a number, an array, or nested lists of them."""
     kind = None if dtype is None else kind_of(dtype)
     if not copy and isinstance(value, ArrayHandle) and kind in (None, value.dtype):
-        if (same := in_order_of(value, order)) is value and ndmin <= value.ndim:
-            return value
-        if copy is not None:
+        if (same := in_order_of(value, order)) is not value and copy is not None:
             raise fail(JitadValueError, "Unable to avoid copy while creating an array as requested")
-        if ndmin <= value.ndim:
-            return same
+        missing = range(ndmin - value.ndim)
+        return same.with_axes(tuple(missing)) if missing else same
     if kind is not None and kind.kind == "c" and is_traced(value):
         like = array(value, kind.type(0).real.dtype, ndmin=ndmin)
         zeros = call(np.zeros_like, like)

@@ -430,20 +430,25 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 @replaces(np.piecewise)
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    """Every piece is computed everywhere, and chosen where its condition is the last that holds."""
+    """Each piece is computed of the elements that its condition holds for, the last counts."""
     x = handle(x)
     conditions = list(condlist) if isinstance(condlist, (list, tuple)) else [condlist]
+    conditions = [handle(elementwise("ne", handle(c), False)) for c in conditions]
     pieces = list(funclist)
-    values = [f(x, *args, **kw) if callable(f) else f for f in pieces]
-    if len(pieces) not in (len(conditions), len(conditions) + 1):
+    if len(pieces) == len(conditions) + 1:
+        met = conditions[0]
+        for c in conditions[1:]:
+            met = elementwise("logical_or", met, c)
+        conditions.append(elementwise("logical_not", met))
+    if len(pieces) != len(conditions):
         raise fail(JitadValueError, "with as many conditions, there are as many functions, or one "
                    "more")  # fmt: skip
-    out = values[-1] if len(pieces) > len(conditions) else 0
-    for c, v in zip(conditions, values, strict=False):
-        c = handle(c)
-        if c.ndim < x.ndim:  # it is for the first axes
-            c = c.with_axes(tuple(range(c.ndim, x.ndim)))
-        out = elementwise("where", c, v, out)
+    out = call(np.zeros_like, x)
+    for c, f in zip(conditions, pieces, strict=True):
+        if not x.ndim:
+            out = elementwise("where", c, f(x, *args, **kw) if callable(f) else f, out)
+        else:
+            out[c] = f(x[c], *args, **kw) if callable(f) else f
     return cast_to(handle(out), x.dtype)
 
 
@@ -464,12 +469,16 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
 
 @replaces(np.apply_along_axis)
 def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """A loop in Python over the other axes, whose extents must be known."""
+    """A loop in Python over the other axes, whose extents must be known.
+
+    What the function gives is copied: it may be the same array each time.
+    """
     a = handle(arr)
     (axis,) = axes_of(axis, a.ndim)
     moved = moveaxis(a, axis, -1)
     around = tuple(a._static(n, "an extent for apply_along_axis") for n in moved.shape[:-1])
-    found = [handle(func1d(moved[k], *args, **kwargs)) for k in np.ndindex(*around)]
+    every = np.ndindex(*around)
+    found = [handle(call(np.array, func1d(moved[k], *args, **kwargs))) for k in every]
     stacked = reshape(call(np.stack, found), (*around, *found[0].shape))
     return moveaxis(stacked, -1, axis) if found[0].ndim == 1 else stacked
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import jitad
 
@@ -175,3 +176,39 @@ def test_writes_end_with_the_derivative_inside_of_other_derivatives(program):
     for i, j in np.ndindex(*plain.shape):
         value, slope = jitad.value_and_grad(lambda x, i=i, j=j: program(x)[i][j] * 1.0)(1.5)
         np.testing.assert_allclose([value, slope], [plain[i, j], by[i, j]], rtol=1e-8, atol=1e-8)
+
+
+def test_a_pullback_takes_what_was_captured_as_it_was():
+    x = np.array([0.7, -1.3, 2.1])
+    a, m, held = x * 2.0, np.diag(x + 5.0), {"list": [np.ones(3)]}
+    sparse = scipy.sparse.csr_array(m.copy())
+
+    class Model:
+        w = x + 1.0
+
+    def f(z):
+        return z * z * a + m @ (z * z) + np.sin(z * held["list"][0]) + sparse @ z + z**2 * Model.w
+
+    value, pullback = jitad.vjp(f, x)
+    # of ones: the column sums of the diagonal Jacobian
+    want = 2 * x * a + 2 * np.diag(m) * x + np.cos(x) + np.diag(m) + 2 * x * Model.w
+    for changed in (x, a, m, held["list"][0], sparse.data, Model.w, value):
+        changed[:] = 100.0
+    np.testing.assert_allclose(pullback(np.ones(3))[0], want)
+
+
+def test_a_pullback_in_another_derivative_takes_what_was_there():
+    def program(x):
+        y = x * 2.0
+        pullbacks = []
+        for k in range(3):
+            value, pullback = jitad.vjp(lambda z, k=k: z * z[k] * y, x)
+            pullbacks.append(pullback)
+            y[k] *= value[k]
+        return sum(np.sum(p(y)[0]) for p in pullbacks)
+
+    x = np.array([0.7, -1.3, 2.1])
+    value, slope = jitad.value_and_grad(program)(x)
+    assert np.isclose(value, program(x))
+    by = [(program(x + h) - program(x - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(slope, by, rtol=1e-6)

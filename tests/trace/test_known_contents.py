@@ -25,7 +25,7 @@ def test_groups_of_an_argument():
         groups = (label[:, None] == label).astype(float)
         means, sizes = groups @ X / groups.sum(1), groups.sum(1)
         np.testing.assert_allclose(slope(X, label), 2.0 * label * means / sizes, rtol=1e-14)
-    assert len(slope.specialisations) == 2
+    assert len(slope.specialisations) == 1  # a key may be new in a dict
     with pytest.raises(IndexError, match="bool"):
         slope(X, np.array([0, 1]))
 

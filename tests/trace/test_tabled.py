@@ -147,9 +147,32 @@ def walked_back(x):
     return cost[3] ** 2 + sum(cost[p] for p in path) + len(path)
 
 
-PROGRAMS = [counted, begun_with_one, grouped, sorted_groups, tuples_for_keys, taken_out,
-            order_of_keys, keys_of_floats, best_by_value, in_a_comprehension, copied_and_merged,
-            cache_of_an_object, under_a_condition, walked_back]  # fmt: skip
+def most_common(x):
+    c, d, e = Counter(int(v) for v in x), Counter(), Counter()
+    for v in x:
+        d["large" if v > 1.0 else "small"] += v
+        e.update([int(v), 2])
+    (k, n), *_ = c.most_common(1)
+    word, total = d.most_common()[0]
+    return n * (k + 1) * x[0] + len(word) * total + sum(e.values()) * e[2] * x[1]
+
+
+def colours(x):
+    near, colour = defaultdict(set), {}
+    for a, b in ((0, 1), (1, 2), (2, 3), (0, 3)):
+        if x[a] + x[b] > 3.0:
+            near[a].add(b)
+            near[b].add(a)
+    for v in range(4):
+        used = {colour[u] for u in near[v] if u in colour}
+        colour[v] = next(c for c in itertools.count() if c not in used)
+    return sum(colour[v] * x[v] for v in range(4)) + len(set(colour.values()))
+
+
+PROGRAMS = [most_common, colours, counted, begun_with_one, grouped, sorted_groups,
+            tuples_for_keys, taken_out, order_of_keys, keys_of_floats, best_by_value,
+            in_a_comprehension, copied_and_merged, cache_of_an_object, under_a_condition,
+            walked_back]  # fmt: skip
 POINTS = [np.array([1.2, 2.7, 1.9, 3.3]), np.array([0.4, 3.6, 0.7, 0.2]),
           np.array([2.2, 2.3, 1.4, 5.5])]  # fmt: skip
 
@@ -223,7 +246,7 @@ def test_dicts_with_all_their_keys_stay_what_they_are():
 
 @pytest.mark.parametrize("what", [
     lambda d, x: d == {1: x}, lambda d, x: d | {1: x}, lambda d, x: {**d},
-    lambda d, x: Counter(d).most_common(1), lambda d, x: dict(d, a=x), lambda d, x: str(d),
+    lambda d, x: [*map(d.fromkeys, (d,))], lambda d, x: dict(d, a=x), lambda d, x: str(d),
 ])  # fmt: skip
 def test_what_is_refused_names_the_line(what):
     def f(x):

@@ -44,6 +44,19 @@ def wider_on_a_condition(a):
     return b
 
 
+def _written_elsewhere(a, named):
+    """By another name, which NumPy has for the same array."""
+    b = a * 1.0
+    named(b)[0, 1] = 7.0
+    return b
+
+
+def _without_nan(a):
+    b = np.where(a > 0.0, a, np.nan)
+    np.nan_to_num(b[0], copy=False, nan=3.0)
+    return b
+
+
 # which of them give the array itself, or a view of it, and which a copy
 MADE = {
     "astype": lambda a: a.astype(a.dtype),
@@ -95,6 +108,13 @@ SAME = {
     "outer, from the right": lambda a: np.add.outer(0.5, a),
     "flattened with a number": lambda a: np.concatenate([a[0], 0.5], axis=None),
     "flattened with an int": lambda a: np.concatenate([a > 0, 2], axis=None),
+    "pieces of their own elements": lambda a: np.piecewise(
+        a, [a > 0.4, a < -1.0], [lambda v: v * v.mean(), lambda v: v * len(v), lambda v: -v]),
+    "pieces of none": lambda a: np.piecewise(a, [a > 40.0], [lambda v: v * v.sum(), np.sin]),
+    "not copied, with an axis": lambda a: _written_elsewhere(
+        a, lambda b: np.array(b, copy=None, ndmin=3)[0]),
+    "conjugate of itself": lambda a: _written_elsewhere(a, lambda b: b.conj()),
+    "nan in a view": lambda a: _without_nan(a),
     "pieces of rows": lambda a: np.piecewise(a, [np.array([True, False])], [np.sin, 0.5]),
     "i less bools": lambda a: 1j - (a > 0),
     "running truth": lambda a: np.logical_and.accumulate(a, axis=1),
