@@ -58,7 +58,7 @@ STRANGERS = (
 UPWARDS = {
     ("jitad.values.number", "jitad.values.kind"): "which knows where the user's program is",
     ("jitad.values.number", "jitad.values.functions"): "NumPy asks a number for its functions",
-    ("jitad.values.number", "jitad.values.complex_operators"): "a real number meets a complex one",
+    ("jitad.values.number", "jitad.values.complexes.operators"): "a real one meets a complex one",
 }
 
 LONGEST = 500

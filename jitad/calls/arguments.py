@@ -11,7 +11,7 @@ from jitad.errors import JitadOverflowError, JitadTypeError
 from jitad.runtime.operators import place
 from jitad.structures import Structure, flatten, map_structure, step, unflatten
 from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
-from jitad.trace.paths import PLAIN_ARRAYS
+from jitad.trace.around.paths import PLAIN_ARRAYS
 from jitad.trace.trace import Shaped, Valued
 
 

@@ -42,10 +42,10 @@ from jitad.primitives.schedules import Snapshots
 from jitad.structures import flatten, unflatten
 from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
-from jitad.trace.floatlists import LONG, packed
-from jitad.trace.observe import Decisions
+from jitad.trace.around.floatlists import LONG, packed
+from jitad.trace.around.paths import Path
+from jitad.trace.flow.observe import Decisions
 from jitad.trace.opaque import learning
-from jitad.trace.paths import Path
 from jitad.trace.trace import trace
 from jitad.values.registry import any_traced
 

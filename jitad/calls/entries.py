@@ -21,15 +21,15 @@ from jitad.calls.overlap import check_overlap
 from jitad.emit import native
 from jitad.structures import Structure, is_node, registered
 from jitad.tape.types import Array
+from jitad.trace.around.floatlists import Floats, as_array, is_long
+from jitad.trace.around.paths import Guard, Path, cell_of, of_type, part_of
+from jitad.trace.containers.stretch import Stretch
 from jitad.trace.context import alone
-from jitad.trace.floatlists import Floats, as_array, is_long
-from jitad.trace.forms import Form, Handle, Keep, Number, Record
-from jitad.trace.paths import Guard, Path, cell_of, of_type, part_of
+from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
+from jitad.trace.joins.snapshot import Num, Obj
 from jitad.trace.results import made_of, scalar_class
-from jitad.trace.snapshot import Num, Obj
-from jitad.trace.stretch import Stretch
 from jitad.trace.trace import Traced
-from jitad.values.complexes import Complex, plain
+from jitad.values.complexes.number import Complex, plain
 
 _serial = itertools.count()
 ABSENT = object()

@@ -3,9 +3,9 @@
 The eager engine: the same rules on numbers that carry their tags at run time, slower and never
 wrong.  So it is with iterators that a condition advances, say, and all else that tracing refuses
 and CPython does.  Where how deep calls or derivatives nest is what is not known, it
-also notes how the conditions that decide it turn out; the next call is traced
-along that path, and its kernel checks every decision (`jitad.trace.observe`).  A call that goes
-another way runs eagerly again, and gives another kernel, up to `MOST` of them.
+also notes how the conditions that decide it turn out; the next call is traced along that path, and
+its kernel checks every decision (`jitad.trace.flow.observe`).  A call that goes another way runs
+eagerly again, and gives another kernel, up to `MOST` of them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from jitad.runtime import leaves
 from jitad.structures import map_structure
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
-from jitad.trace.observe import MOST as MOST_DECISIONS
-from jitad.trace.observe import Decisions, observing
-from jitad.trace.outside import Outside
+from jitad.trace.around.outside import Outside
+from jitad.trace.flow.observe import MOST as MOST_DECISIONS
+from jitad.trace.flow.observe import Decisions, observing
 from jitad.values.array import ArrayHandle
 from jitad.where import caller
 

@@ -27,7 +27,8 @@ from jitad.tape.ir import Atom, Block, Lit, Pos, Tape, Var, walk
 from jitad.tape.types import Type
 
 # Where the code between a tape and its kernel lies, beside what machine code is made from.
-_PACKAGES = ("", "calls", "specialise", "sweeps", "tape", "values")
+_PACKAGES = ("", "calls", "specialise", "sweeps", "tape", "values", "values/complexes",
+             "values/numpy", "values/scipy")  # fmt: skip
 
 
 class _Unknown(Exception):

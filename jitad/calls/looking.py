@@ -178,7 +178,7 @@ def _why(loop: Loop) -> str:
     carried = [c for c in _carried(loop) if not c.endswith("_top")]
     if carried:
         return f"an iteration needs {' and '.join(carried[:2])} of the one before"
-    from jitad.emit import libm
+    from jitad.emit.libraries import libm
 
     for n in loop.nodes():
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Name):

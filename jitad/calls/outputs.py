@@ -15,8 +15,8 @@ import numpy as np
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.structures import children_of, rebuilt
-from jitad.trace.forms import Form, Handle, Number, Record
-from jitad.values.complexes import Complex
+from jitad.trace.joins.forms import Form, Handle, Number, Record
+from jitad.values.complexes.number import Complex
 
 
 def wants(f: Any) -> bool:

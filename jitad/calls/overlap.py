@@ -15,7 +15,7 @@ import numpy as np
 from jitad.errors import JitadError
 from jitad.structures import is_node
 from jitad.tape.types import Array
-from jitad.trace.paths import Path, share_memory
+from jitad.trace.around.paths import Path, share_memory
 from jitad.trace.trace import Traced
 
 _REMEDY = "Pass a copy of one of them."

@@ -21,7 +21,7 @@ from jitad.errors import (
 )
 from jitad.tape.ir import Pos
 from jitad.trace import hooks
-from jitad.trace.outside import Outside
+from jitad.trace.around.outside import Outside
 from jitad.trace.rewrite import is_rewritten_code
 
 

@@ -31,11 +31,11 @@ from jitad.primitives.late import Late
 from jitad.structures import Structure
 from jitad.tape.ir import Block, Tape, Var, walk
 from jitad.tape.types import INT
-from jitad.trace.forms import Form, Handle, Keep, Number, Record
-from jitad.trace.paths import Guard, Input, Path, Root
+from jitad.trace.around.paths import Guard, Input, Path, Root
+from jitad.trace.joins.forms import Form, Handle, Keep, Number, Record
+from jitad.trace.joins.snapshot import Num, Obj, Rec
 from jitad.trace.results import Output
-from jitad.trace.snapshot import Num, Obj, Rec
-from jitad.trace.source import nested_codes
+from jitad.trace.syntax.source import nested_codes
 from jitad.trace.trace import Traced
 
 MOST = 8  # traces in one file

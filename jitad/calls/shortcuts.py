@@ -24,7 +24,7 @@ from jitad.calls.entries import (
 from jitad.emit import native
 from jitad.structures import Structure
 from jitad.tape.types import Array, Scalar, Type
-from jitad.trace.paths import Guard, Path, Root, cell_of
+from jitad.trace.around.paths import Guard, Path, Root, cell_of
 from jitad.trace.trace import Traced
 
 _VALUES = (int, float, str, bytes, bool, type(None))  # the same object is the same value

@@ -23,11 +23,11 @@ from typing import Any
 
 import numpy as np
 
-from jitad.trace.floatlists import is_long
-from jitad.trace.libraries import is_library_module
-from jitad.trace.paths import Path, Root, cell_of
+from jitad.trace.around.floatlists import is_long
+from jitad.trace.around.libraries import is_library_module
+from jitad.trace.around.paths import Path, Root, cell_of
 from jitad.trace.rewrite import is_library, is_ours, is_rewritten
-from jitad.trace.source import nested_codes
+from jitad.trace.syntax.source import nested_codes
 from jitad.values.registry import implementation
 
 MOST = 1 << 20  # bytes of an array, or letters of a text, that is no input

@@ -21,7 +21,7 @@ from typing import Any
 
 from llvmlite import ir
 
-from jitad.emit.libm import available
+from jitad.emit.libraries.libm import available
 from jitad.emit.numba_private import declare
 
 _LARGE = 1 << 22  # bytes; what is smaller is usually memory that was in use before

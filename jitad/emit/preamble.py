@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from jitad.emit import scalars
-from jitad.emit.banded import banded
 from jitad.emit.depth import deep, handed, room, run_of
-from jitad.emit.fourier import dft, irdft, rdft
+from jitad.emit.libraries.banded import banded
+from jitad.emit.libraries.fourier import dft, irdft, rdft
+from jitad.emit.libraries.schedules import advance, leaf_of, slots_of
+from jitad.emit.libraries.sorting import argsort, searchsorted
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import ask, show
-from jitad.emit.schedules import advance, leaf_of, slots_of
-from jitad.emit.sorting import argsort, searchsorted
 from jitad.primitives import TABLE
 from jitad.primitives.special import OPERANDS
 
@@ -138,14 +138,16 @@ _LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_
            "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
            "trisolve")  # fmt: skip
 _SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS)
-_ELSEWHERE = {"times": "blas", "gram": "blas", "eig": "eigen", "heigh": "hermitian",
+_ELSEWHERE = {"times": "libraries.blas", "gram": "libraries.blas",
+              "eig": "libraries.eigen", "heigh": "libraries.hermitian",
               "spread": "threads", "threads": "threads",
-              **dict.fromkeys(_LAPACK, "lapack")}  # fmt: skip
+              **dict.fromkeys(_LAPACK, "libraries.lapack")}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _SPECIAL:
-        importlib.import_module("jitad.emit.cython_special")  # code on disk refers to its symbols
+        # code on disk refers to its symbols
+        importlib.import_module("jitad.emit.libraries.cython_special")
         found = globals()[name] = _plain(name, TABLE[name].evaluate)  # Numba looks for it here
         scalars.register(name, found)
     elif name in _ELSEWHERE:

@@ -15,8 +15,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from jitad.emit import libm, numba_private
-from jitad.emit.polygamma import polygamma
+from jitad.emit import numba_private
+from jitad.emit.libraries import libm
+from jitad.emit.libraries.polygamma import polygamma
 from jitad.primitives import moments
 from jitad.primitives.special import OPERANDS
 from jitad.primitives.table import SMALL_POWERS

@@ -10,11 +10,12 @@ from functools import cache
 import numba
 import numpy as np
 
-from jitad.emit import libm
+from jitad.emit.libraries import libm
 from jitad.emit.numba_private.declarations import LLVMLITE, host, settings
 from jitad.emit.owncode import digest
 
-MADE_FROM = ("emit", "emit/numba_private", "primitives")  # packages of jitad's own
+# packages of jitad's own
+MADE_FROM = ("emit", "emit/libraries", "emit/numba_private", "primitives")
 
 
 @cache

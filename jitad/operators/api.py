@@ -16,7 +16,7 @@ from jitad.calls.compiled import Compiled
 from jitad.errors import JitadTypeError
 from jitad.primitives.schedules import Snapshots
 from jitad.trace import context, operators, pointwise
-from jitad.trace.outside import Outside
+from jitad.trace.around.outside import Outside
 from jitad.trace.pointwise import Fixed, Pointwise, Prepared
 
 Function = Callable[..., Any]

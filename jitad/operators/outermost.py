@@ -11,7 +11,7 @@ from jitad.runtime.tags import nested
 from jitad.structures import children_of, rebuilt
 from jitad.trace import context
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 
 
 def given(value: Any) -> Any:

@@ -18,8 +18,8 @@ from jitad.plain import riccati
 from jitad.trace import hooks
 from jitad.trace.context import current
 from jitad.values.kind import fail, require
+from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
-from jitad.values.shaping import handle
 
 _NONE = (JitadLinAlgError, "Failed to find a finite solution.",
          "The system must be stabilisable, and the equation regular.")  # fmt: skip

@@ -26,7 +26,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
 from jitad.trace import context, hooks
 from jitad.trace import implicit as recorded
-from jitad.trace.outside import Outside
+from jitad.trace.around.outside import Outside
 from jitad.values.number import bind
 from jitad.where import caller
 

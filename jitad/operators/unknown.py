@@ -29,8 +29,8 @@ from jitad.tape.build import Leaf
 from jitad.trace import context
 from jitad.trace import custom as traced
 from jitad.trace import opaque as callbacks
+from jitad.trace.around.paths import Guard, Path, Root
 from jitad.trace.operators import dress
-from jitad.trace.paths import Guard, Path, Root
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
 from jitad.where import caller

@@ -19,8 +19,8 @@ from jitad.operators.batching import batch
 from jitad.trace import hooks
 from jitad.values.broadcast import common_shape
 from jitad.values.kind import fail
+from jitad.values.numpy.shaping import broadcast_to, handle, reshape
 from jitad.values.registry import call
-from jitad.values.shaping import broadcast_to, handle, reshape
 
 Function = Callable[..., Any]
 

@@ -19,8 +19,8 @@ from jitad.solvers.entered import here, of_arguments, refuse, stands_in
 from jitad.solvers.roots import failed, found
 from jitad.trace import hooks
 from jitad.values.kind import fail
+from jitad.values.numpy.ufuncs import numpy_number
 from jitad.values.registry import call
-from jitad.values.ufuncs import numpy_number
 
 Function = Callable[..., Any]
 

@@ -18,8 +18,8 @@ from jitad.plain import iterations, scalar_roots
 from jitad.solvers.entered import here, of_arguments, refuse, stands_in
 from jitad.trace import hooks
 from jitad.values.kind import fail
+from jitad.values.numpy.ufuncs import numpy_number
 from jitad.values.registry import call
-from jitad.values.ufuncs import numpy_number
 
 Function = Callable[..., Any]
 

@@ -22,7 +22,7 @@ from jitad.tape.copy import copy_block
 from jitad.tape.ir import Atom, Block, Lit, Var, lit, walk
 from jitad.tape.types import Array, Scalar
 from jitad.trace.context import Region, current
-from jitad.trace.optional import present
+from jitad.trace.joins.optional import present
 from jitad.values.kind import require
 from jitad.values.number import bind
 

@@ -33,12 +33,19 @@ from typing import Any
 import numpy as np
 
 from jitad.tape.build import Leaf
-from jitad.trace import acts, iterables, modules, recurring
+from jitad.trace import acts
+from jitad.trace.around import modules
+from jitad.trace.around.libraries import CACHED, is_ufunc_of_numba
+from jitad.trace.around.outside import met
+from jitad.trace.around.paths import Path, Root
+from jitad.trace.around.telling import is_shown_by_repr
 from jitad.trace.comparisons import generated, is_generated
-from jitad.trace.containers import MUTABLE, method_called, writes
+from jitad.trace.containers import iterables
+from jitad.trace.containers.writing import MUTABLE, method_called, writes
+from jitad.trace.containers.writtenback import writing
 from jitad.trace.context import Trace, current
-from jitad.trace.libraries import CACHED, is_ufunc_of_numba
-from jitad.trace.optional import (
+from jitad.trace.flow import recurring
+from jitad.trace.joins.optional import (
     all_present,
     answers_for_none,
     contents_present,
@@ -46,17 +53,13 @@ from jitad.trace.optional import (
     present,
     refuse_among,
 )
-from jitad.trace.outside import met
-from jitad.trace.paths import Path, Root
+from jitad.trace.joins.selected import among_parts, asked, holds_among, spread, spread_within
+from jitad.trace.joins.unset import is_among, is_optional
+from jitad.trace.joins.which import told_apart_within
 from jitad.trace.rewrite import is_known, is_library, is_rewritten, rewrite
-from jitad.trace.selected import among_parts, asked, holds_among, spread, spread_within
-from jitad.trace.telling import is_shown_by_repr
 from jitad.trace.texts import in_errors
-from jitad.trace.unset import is_among, is_optional
-from jitad.trace.which import told_apart_within
-from jitad.trace.writtenback import writing
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
@@ -97,7 +100,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             if given is not None:
                 return spread(lambda *a, **k: call(f, *a, **k), *given[0], **given[1])
             args = contents_present(f, args)
-        from jitad.trace import gathered, generators, listcalls  # which call here
+        from jitad.trace.containers import gathered, listcalls  # which call here
+        from jitad.trace.flow import generators  # which call here
 
         args = protocols.by_own_methods(f, args)
         if any(map(generators.is_generator, args)):
@@ -411,5 +415,6 @@ def _changes(f: Any) -> bool:
 _METHODS = (BuiltinMethodType, MethodWrapperType)
 
 
-from jitad.trace import instances, keyed, partial, protocols  # noqa: E402  (which call)
+from jitad.trace import instances, protocols  # noqa: E402  (which call)
+from jitad.trace.containers import keyed, partial  # noqa: E402  (which call)
 from jitad.trace.library import run_native  # noqa: E402

@@ -12,9 +12,9 @@ from types import FunctionType
 from typing import Any
 
 from jitad.plain import as_written
-from jitad.trace.listed import listed
-from jitad.trace.unset import is_among, is_optional
-from jitad.trace.which import may_be_another
+from jitad.trace.containers.listed import listed
+from jitad.trace.joins.unset import is_among, is_optional
+from jitad.trace.joins.which import may_be_another
 from jitad.values.journal import is_held
 from jitad.values.number import Number
 

@@ -23,19 +23,19 @@ from jitad.errors import JitadError
 from jitad.primitives.schedules import Memory
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Var
-from jitad.trace.functions import Functions
-from jitad.trace.observe import Decisions
+from jitad.trace.containers.stretch import FIRST_INSIDE, Room
+from jitad.trace.flow.functions import Functions
+from jitad.trace.flow.observe import Decisions
+from jitad.trace.joins.snapshot import Snapshot, snapshot
+from jitad.trace.joins.unset import UNSET
 from jitad.trace.rewrite import AS_WRITTEN, is_rewritten_code
-from jitad.trace.snapshot import Snapshot, snapshot
-from jitad.trace.stretch import FIRST_INSIDE, Room
-from jitad.trace.unset import UNSET
 from jitad.values import journal as journals
 from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
-    from jitad.trace.captures import Captures
-    from jitad.trace.mismatch import Mismatch
-    from jitad.trace.recursion import Recursion
+    from jitad.trace.around.captures import Captures
+    from jitad.trace.flow.recursion import Recursion
+    from jitad.trace.joins.mismatch import Mismatch
 
 MAX_STEPS = 2_000_000  # hooked operations in one trace
 MAX_UNROLLED = 20_000  # iterations of one loop that is written out
@@ -180,7 +180,7 @@ class Trace:
                 room = Room(f"list {number}, of those inside of others, is shorter", FIRST_INSIDE)
             else:
                 room = Room(f"list {number}, which grows in line {pos.line}, is shorter")
-            from jitad.trace.longlists import hidden  # which knows of forms
+            from jitad.trace.around.longlists import hidden  # which knows of forms
 
             self.rooms[pos] = hidden(self.captures, room, "room"), room
         return self.rooms[pos][0]

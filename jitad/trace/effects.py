@@ -16,8 +16,8 @@ from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.tape.types import Scalar
 from jitad.trace.context import Trace
+from jitad.trace.joins.snapshot import snapshot
 from jitad.trace.results import output_of
-from jitad.trace.snapshot import snapshot
 from jitad.trace.texts import PERCENT, Shown, Text, is_late
 
 

@@ -22,18 +22,32 @@ from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL
-from jitad.trace import (
-    branches,
-    gathered,
-    generators,
-    keyed,
-    lists,
-    loops,
-    outside,
-    partial,
-    tabled,
+from jitad.trace.around import outside
+from jitad.trace.around.modules import imported
+from jitad.trace.around.telling import speaks
+from jitad.trace.calls import HERE, call, special
+from jitad.trace.comparisons import looks_into
+from jitad.trace.containers import gathered, keyed, lists, partial, tabled
+from jitad.trace.containers.gathered import set_of
+from jitad.trace.containers.keyed import made
+from jitad.trace.containers.listed import SETS, inside, listed
+from jitad.trace.containers.ordering import STAND_INS
+from jitad.trace.containers.stretch import stretched
+from jitad.trace.containers.swaps import swap
+from jitad.trace.containers.unpacking import (
+    displayed,
+    listed_with,
+    mapping,
+    part,
+    starred,
+    tuple_with,
+    unpack,
 )
-from jitad.trace.attempts import (
+from jitad.trace.containers.writing import MUTABLE, note
+from jitad.trace.containers.writtenback import writing
+from jitad.trace.context import Trace, current
+from jitad.trace.flow import branches, generators, loops
+from jitad.trace.flow.attempts import (
     Attempt,
     catches,
     cause,
@@ -42,21 +56,15 @@ from jitad.trace.attempts import (
     surely,
     thrown,
 )
-from jitad.trace.branches import if_, truth
-from jitad.trace.calls import HERE, call, special
-from jitad.trace.choices import both, choose, either
-from jitad.trace.comparisons import looks_into
-from jitad.trace.containers import MUTABLE, note
-from jitad.trace.context import Trace, current
-from jitad.trace.gathered import set_of
-from jitad.trace.generators import awaited, taken_in
+from jitad.trace.flow.branches import if_, truth
+from jitad.trace.flow.choices import both, choose, either
+from jitad.trace.flow.generators import awaited, taken_in
+from jitad.trace.flow.managers import rethrow_known, rethrow_through, swallowed
 from jitad.trace.identity import Is, IsNot, compared, matched, pattern_class
-from jitad.trace.keyed import made
-from jitad.trace.listed import SETS, inside, listed
-from jitad.trace.managers import rethrow_known, rethrow_through, swallowed
-from jitad.trace.modules import imported
-from jitad.trace.optional import present
-from jitad.trace.ordering import STAND_INS
+from jitad.trace.joins.optional import present
+from jitad.trace.joins.selected import among_parts, asked, spread
+from jitad.trace.joins.unset import is_among, is_optional
+from jitad.trace.joins.which import may_be_another
 from jitad.trace.places import (
     append,
     del_attr,
@@ -74,19 +82,11 @@ from jitad.trace.places import (
     set_item,
 )
 from jitad.trace.protocols import entering, items
-from jitad.trace.selected import among_parts, asked, spread
-from jitad.trace.stretch import stretched
-from jitad.trace.swaps import swap
-from jitad.trace.telling import speaks
 from jitad.trace.texts import Text, f_string, filled, is_late, known
-from jitad.trace.unpacking import displayed, listed_with, mapping, part, starred, tuple_with, unpack
-from jitad.trace.unset import is_among, is_optional
-from jitad.trace.which import may_be_another
 from jitad.trace.wide import checked
-from jitad.trace.writtenback import writing
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.journal import is_held, made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind

@@ -18,9 +18,9 @@ import numpy as np
 from jitad.errors import JitadTypeError
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace.selected import asked, spread
-from jitad.trace.unset import Among, is_among, is_optional
-from jitad.trace.which import told_apart
+from jitad.trace.joins.selected import asked, spread
+from jitad.trace.joins.unset import Among, is_among, is_optional
+from jitad.trace.joins.which import told_apart
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import is_held
 from jitad.values.kind import fail
@@ -129,7 +129,7 @@ def _refuse_unknown(subject: Any) -> None:
     if _holds(lambda x: type(x) is Among, subject, set()):
         raise fail(JitadTypeError, "what a condition on traced values chose can't be matched",
                    "Use if and elif, or match under the condition.")  # fmt: skip
-    from jitad.trace import partial  # which asks here first
+    from jitad.trace.containers import partial  # which asks here first
 
     if _holds(partial.is_partial, subject, set()):
         raise partial.refused("matched")

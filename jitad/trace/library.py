@@ -18,14 +18,15 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
-from jitad.trace import iterables, randomness
-from jitad.trace.containers import WRITERS, kind_of, note
+from jitad.trace import randomness
+from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.telling import TELLING, is_outside, told
+from jitad.trace.containers import iterables
+from jitad.trace.containers.writing import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
-from jitad.trace.libraries import is_library_thing
-from jitad.trace.optional import all_present, present
+from jitad.trace.joins.optional import all_present, present
 from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_library, is_rewritten_code
-from jitad.trace.telling import TELLING, is_outside, told
 from jitad.trace.texts import known, of_method
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.functions import implementation
@@ -207,5 +208,6 @@ def _holds_traced(value: Any, depth: int = 4) -> bool:
     return any(_holds_traced(v, depth - 1) for v in inside)
 
 
-from jitad.trace import partial, protocols, tabled  # noqa: E402  which calls
+from jitad.trace import protocols  # noqa: E402  which calls
 from jitad.trace.calls import call, callback  # noqa: E402
+from jitad.trace.containers import partial, tabled  # noqa: E402  which calls

@@ -24,9 +24,9 @@ from jitad.structures import LEAF, Structure, flatten, unflatten
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.around.paths import Guard, Path, Root
 from jitad.trace.context import Trace, current
 from jitad.trace.operators import dress
-from jitad.trace.paths import Guard, Path, Root
 from jitad.values.array import ArrayHandle
 from jitad.values.registry import any_traced
 

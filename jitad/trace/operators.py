@@ -24,19 +24,19 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import Env, copy_block, renew, zero
 from jitad.tape.ir import Atom, Block, Var, lit, shape_outside
 from jitad.tape.types import Array, Scalar, element, is_float, type_of_constant
-from jitad.trace.attempts import raise_
-from jitad.trace.boundaries import Boundary, handed_on, wanted
+from jitad.trace.containers.lists import refused
+from jitad.trace.containers.stretch import Stretch
 from jitad.trace.context import Region, Trace, assign, current
-from jitad.trace.forms import Form
-from jitad.trace.join import build, extract
-from jitad.trace.lists import refused
-from jitad.trace.optional import present
+from jitad.trace.flow.attempts import raise_
+from jitad.trace.flow.boundaries import Boundary, handed_on, wanted
+from jitad.trace.joins.forms import Form
+from jitad.trace.joins.join import build, extract
+from jitad.trace.joins.optional import present
+from jitad.trace.joins.snapshot import Snapshot, snapshot
+from jitad.trace.joins.unset import Among, Perhaps, is_optional
 from jitad.trace.pointwise import Anew, Fixed, Pointwise
 from jitad.trace.results import constant_tangent, result_form
-from jitad.trace.snapshot import Snapshot, snapshot
-from jitad.trace.stretch import Stretch
 from jitad.trace.texts import Text
-from jitad.trace.unset import Among, Perhaps, is_optional
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import require_same, shape_text
 from jitad.values.journal import Write

@@ -23,19 +23,21 @@ from jitad.errors import (
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
-from jitad.trace import keyed, lists, modules, outside, partial, protocols, tabled
+from jitad.trace import protocols
+from jitad.trace.around import modules, outside
 from jitad.trace.calls import WHILE_TRACING, call, special
-from jitad.trace.containers import MUTABLE, note
+from jitad.trace.containers import keyed, lists, partial, tabled
+from jitad.trace.containers.iterables import Counted, pick
+from jitad.trace.containers.listed import subscripted
+from jitad.trace.containers.stretch import stretched
+from jitad.trace.containers.writing import MUTABLE, note
+from jitad.trace.containers.writtenback import writing
 from jitad.trace.context import current
-from jitad.trace.iterables import Counted, pick
-from jitad.trace.listed import subscripted
-from jitad.trace.optional import present
-from jitad.trace.selected import asked, spread
-from jitad.trace.stretch import stretched
-from jitad.trace.unset import UNSET, Perhaps, is_among, is_optional
-from jitad.trace.writtenback import writing
+from jitad.trace.joins.optional import present
+from jitad.trace.joins.selected import asked, spread
+from jitad.trace.joins.unset import UNSET, Perhaps, is_among, is_optional
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.extents import as_int
 from jitad.values.functions import implementation
 from jitad.values.journal import MISSING, check_free, made_if_new, record
@@ -483,4 +485,4 @@ def del_item(owner: Any, index: Any) -> None:
     del owner[index]
 
 
-from jitad.trace import attributes  # noqa: E402  (which reads)
+from jitad.trace.joins import attributes  # noqa: E402  (which reads)

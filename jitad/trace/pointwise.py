@@ -18,7 +18,7 @@ from jitad.closures import is_function
 from jitad.runtime import leaves
 from jitad.structures import flatten, map_structure
 from jitad.trace import context
-from jitad.trace.outside import Outside
+from jitad.trace.around.outside import Outside
 
 Function = Callable[..., Any]
 

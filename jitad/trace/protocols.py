@@ -20,16 +20,17 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace import gathered, modules, partial, tabled
+from jitad.trace.around import modules
+from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.around.paths import Guard, Path, Root, shape_of
 from jitad.trace.calls import call, special
+from jitad.trace.containers import gathered, partial, tabled
+from jitad.trace.containers.listed import KINDS
 from jitad.trace.context import Trace, current
-from jitad.trace.libraries import is_library_thing
-from jitad.trace.listed import KINDS
-from jitad.trace.paths import Guard, Path, Root, shape_of
+from jitad.trace.joins.unset import Perhaps
 from jitad.trace.rewrite import is_library_file, is_ours, is_rewritten_code
-from jitad.trace.unset import Perhaps
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made
 from jitad.values.kind import fail
@@ -69,7 +70,7 @@ def _made(out: Any) -> Any:
 
 
 def _advanced(thing: Any, advance: Callable[..., Any]) -> Iterator[Any]:
-    from jitad.trace.attempts import sealed  # which calls
+    from jitad.trace.flow.attempts import sealed  # which calls
 
     while True:
         try:
@@ -82,7 +83,7 @@ def _advanced(thing: Any, advance: Callable[..., Any]) -> Iterator[Any]:
 
 def _counted(thing: Any, item: Callable[..., Any]) -> Iterator[Any]:
     """The older protocol: items by number, until there is none."""
-    from jitad.trace.attempts import sealed  # which calls
+    from jitad.trace.flow.attempts import sealed  # which calls
 
     for k in itertools.count():
         try:
@@ -157,7 +158,7 @@ class _Entered:
     def __exit__(self, *error: Any) -> Any:
         if error[0] is not None and not issubclass(error[0], Exception):
             return False  # the trace ends here, or goes on elsewhere
-        from jitad.trace.managers import is_told  # which calls
+        from jitad.trace.flow.managers import is_told  # which calls
 
         if error[0] is None and is_told(self.thing):
             return False
@@ -186,7 +187,7 @@ def attribute(trace: Trace | None, owner: Any, name: str) -> Any:
     kind = type(owner)
     if kind is ModuleType or kind in _KNOWN:
         return NOTHING
-    from jitad.trace.choices import choose  # which calls
+    from jitad.trace.flow.choices import choose  # which calls
 
     target, classes = owner, kind.__mro__
     if kind is super:

@@ -14,21 +14,21 @@ from jitad.errors import JitadError, JitadTypeError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
 from jitad.tape.types import DTYPES, Array
-from jitad.trace.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
-from jitad.trace.grown import variables
-from jitad.trace.iterables import Counted
-from jitad.trace.join import _container, extract
-from jitad.trace.listed import LISTED, again
-from jitad.trace.partial import DISORDER
-from jitad.trace.selected import key, things
-from jitad.trace.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
-from jitad.trace.stretch import Stretch, stretched
-from jitad.trace.tabled import KINDS, TABLE, is_tabled
+from jitad.trace.containers.grown import variables
+from jitad.trace.containers.iterables import Counted
+from jitad.trace.containers.listed import LISTED, again
+from jitad.trace.containers.partial import DISORDER
+from jitad.trace.containers.stretch import Stretch, stretched
+from jitad.trace.containers.tabled import KINDS, TABLE, is_tabled
+from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, OneOf, Record
+from jitad.trace.joins.join import _container, extract
+from jitad.trace.joins.selected import key, things
+from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot
+from jitad.trace.joins.unify import Unifier
+from jitad.trace.joins.unset import UNSET
 from jitad.trace.texts import Text
-from jitad.trace.unify import Unifier
-from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex, plain
+from jitad.values.complexes.number import Complex, plain
 from jitad.values.kind import is_number
 from jitad.values.ranges import Range
 from jitad.values.registry import call

@@ -19,14 +19,14 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.comprehensions import COMPREHENSIONS, Hoist
-from jitad.trace.exits import _at
-from jitad.trace.hooking import Hooking, Site, Unit
-from jitad.trace.libraries import LIKE_USERS
-from jitad.trace.nodes import below, children, copied, settle
+from jitad.trace.around.libraries import LIKE_USERS
+from jitad.trace.joins.unset import UNSET
 from jitad.trace.refused import check_refused
-from jitad.trace.source import definition, nested_codes
-from jitad.trace.unset import UNSET
+from jitad.trace.syntax.comprehensions import COMPREHENSIONS, Hoist
+from jitad.trace.syntax.exits import _at
+from jitad.trace.syntax.hooking import Hooking, Site, Unit
+from jitad.trace.syntax.nodes import below, children, copied, settle
+from jitad.trace.syntax.source import definition, nested_codes
 
 _twins: dict[tuple[CodeType, str], tuple[CodeType, list[Site]]] = {}
 _rewritten: set[CodeType] = set()  # code of twins, and of functions inside them

@@ -25,24 +25,25 @@ from jitad.plain.exit_stack import ExitStack
 from jitad.plain.orders import Compared
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Pos
-from jitad.trace import heaps, hooks, listcalls
+from jitad.trace import hooks
 from jitad.trace.calls import HERE, WHILE_TRACING, WRITTEN_OUT, call, special
 from jitad.trace.calls import _function as rewritten
+from jitad.trace.containers import heaps, listcalls
+from jitad.trace.containers.iterables import made_of, sequence
+from jitad.trace.containers.lists import become_rows, run
+from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import current
-from jitad.trace.generators import written
-from jitad.trace.hooking import Site
+from jitad.trace.flow.generators import written
 from jitad.trace.identity import COPIES
-from jitad.trace.iterables import made_of, sequence
+from jitad.trace.joins.which import told_apart
 from jitad.trace.library import native
-from jitad.trace.lists import become_rows, run
 from jitad.trace.places import METHODS, del_item, get_item, set_item
-from jitad.trace.stretch import stretched
+from jitad.trace.syntax.hooking import Site
 from jitad.trace.texts import converted, text
-from jitad.trace.which import told_apart
 from jitad.trace.wide import checked
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import is_held, made
 from jitad.values.kind import fail, type_of

@@ -18,7 +18,7 @@ from typing import Any
 from jitad.errors import JitadTypeError
 from jitad.structures import flatten
 from jitad.tape.build import Leaf
-from jitad.trace.telling import speaks, spoken, told
+from jitad.trace.around.telling import speaks, spoken, told
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail
 from jitad.values.number import Number
@@ -148,8 +148,8 @@ MOST_TEXTS = 16  # that are made of words which conditions chose
 
 def _of_words(make: Callable[..., Any], values: list[Any]) -> Any:
     """The texts that these values may give, one of which it is; None where one shows a number."""
-    from jitad.trace.selected import spread  # which shows things
-    from jitad.trace.unset import Among
+    from jitad.trace.joins.selected import spread  # which shows things
+    from jitad.trace.joins.unset import Among
 
     chosen = [v for v in values if isinstance(v, Among)]
     if not chosen or math.prod(len(v.among) for v in chosen) > MOST_TEXTS:
@@ -181,7 +181,7 @@ def in_errors(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
         return args
     if not made and not isinstance(getattr(f, "__self__", None), BaseException):
         return args
-    from jitad.trace.unset import Among
+    from jitad.trace.joins.unset import Among
 
     def is_word(a: Any) -> bool:
         return isinstance(a, Among) and all(isinstance(w, str) for w in a.among)

@@ -24,24 +24,24 @@ from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Block, Pos, Tape, Var, walk
 from jitad.tape.types import Array, Scalar, Type
 from jitad.trace import context, stand_ins
-from jitad.trace.attempts import diverted, would_catch
-from jitad.trace.branches import raises_for_the_user
+from jitad.trace.around.captures import Captures
+from jitad.trace.around.floatlists import Floats
+from jitad.trace.around.longlists import float_list
+from jitad.trace.around.paths import Guard, Input, Path
 from jitad.trace.calls import call
-from jitad.trace.captures import Captures
+from jitad.trace.containers.stretch import Room
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
-from jitad.trace.floatlists import Floats
-from jitad.trace.forms import Form, Handle, Record
-from jitad.trace.join import build, extract, kinds
-from jitad.trace.longlists import float_list
-from jitad.trace.observe import Decisions
-from jitad.trace.paths import Guard, Input, Path
+from jitad.trace.flow.attempts import diverted, would_catch
+from jitad.trace.flow.branches import raises_for_the_user
+from jitad.trace.flow.observe import Decisions
+from jitad.trace.joins.forms import Form, Handle, Record
+from jitad.trace.joins.join import build, extract, kinds
+from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, snapshot
+from jitad.trace.joins.unset import UNSET
 from jitad.trace.places import local
 from jitad.trace.results import Output, output_of, result_form
-from jitad.trace.snapshot import Arr, Rec, Snapshot, snapshot
-from jitad.trace.stretch import Room
-from jitad.trace.unset import UNSET
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.journal import MISSING
 from jitad.values.kind import building
 from jitad.where import caller
@@ -80,7 +80,7 @@ class Commit:
         match self.slot:
             case ("cell", name):
                 *before, _ = self.path.steps
-                from jitad.trace.paths import cell_of
+                from jitad.trace.around.paths import cell_of
 
                 owner = Path(self.path.root, tuple(before)).get(function, args, kwargs)
                 if value is not MISSING:
@@ -462,7 +462,7 @@ def leaves(args: Sequence[Any]) -> list[Atom]:
 
 def _parameter_form(s: Snapshot) -> Form:
     """As `result_form`, with extents: a parameter's are those of its argument."""
-    from jitad.trace.unify import _shape
+    from jitad.trace.joins.unify import _shape
 
     match s:
         case Arr(h, _):

@@ -487,7 +487,7 @@ def wrap(content: Any) -> Any:
     """A fresh array content as a handle; scalars stay as they are."""
     if isinstance(content, np.ndarray):
         if content.dtype.kind == "c":
-            from jitad.values.complexes import split  # which is made of handles
+            from jitad.values.complexes.number import split  # which is made of handles
 
             return split(content)
         return ArrayHandle(content, owned=content.base is None)

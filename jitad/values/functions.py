@@ -7,31 +7,27 @@ tracer's call hook calls it in place of the original.
 
 from __future__ import annotations
 
-from jitad.values import (
+from jitad.values import mathematics, picking, python_functions, ranges
+from jitad.values.complexes import arrays as complex_arrays
+from jitad.values.complexes import functions as complex_functions
+from jitad.values.complexes import lifts as complex_lifts
+from jitad.values.complexes import linalg as complex_linalg
+from jitad.values.complexes import qr as complex_qr
+from jitad.values.complexes import statistics as complex_statistics
+from jitad.values.numpy import (
     borders,
-    complex_arrays,
-    complex_functions,
-    complex_lifts,
-    complex_linalg,
-    complex_qr,
-    complex_statistics,
     contractions,
     creation,
-    eigen,
     fourier,
     grids,
     histograms,
     linalg,
-    mathematics,
     norms,
     orders,
-    picking,
     polynomials,
     powers,
     products,
-    python_functions,
     quantiles,
-    ranges,
     rearranging,
     reductions,
     sets,
@@ -43,6 +39,7 @@ from jitad.values import (
     ufuncs,
 )
 from jitad.values.registry import call_unknown, implementation
+from jitad.values.scipy import eigen
 
 MODULES = (
     python_functions, mathematics, ranges, ufuncs, creation, reductions, shaping, products, picking,

@@ -164,7 +164,7 @@ def _usual(number: np.generic) -> np.generic:
 
 def _complex(name: str, a: Any, b: Any) -> Any:
     """An operator between a real number and a plain complex one."""
-    from jitad.values.complex_operators import operated  # which is made of numbers
+    from jitad.values.complexes.operators import operated  # which is made of numbers
 
     return operated(name, a, b)
 

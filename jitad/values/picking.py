@@ -20,7 +20,7 @@ from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require, type_of
 from jitad.values.layout import follows, laid_like, laid_out, loosen
 from jitad.values.number import Number, bind
-from jitad.values.reductions import axes_of
+from jitad.values.numpy.reductions import axes_of
 from jitad.values.registry import call, replaces, write_out
 from jitad.values.views import At, Entry, Range
 

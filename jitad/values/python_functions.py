@@ -16,7 +16,7 @@ from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
 from jitad.tape.types import Scalar
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
-from jitad.values.complexes import Complex
+from jitad.values.complexes.number import Complex
 from jitad.values.kind import fail, is_python, primal, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.registry import any_traced, call, of_complex, replaces
@@ -281,7 +281,7 @@ def isscalar(x: Any) -> bool:
 def _scalar_type(kind: Any) -> None:
     @replaces(kind)
     def convert(x: Any) -> Any:
-        from jitad.values.creation import astype
+        from jitad.values.numpy.creation import astype
 
         out = astype(x, kind)
         return out if not isinstance(out, ArrayHandle) or out.ndim else out.content

@@ -254,7 +254,7 @@ class Surface:
 
     def astype(self, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True,
                copy: bool = True) -> Any:  # fmt: skip
-        from jitad.values.creation import astype
+        from jitad.values.numpy.creation import astype
 
         return astype(self, dtype, copy=copy)
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from jitad import jit, jit_grad, jit_value_and_grad
-from jitad.emit import libm, numba_private
+from jitad.emit import numba_private
+from jitad.emit.libraries import libm
 
 X = np.linspace(0.1, 0.9, 40)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from jitad.emit.sorting import argsort
+from jitad.emit.libraries.sorting import argsort
 
 order = njit(lambda a: argsort(a))
 

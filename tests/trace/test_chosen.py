@@ -13,7 +13,7 @@ import pytest
 
 import jitad
 from jitad.errors import JitadError, JitadTypeError
-from jitad.trace import selected
+from jitad.trace.joins import selected
 from tests.engines import on_tape
 from tests.trace import two_numbers
 

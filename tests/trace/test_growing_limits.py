@@ -227,7 +227,7 @@ def test_a_list_that_is_too_long():
             xs.append(x)
         return sum(xs)
 
-    from jitad.trace import stretch
+    from jitad.trace.containers import stretch
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stretch, "MOST_ROOM", 2**12)

@@ -7,8 +7,8 @@ import pytest
 
 from jitad import grad, jit, jit_grad
 from jitad.errors import JitadTypeError
-from jitad.trace.snapshot import Num
-from jitad.trace.unify import Unifier
+from jitad.trace.joins.snapshot import Num
+from jitad.trace.joins.unify import Unifier
 from tests.trace.running import check
 
 

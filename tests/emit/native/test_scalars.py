@@ -8,7 +8,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from jitad.emit import libm, native, preamble
+from jitad.emit import native, preamble
+from jitad.emit.libraries import libm
 from jitad.primitives import TABLE
 
 mpmath.mp.dps = 40

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import solve_triangular
 
 from jitad import jit
-from jitad.emit.lapack import FEW
+from jitad.emit.libraries.lapack import FEW
 
 
 @jit

@@ -1,0 +1,452 @@
+"""What does a function read besides its arguments, and where is it found at the next call?
+
+Floats and arrays that are read from globals, closure cells, attributes and containers become
+inputs of the tape: nothing is baked in.  Everything else (ints, texts, functions, lengths of lists)
+is static, and guarded.  Both are found again by a `Path` from the function or its arguments, so
+that functions that differ only in what they close over share a kernel.  Lists and dicts from
+outside have their elements replaced by inputs while the trace runs.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import GuardMiss, JitadError, JitadTypeError
+from jitad.tape.build import Builder, Leaf
+from jitad.tape.ir import Atom, Lit, Var, lit
+from jitad.tape.types import DTYPES, Array, Scalar, type_of_constant
+from jitad.trace.around.floatlists import is_long
+from jitad.trace.around.libraries import CACHED, is_library_thing, is_ufunc_of_numba
+from jitad.trace.around.paths import PLAIN_ARRAYS, Guard, Input, Path, Root, shape_of, share_memory
+from jitad.trace.containers.stretch import stretched
+from jitad.trace.joins.unset import UNSET, Perhaps
+from jitad.trace.rewrite import is_library
+from jitad.values.array import ArrayHandle
+from jitad.values.complexes.number import Complex
+from jitad.values.journal import MISSING, found
+from jitad.values.number import Number
+from jitad.values.stand_ins import maker
+
+MAX_ELEMENTS = 10_000  # of a list or dict from outside
+WRITTEN_OUT = 16  # so many elements of an array that the trace has made are literals
+MAX_KNOWN = 1_000  # numbers of an array of ints that a call may be compiled for
+MAX_NUMBERS = 1_000  # that are inputs of their own; compile time grows with their square
+
+
+def _restorer(container: Any) -> Callable[[], None]:
+    old = container.copy()
+
+    def restore() -> None:
+        if isinstance(container, list):
+            container[:] = old
+        else:
+            container.clear()
+            container.update(old)
+
+    return restore
+
+
+@dataclass(eq=False)
+class Captures:
+    """What one trace reads from outside."""
+
+    builder: Builder
+    dynamic: frozenset[Path] = frozenset()  # ints that are inputs because they have changed
+    names: tuple[str, ...] = ()  # of the function's parameters
+    inputs: list[Input] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    constants: list[tuple[Var, np.ndarray]] = field(default_factory=list)
+    _known: dict[Path, Any] = field(default_factory=dict)
+    _paths: dict[int, tuple[Any, Path]] = field(default_factory=dict)
+    _arrays: dict[int, ArrayHandle] = field(default_factory=dict)
+    _handles: dict[int, tuple[Path, Any]] = field(default_factory=dict)
+    _complexes: dict[int, tuple[Path, Any, Complex]] = field(default_factory=dict)
+    _lengths: dict[int, int] = field(default_factory=dict)
+    _looked_into: set[int] = field(default_factory=set)
+    _restores: list[Callable[[], None]] = field(default_factory=list)
+    came_apart: frozenset[Any] = frozenset()  # where lists of floats are that come apart
+    needless: set[Any] = field(default_factory=set)  # those that might
+    contents: bool = False  # the numbers in arrays of ints, and extents, must be known
+    ints: set[Any] = field(default_factory=set)  # where such arrays are, or their names
+    scratch: dict[int, Any] = field(default_factory=dict)  # what derivatives have written to
+
+    def name_of(self, position: int) -> str:
+        """What the user calls an argument."""
+        return self.names[position] if position < len(self.names) else f"x{position}"
+
+    # -- where things are ---------------------------------------------------------------------
+
+    def register(self, thing: Any, path: Path) -> None:
+        """The thing is found at this path."""
+        self._paths.setdefault(id(thing), (thing, path))
+
+    def path_of(self, thing: Any) -> Path | None:
+        known = self._paths.get(id(thing))
+        return known[1] if known else None
+
+    def register_function(self, f: FunctionType) -> None:
+        """A function from outside is called: its cells and globals are found through it."""
+        path = self.path_of(f)
+        if path is None:
+            return
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or (), strict=True):
+            self.register(cell, path.then("cell", name))
+        if id(f.__globals__) not in self._paths:
+            self._paths[id(f.__globals__)] = (f.__globals__, path)
+
+    def looks_into(self, thing: Any) -> bool:
+        """True of a list whose elements the trace has read."""
+        return id(thing) in self._looked_into
+
+    def length_of(self, thing: list[Any]) -> int:
+        """How long a list was that is only appended to."""
+        return self._lengths.setdefault(id(thing), len(thing))
+
+    # -- reading ------------------------------------------------------------------------------
+
+    def read(self, path: Path, value: Any, whole: bool = True) -> Any:
+        """The value at a path outside, as the trace has it: an input, or guarded.
+
+        A list that is only appended to (`whole` is False) is not looked into.
+        """
+        if not whole and type(value) is list and path not in self._known:
+            self.register(value, path)
+            return value
+        if isinstance(value, (Number, ArrayHandle, Complex, Perhaps)) or value is UNSET:
+            return value
+        if path in self._known:
+            return self._known[path]
+        out = self._known[path] = self._read(path, value)
+        return out
+
+    def _read(self, path: Path, value: Any) -> Any:
+        make = maker(value)
+        if make is not None:
+            return self._standing(path, value, make)
+        match value:
+            case complex() | np.complexfloating():
+                return self._complex(path, value, Guard(path, "type", type(value)))
+            case np.ndarray() if value.ndim and value.dtype.kind == "c":
+                return self._complex_array(path, value)
+            case np.floating() if value.dtype.str[1:] not in DTYPES:
+                self.guards.append(Guard(path, "value", value))
+                return value
+            case float() | np.floating():
+                return self._input(path, type_of_constant(value))
+            case np.ndarray() if not value.ndim:
+                return self.read(path.then("item", ()), value[()])
+            case np.ndarray():
+                return self._array(path, value)
+            case bool() | int() | np.integer() | np.bool_() if path in self.dynamic:
+                return self._input(path, type_of_constant(value), value=value)
+            case bool() | int() | np.generic() | str() | bytes() | None:
+                self.guards.append(Guard(path, "value", value))
+                return value
+            case FunctionType():
+                if value.__closure__ and is_library(value):  # what it wraps is not looked into
+                    self.guards.append(Guard(path, "is", value))
+                return self._thing(path, value, Guard(path, "code", value.__code__))
+            case MethodType():  # its function and its object are read when it is called
+                return self._thing(path, value, Guard(path, "type", MethodType))
+            case type() | ModuleType():
+                self.guards.append(Guard(path, "is", value))
+                if not is_library_thing(value):
+                    self.register(value, path)
+                return value
+            case tuple():
+                return self._tuple(path, value)
+            case list() | dict() if type(value) in (list, dict):
+                return self._container(path, value)
+            case list() | dict() | set() | frozenset() | deque():
+                return self._copied(path, value)
+        if isinstance(inspect.getattr_static(value, "py_func", None), FunctionType):
+            inner = path.then("attr", "py_func")
+            self._thing(path, value, Guard(inner, "code", value.py_func.__code__))
+            self.register(value.py_func, inner)
+            return value
+        if callable(value) and type(value).__module__ == "builtins":
+            self.guards.append(Guard(path, "is", value))
+            return value
+        # A member of an Enum never changes, but may be another one's turn; nobody looks into the
+        # others: not into functions that keep their results, nor into what Numba makes of some.
+        if isinstance(value, (Enum, np.ufunc, CACHED)) or is_ufunc_of_numba(value):
+            return self._thing(path, value, Guard(path, "is", value))
+        self._check_visible(path, value)
+        kind = "type" if hasattr(value, "__dict__") or hasattr(value, "__slots__") else "is"
+        return self._thing(path, value, Guard(path, kind, type(value) if kind == "type" else value))
+
+    def _thing(self, path: Path, value: Any, guard: Guard) -> Any:
+        """An object whose parts are found through one path: what is read at another is the same."""
+        known = self.path_of(value)
+        if known is not None and known != path:
+            self.guards.append(Guard(path, "same", known))
+            return value
+        self.guards.append(guard)
+        self.register(value, path)
+        return value
+
+    def _standing(self, path: Path, value: Any, make: Callable[[Any, Any], Any]) -> Any:
+        """What stands for an object of a library: its parts are read one by one."""
+        self._thing(path, value, Guard(path, "type", type(value)))
+
+        def read(name: str, via: str = "") -> Any:
+            at, thing = path, value
+            if via:
+                at, thing = path.then("call", via), getattr(value, via)()
+            return self.read(at.then("attr", name), getattr(thing, name))
+
+        with self.builder.at_root():  # what it computes of its parts serves all places
+            return make(value, read)
+
+    def _check_visible(self, path: Path, value: Any) -> None:
+        """What Python reads of an object without a method of the user's is not seen, nor guarded.
+
+        So it is refused where the object is a container (or an iterator, which is used up).
+        """
+        kind = type(value)
+        if hasattr(kind, "__next__"):
+            raise JitadTypeError(
+                f"{path} is a {kind.__name__} from outside, which a call would advance",
+                self.builder.pos, "Make it a list, or make it anew inside the function.",
+            )  # fmt: skip
+        # not those of the class itself, which an Enum has
+        methods = [
+            getattr(kind, name) for name in _CONTENT
+            if any(name in vars(c) for c in kind.__mro__)
+        ]  # fmt: skip
+        seen = all(isinstance(m, FunctionType) and not is_library(m) for m in methods)
+        if not seen and not isinstance(value, _IMMUTABLE):
+            raise JitadTypeError(
+                f"{path} is a {kind.__name__}, whose content a trace can't follow",
+                self.builder.pos, "Make it a list, a tuple, a dict or an array.",
+            )  # fmt: skip
+
+    def _copied(self, path: Path, value: Any) -> Any:
+        """A container that is not taken apart: it has to stay as it is."""
+        parts = [*value.items()] if isinstance(value, dict) else [*value]
+        if not all(map(_is_frozen, parts)):
+            raise JitadTypeError(
+                f"{path} is a {type(value).__name__} of more than numbers and texts",
+                self.builder.pos, "Make it a list or a dict.",
+            )  # fmt: skip
+        self.guards.append(Guard(path, "value", copy.copy(value)))
+        if type(value) is set:  # which may be written
+            self.register(value, path)
+        return value
+
+    def apart(self, written: Any) -> None:
+        """What was written must go on to be another object than those known by other paths."""
+        path = self.path_of(written)
+        for thing, other in list(self._paths.values()):
+            if path is not None and thing is not written and type(thing) is type(written):
+                self.guards.append(Guard(path, "apart", other))
+
+    def keep_disjoint(self) -> None:
+        """What a derivative writes to must share no memory with another array that is read.
+
+        The writes are not made in the end, and what other names would show of them is not seen.
+        """
+        for k in [k for k in self.scratch if k in self._handles]:
+            path, written = self._handles[k]
+            others = {p: a for j, (p, a) in self._handles.items() if j != k}
+            for other, array in others.items():
+                if share_memory(written, array):
+                    raise JitadError(
+                        f"{path} is written in a derivative, and shares memory with {other}",
+                        self.builder.pos,
+                        "Copy one of them, or make the view of the other inside the function.",
+                    )  # fmt: skip
+            if others:
+                self.guards.append(Guard(path, "disjoint", tuple(others)))
+
+    def _tuple(self, path: Path, value: tuple[Any, ...]) -> Any:
+        self.guards.append(Guard(path, "keys", shape_of(value)))
+        parts = [self.read(path.then("item", k), v) for k, v in enumerate(value)]
+        if all(p is v for p, v in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+
+    def _container(self, path: Path, value: Any) -> Any:
+        known = self.path_of(value)
+        if known is not None and (id(value) in self._looked_into or known != path):
+            if known != path:
+                self.guards.append(Guard(path, "same", known))
+            if stretched(value) is None:
+                self.guards.append(Guard(path, "keys", shape_of(value)))
+            return value
+        if id(value) in self._lengths:
+            raise JitadError(
+                f"{path} is read after it was appended to", self.builder.pos,
+                "Read it before, or append to a list of your own and return it.",
+            )  # fmt: skip
+        if is_long(value) and path not in self.came_apart:
+            self.register(value, path)
+            self._looked_into.add(id(value))
+            self.guards.append(Guard(path, "floats", None))
+            self._restores.append(_restorer(value))
+            from jitad.trace.around.longlists import float_list  # made of captures
+
+            return float_list(self, value, len(value), path, self.inputs)
+        if len(value) > MAX_ELEMENTS:
+            raise JitadError(
+                f"{path} has {len(value)} elements, too many to trace one by one",
+                self.builder.pos, "Make it an array.",
+            )  # fmt: skip
+        self.register(value, path)
+        self._looked_into.add(id(value))
+        self.guards.append(Guard(path, "keys", shape_of(value)))
+        self._restores.append(_restorer(value))
+        for k in value if isinstance(value, dict) else range(len(value)):
+            value[k] = self.read(path.then("item", k), value[k])
+        return value
+
+    def replace(
+        self, path: Path | None, read: Callable[[], Any], assign: Callable[[Any], None]
+    ) -> None:
+        """Before a place outside is written: let it hold its value as the trace has it."""
+        value = read()
+        if path is not None and value is not MISSING:
+            new = self.read(path, value)
+            if new is not value:
+                assign(new)
+                self._restores.append(lambda: assign(value))
+
+    def restore(self) -> None:
+        """Give the places outside their own values back."""
+        while self._restores:
+            self._restores.pop()()
+
+    def _array(self, path: Path, value: np.ndarray) -> ArrayHandle:
+        known = self._arrays.get(id(value))
+        if known is not None:
+            here, _ = self._handles[id(known)]
+            if here != path:  # the two names must go on to mean one array
+                self.guards.append(Guard(path, "is", value))
+            return known
+        if type(value) not in PLAIN_ARRAYS:
+            raise JitadTypeError(
+                f"{path} is a {type(value).__name__}, whose arithmetic is its own",
+                self.builder.pos, "Make it an ordinary array: np.asarray(a).",
+            )  # fmt: skip
+        if value.dtype.str[1:] not in DTYPES or not value.dtype.isnative:
+            raise JitadTypeError(
+                f"{path} is an array of {value.dtype}", self.builder.pos,
+                "Only arrays of integers, and of floats of 32 and 64 bits, in the machine's byte "
+                "order, can be traced.",
+            )  # fmt: skip
+        if self.must_be_known(path, value):
+            handle = self.known_array(path, value)
+        else:
+            leaf = self._input(path, Array(value.dtype.str[1:], value.ndim), value.shape)
+            handle = ArrayHandle(leaf)
+            self.register(handle, path)
+        found(handle)
+        self._arrays[id(value)] = handle
+        self._handles[id(handle)] = (path, value)
+        return handle
+
+    def must_be_known(self, path: Path, value: np.ndarray) -> bool:
+        """Whether this is an array of ints, or of bools, whose numbers the trace has to know."""
+        if value.dtype.kind not in "biu" or value.size > MAX_KNOWN:
+            return False
+        self.ints.add(path)
+        return self.contents
+
+    def known_array(self, path: Path, value: np.ndarray) -> ArrayHandle:
+        """An array from outside as it is now, which a guard asks for."""
+        self.guards.append(Guard(path, "content", value.copy()))
+        handle = ArrayHandle(value.copy())
+        self.register(handle, path)
+        return handle
+
+    def _complex(self, path: Path, value: Any, guard: Guard) -> Complex:
+        self.guards.append(guard)
+        parts = (self.read(path.then("attr", k), getattr(value, k)) for k in ("real", "imag"))
+        return self.of_one_shape(Complex(*parts))
+
+    def of_one_shape(self, z: Complex) -> Complex:
+        """The parts of an array that is an input have the same extents."""
+        if isinstance(z.re, ArrayHandle):
+            z.im.peek().atom.shape = z.re.peek().atom.shape
+        return z
+
+    def _complex_array(self, path: Path, value: np.ndarray) -> Complex:
+        if id(value) not in self._complexes:
+            guard = Guard(path, "dtype", Array(value.dtype.str[1:], value.ndim))
+            self._complexes[id(value)] = (path, value, self._complex(path, value, guard))
+        if self._complexes[id(value)][0] != path:  # the two names must go on to mean one array
+            self.guards.append(Guard(path, "is", value))
+        return self._complexes[id(value)][2]
+
+    # -- inputs -------------------------------------------------------------------------------
+
+    def _input(
+        self, path: Path, type: Scalar | Array, extents: Any = None, value: Any = None
+    ) -> Leaf:
+        name = next((str(k) for _, k in reversed(path.steps) if isinstance(k, str)), "")
+        var = self.add_input(type, name, extents)
+        self.inputs.append(Input(path, type, var))
+        self.guards.append(Guard(path, "dtype", type))
+        if isinstance(value, (int, np.integer, np.bool_)):
+            self.builder.examples[var] = value
+        return Leaf(self.builder, var)
+
+    def add_input(self, type: Scalar | Array, name: str, extents: Any = None) -> Var:
+        """A parameter of the tape; axes of extent 1 are literal, the others are not 1.
+
+        Where contents must be known, so must all extents.
+        """
+        b = self.builder
+        if isinstance(type, Scalar) and len(b.blocks[0].params) > MAX_NUMBERS:
+            raise JitadError(
+                f"more than {MAX_NUMBERS} numbers are read one by one, such as those of {name}",
+                b.pos, "Put them into an array.",
+            )  # fmt: skip
+        with b.at_root():
+            var = b.input(type, name)
+            if extents is not None and isinstance(type, Array):
+                self.ints |= {name} if extents else set()
+                shape: list[Atom] = []
+                for n, dim in zip(extents, var.shape, strict=True):
+                    fixed = n == 1 or self.contents
+                    test = b.emit("eq", dim, lit(n)) if fixed else b.emit("ne", dim, lit(1))
+                    what = f"an extent of {name} is {n if fixed else 'not 1'}"
+                    b.emit("check", test, exception=GuardMiss, message=what)
+                    shape.append(lit(n) if fixed else dim)
+                    b.examples[dim] = n
+                var.shape = tuple(shape)
+            return var
+
+    def constant(self, array: np.ndarray) -> Atom:
+        """An array that the trace itself has made; of few elements, it is written out."""
+        if array.ndim and 0 < array.size <= WRITTEN_OUT:
+            kind = Scalar(array.dtype.str[1:])
+            b = self.builder
+            packed = b.emit("pack", *(Lit(e, kind) for e in array.ravel()))
+            return b.emit("reshape", packed, *map(lit, array.shape)) if array.ndim > 1 else packed
+        for var, known in self.constants:
+            if known is array:
+                return var
+        var = self.add_input(Array(array.dtype.str[1:], array.ndim), "constant", array.shape)
+        self.constants.append((var, array))
+        self.inputs.append(Input(Path(Root(array)), var.type, var))  # type: ignore[arg-type]
+        return var
+
+
+_CONTENT = ("__getitem__", "__iter__", "__len__", "__contains__", "__array__", "__buffer__")
+_IMMUTABLE = (range, slice, np.dtype)
+
+
+def _is_frozen(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_frozen, value))
+    return value is None or isinstance(value, (bool, int, float, complex, str, bytes, np.generic))

@@ -1,0 +1,169 @@
+"""What of the user's objects does a function touch while it is differentiated eagerly?
+
+It runs with tagged numbers, and what it writes to things outside (a list, an attribute, a global)
+may hold them.  When the outermost derivative returns, every place that was written gets the plain
+value.  Arrays from outside become handles, which copy before they write: a derivative changes no
+array of its caller's (see `values/borrowed.py`).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadError
+from jitad.runtime import leaves
+from jitad.runtime.tags import alive
+from jitad.trace.around.paths import share_memory
+from jitad.values import borrowed
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import MISSING
+from jitad.values.number import Number
+from jitad.values.stand_ins import adopt
+from jitad.where import caller
+
+
+class _Thread(threading.local):
+    """The places written, and the arrays met, by the derivative that this thread computes."""
+
+    depth = 0
+    copying = 0  # how many of those around change no array
+    lasting = 0  # how many of them give something that goes on to read arrays
+
+    def __init__(self) -> None:
+        self.written: dict[Any, tuple[object, Callable[[], Any], Callable[[Any], None]]] = {}
+        self.containers: dict[int, Any] = {}
+        self.arrays: dict[int, tuple[np.ndarray[Any, Any], ArrayHandle]] = {}
+        self.changed: set[int] = set()  # handles that were written
+
+
+_here = _Thread()
+
+
+class Outside:
+    """Around every eager application of a derivative operator.
+
+    Without `copies`, around a function that runs in place of a kernel: it writes to arrays.
+    `lasts`: there is a pullback in the end, for which arrays must stay as they are now.
+    """
+
+    def __init__(self, copies: bool = True, lasts: bool = False) -> None:
+        self.copies, self.lasts = copies, lasts
+
+    def __enter__(self) -> None:
+        _here.depth += 1
+        _here.copying += self.copies
+        _here.lasting += self.lasts
+        if self.copies:
+            borrowed.begin()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:  # fmt: skip
+        _here.depth -= 1
+        _here.copying -= self.copies
+        _here.lasting -= self.lasts
+        if self.copies:
+            _here.changed |= borrowed.end() & {id(h) for _, h in _here.arrays.values()}
+        met, changed = list(_here.arrays.values()), _here.changed
+        if not _here.copying:
+            _here.arrays, _here.changed = {}, set()
+        if not _here.depth:
+            _make_plain()
+        if not _here.copying and changed and error is None:
+            _check_disjoint(met, changed)
+
+
+def _make_plain() -> None:
+    """The places that were written hold plain values from now on."""
+    written, containers = _here.written, _here.containers
+    _here.written, _here.containers = {}, {}
+    done: dict[int, Any] = {}
+    for _, read, assign in written.values():
+        value = read()
+        plain = value if value is MISSING else _plain(value, done)
+        if plain is not value:
+            assign(plain)
+    for container in containers.values():
+        _plain(container, done)
+
+
+def _check_disjoint(
+    arrays: list[tuple[np.ndarray[Any, Any], ArrayHandle]], changed: set[int]
+) -> None:
+    """What was written shares no memory with another array that was met, which has not seen it."""
+    for array, handle in arrays:
+        others = [a for a, h in arrays if h is not handle] if id(handle) in changed else []
+        if any(share_memory(array, other) for other in others):
+            raise JitadError(
+                "an array that is written in a derivative shares memory with another one", caller(),
+                "Copy one of them, or make the view of the other inside the function.",
+            )  # fmt: skip
+
+
+def note(
+    target: object, slot: Any, read: Callable[[], Any], assign: Callable[[Any], None]
+) -> None:
+    """A place (an attribute, a cell, a global) is about to be written."""
+    if _here.depth:
+        _here.written.setdefault((id(target), slot), (target, read, assign))
+
+
+def note_container(container: Any) -> None:
+    """A list, dict or set is about to be written."""
+    if _here.depth and isinstance(container, (list, dict, set)):
+        _here.containers.setdefault(id(container), container)
+
+
+def met(value: Any) -> Any:
+    """A value from outside, as the function sees it."""
+    if type(value) is not np.ndarray:
+        return adopt(value) if _here.copying else value
+    if not _here.copying or value.dtype.kind not in "biuf":
+        return value
+    known = _here.arrays.get(id(value))
+    if known is None:
+        now = np.array(value) if _here.lasting else value
+        known = _here.arrays[id(value)] = (value, ArrayHandle(now))
+        known[1].born = 0  # it was there before all derivatives
+    return known[1]
+
+
+def check_writable(target: Any) -> None:
+    """Only handles may be written: another array is a caller's."""
+    if _here.copying and isinstance(target, np.ndarray):
+        raise JitadError(
+            "an array made outside is written here, which a derivative doesn't do", None,
+            "Copy it first: np.array(a).",
+        )  # fmt: skip
+
+
+def _plain(value: Any, done: dict[int, Any]) -> Any:
+    """The value without tags; lists and dicts are changed in place."""
+    if isinstance(value, Number):
+        return leaves.leave(alive(value))
+    if isinstance(value, ArrayHandle):
+        return leaves.leave(alive(leaves.content(value)))
+    if id(value) in done:
+        return done[id(value)]
+    match value:
+        case list():
+            done[id(value)] = value
+            value[:] = [_plain(v, done) for v in value]
+        case dict():
+            done[id(value)] = value
+            for key, v in list(value.items()):
+                plain = _plain(v, done)
+                if plain is not v:
+                    value[key] = plain
+        case tuple():
+            parts = [_plain(v, done) for v in value]
+            if any(p is not v for p, v in zip(parts, value, strict=True)):
+                kind: Any = type(value)
+                value = kind(*parts) if hasattr(kind, "_fields") else kind(parts)
+    return value

@@ -1,0 +1,185 @@
+"""Where is a thing found again at the next call, and is it as it was?
+
+A `Path` leads from a function, or from its arguments, to a thing; an `Input` is a number or an
+array at the end of one, a `Guard` says what else is relied on there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import CellType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from jitad.structures import registered
+from jitad.tape.ir import Var
+from jitad.tape.types import Array, Scalar, type_of_constant
+from jitad.trace.around.floatlists import as_array, is_long
+
+PLAIN_ARRAYS = (np.ndarray, np.memmap)  # other kinds of array have arithmetic of their own
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """`steps` from a root: ("attr", name), ("item", key), ("cell", name), ("global", name),
+    ("call", name of a method without arguments)."""
+
+    root: Any  # "function", ("arg", position), ("kwarg", name), or Root(object)
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def then(self, kind: str, key: Any) -> Path:
+        return Path(self.root, (*self.steps, (kind, key)))
+
+    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """What is there now."""
+        match self.root:
+            case "function":
+                at = function
+            case ("arg", k):
+                at = args[k]
+            case ("kwarg", name):
+                at = (kwargs or {})[name]
+            case Root(thing):
+                at = thing
+        for kind, key in self.steps:
+            at = _step(at, kind, key)
+        return at
+
+    def __str__(self) -> str:
+        text = ""
+        for kind, key in self.steps:  # as the code says it that reads it
+            match kind:
+                case "attr":
+                    text += f".{key}"
+                case "item" | "part":
+                    text += f"[{key!r}]"
+                case "global" | "cell":
+                    text = str(key)
+                case _:
+                    text += f" {kind} {key}"
+        match self.root:
+            case ("arg", k):
+                return f"argument {k}{text}"
+            case ("kwarg", name):
+                return f"argument {name}{text}"
+        return text.strip().lstrip(".") or "the function"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Root:
+    """An object that no path leads to, itself."""
+
+    thing: Any
+
+
+def _step(at: Any, kind: str, key: Any) -> Any:
+    match kind:
+        case "attr":
+            return getattr(at, key)
+        case "item":
+            return at[key]
+        case "cell":
+            return cell_of(at, key).cell_contents
+        case "global":
+            return at.__globals__[key]
+        case "default":
+            return at.__defaults__[key]
+        case "kwdefault":
+            return at.__kwdefaults__[key]
+        case "part":
+            return part_of(at, key)
+        case "call":
+            return getattr(at, key)()
+        case "floats":
+            return as_array(at)
+    raise AssertionError(kind)
+
+
+def part_of(value: Any, k: int) -> Any:
+    """A part of an instance of a registered class."""
+    return registered(type(value)).parts(value)[0][k]  # type: ignore[union-attr]
+
+
+def cell_of(f: FunctionType, name: str) -> CellType:
+    return f.__closure__[f.__code__.co_freevars.index(name)]  # type: ignore[index]
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A parameter of the tape, from an argument or captured: `get` gives its present value."""
+
+    path: Path
+    type: Scalar | Array
+    var: Var
+
+    def get(self, function: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self.path.get(function, args, kwargs)
+
+
+@dataclass(frozen=True, eq=False)
+class Guard:
+    """Something static that the trace relies on."""
+
+    path: Path
+    # "value", "code", "is", "type", "dtype", "same", "apart", "keys", "missing", "floats",
+    # "content", "disjoint"
+    kind: str
+    expected: Any  # "same", "apart": the path of the other thing; "disjoint": those of others
+
+    def holds(self, function: Any, args: Any = (), kwargs: Any = None) -> bool:
+        others = {"same": (self.expected,), "apart": (self.expected,), "disjoint": self.expected}
+        try:
+            now = self.path.get(function, args, kwargs)
+            found = [p.get(function, args, kwargs) for p in others.get(self.kind, ())]
+        except (AttributeError, LookupError, ValueError, TypeError):
+            return self.kind == "missing"
+        match self.kind:
+            case "value":
+                return type(now) is type(self.expected) and bool(now == self.expected)
+            case "code":
+                return getattr(now, "__code__", None) is self.expected
+            case "is":
+                return now is self.expected
+            case "type":
+                return type(now) is self.expected
+            case "dtype":
+                return of_type(now, self.expected)
+            case "same" | "apart":
+                return (now is found[0]) == (self.kind == "same")
+            case "disjoint":
+                return not any(share_memory(now, a) for a in found)
+            case "keys":
+                return type(now) is self.expected[0] and shape_of(now) == self.expected
+            case "floats":
+                return is_long(now)
+            case "content":
+                there = self.expected
+                of_kind = of_type(now, Array(there.dtype.str[1:], there.ndim))
+                return of_kind and np.array_equal(now, there)
+        return False
+
+
+def of_type(value: Any, expected: Scalar | Array) -> bool:
+    """True of a number or an array whose type is the one that the tape was made for."""
+    if isinstance(expected, Array):
+        if type(value) not in PLAIN_ARRAYS or value.ndim != expected.ndim:
+            return False
+        return bool(value.dtype == np.dtype(expected.dtype))
+    try:
+        return type_of_constant(value) == expected
+    except TypeError:
+        return False
+
+
+def shape_of(container: Any) -> tuple[Any, ...]:
+    return (type(container), tuple(container) if isinstance(container, dict) else len(container))
+
+
+def share_memory(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, 10_000)  # type: ignore[arg-type]  # NumPy's stub knows -1, 0
+    except np.exceptions.TooHardError:
+        return True

@@ -1,0 +1,281 @@
+"""What can a `for` loop run over, and is its length known?
+
+`sequence(x)` gives a `Counted`, whose items are found by number, where the length is traced (or
+where x is a range or an array, so that the loop may become one of the tape); anything else is
+iterated as Python does.  `enumerate`, `zip` and `reversed` of such things are such things.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import GeneratorType
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.tape.build import Leaf
+from jitad.tape.types import Scalar, type_of_constant
+from jitad.trace.containers.stretch import stretched
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.chosen import each
+from jitad.values.complexes.number import Complex, pair, parts
+from jitad.values.journal import active, made
+from jitad.values.kind import fail, require
+from jitad.values.number import Number, bind
+from jitad.values.ranges import Range, length, relied
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """`count` items, number k being item(k); `bounds` is the range that the index runs over."""
+
+    count: Any
+    item: Callable[[Any], Any]
+    bounds: tuple[Any, Any, Any]  # start, stop, step
+
+    @property
+    def static(self) -> Iterable[Any] | None:
+        """The items one by one, as they are when their turn comes; None for a traced length."""
+        return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
+
+    def __iter__(self) -> Any:
+        items = self.static
+        if items is not None:
+            return iter(items)
+        return map(self.item, range(relied(self.count, "the length of what is iterated")))
+
+
+def sequence(x: Any) -> Counted | None:
+    """x as items that are found by number, or None."""
+    match x:
+        case Counted():
+            return x
+        case range():
+            return _range(x.start, x.stop, x.step)
+        case Range(start, stop, step):
+            return _range(start, stop, step)
+        case ArrayHandle() | Complex():
+            if not x.shape:
+                raise TypeError("iteration over a 0-d array")
+            return Counted(x.shape[0], x.row, (0, x.shape[0], 1))
+        case list() | tuple() if (stretch := stretched(x)) is not None:
+            from jitad.trace.containers import lists  # which loops
+
+            return Counted(stretch.count, lists.item_of(x), (0, stretch.count, 1))
+    return None
+
+
+def _range(start: Any, stop: Any, step: Any) -> Counted:
+    if any(isinstance(v, Number) for v in (start, stop, step)):
+        count = length(start, stop, step)
+    else:
+        count = len(range(start, stop, step))
+
+    def item(k: Any) -> Any:
+        return extents.add(start, extents.mul(k, step))
+
+    return Counted(count, item, (start, stop, step))
+
+
+def enumerate_(x: Any, start: Any = 0) -> Any:
+    s = sequence(x)
+    if s is None:
+        return made_of(enumerate(x, start), x)
+    return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1))
+
+
+class Backwards:
+    """The items of a list or tuple from the last to the first, as `reversed` gives them."""
+
+    def __init__(self, items: Any) -> None:
+        self.items = items
+        self.rest: Any = None
+
+    def __iter__(self) -> Backwards:
+        return self
+
+    def __next__(self) -> Any:
+        self.rest = self.rest or reversed(self.items)
+        return next(self.rest)
+
+    def whole(self) -> list[Any] | None:
+        """All of them, if none was taken yet; none is left then."""
+        if self.rest is not None:
+            return None
+        out = list(reversed(self.items))
+        self.rest = iter(())
+        return out
+
+
+def reversed_(x: Any) -> Any:
+    s = sequence(x)
+    if s is None:
+        out = Backwards(x) if type(x) in (list, tuple) and active() is not None else reversed(x)
+        made(out)
+        return out
+    last = extents.sub(s.count, 1)
+    return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1))
+
+
+def zip_(*xs: Any, strict: bool = False) -> Any:
+    parts = [sequence(x) for x in xs]
+    if any(p is not None and p.static is None for p in parts):
+        xs = tuple(w if type(x) is Backwards and (w := x.whole()) is not None else x for x in xs)
+    lengths = any(p is not None and p.static is None for p in parts)
+    if lengths and not strict:
+        parts = [p if p is not None else _endless(x) for p, x in zip(parts, xs, strict=True)]
+    iterators = any(p is None and _advances(x) for p, x in zip(parts, xs, strict=True))
+    if not lengths or iterators:  # beside an iterator, lengths are relied on
+        given = [x if p is None else p for x, p in zip(xs, parts, strict=True)]
+        return made_of(zip(*given, strict=strict), *xs)
+    known = [p if p is not None else listed(x) for p, x in zip(parts, xs, strict=True)]
+    count, *others = (p.count for p in known if p.count is not None)
+    for n in others:
+        if strict:
+            require(bind("eq", count, n), JitadValueError,
+                    "zip() arguments have different lengths")  # fmt: skip
+        count = extents.smallest(count, n)
+    return Counted(count, lambda k: tuple(p.item(k) for p in known), (0, count, 1))
+
+
+# generators that never end, and what gives what they yield by number
+ENDLESS: WeakKeyDictionary[Any, Callable[[], Callable[[Any], Any]]] = WeakKeyDictionary()
+
+
+def _endless(x: Any) -> Counted | None:
+    """What such a generator yields, of which nothing was taken yet; nothing can be taken after."""
+    from jitad.trace.context import current  # which knows of what is iterated
+
+    trace = current()
+    if not isinstance(x, GeneratorType) or x not in ENDLESS or trace is None:
+        return None
+    if inspect.getgeneratorstate(x) != inspect.GEN_CREATED or id(x) in trace.left:
+        return None
+    trace.left[id(x)] = x
+    return Counted(None, ENDLESS[x](), (0, 0, 1))
+
+
+def _advances(x: Any) -> bool:
+    return hasattr(type(x), "__next__")  # a class, whose method may have made it, doesn't
+
+
+def made_of(out: Any, *sources: Any) -> Any:
+    """An iterator made just now, if advancing it advances nothing that was there before."""
+    journal = active()
+    if journal is not None:
+        journal.iterates(sources)
+    if journal is not None and all(journal.is_fresh(x) for x in sources if _advances(x)):
+        made(out)
+    return out
+
+
+def listed(x: Any) -> Counted:
+    """A Python sequence beside one of traced length: its items are chosen by a traced number."""
+    items = list(x)
+    return Counted(len(items), lambda k: pick(items, k), (0, len(items), 1))
+
+
+def pick(items: Any, k: Any) -> Any:
+    """items[k] for a traced k, which is in range."""
+    if not isinstance(k, Leaf):
+        return items[k]
+    if any(isinstance(v, (Complex, complex)) for v in items):
+        split = [parts(v) for v in items]
+        return pair(*(pick([0.0 if p[n] is None else p[n] for p in split], k) for n in (0, 1)))
+    numbers = all(isinstance(v, (Number, int, float)) for v in items)
+    if not numbers:
+        return _any_of(items, k)
+    if len(items) == 1:
+        return items[0]
+    if any(isinstance(v, Number) for v in items):
+        out = bind("load", bind("pack", *items), k)
+    else:
+        import numpy as np
+
+        out = ArrayHandle(np.array(items)).row(k)
+    python = all(_type(v).py for v in items)
+    return bind("cast", out, dtype=out.type.dtype, py=True) if python else out
+
+
+def table(x: Any) -> Counted | None:
+    """Numbers of one type, or tuples of such, as items that are found by number."""
+    items = x if isinstance(x, (list, tuple)) else list(x)
+    if not _is_uniform(items):
+        return None
+    return Counted(len(items), lambda k: _row(items, k), (0, len(items), 1))
+
+
+def is_table(x: Any, stops: Any) -> bool:
+    """May it be read as a whole before the loop that is over it, which may stop early?"""
+    if type(x) in _COMBINED:
+        return not stops
+    return type(x) in (list, tuple) and _is_uniform(x)
+
+
+# iterators that have read what they combine when they were made
+_COMBINED = (itertools.product, itertools.permutations, itertools.combinations,
+             itertools.combinations_with_replacement)  # fmt: skip
+
+
+def _is_uniform(items: Any) -> bool:
+    if not items:
+        return False
+    if isinstance(items[0], tuple):
+        kind, length = type(items[0]), len(items[0])
+        alike = all(type(v) is kind and len(v) == length for v in items)
+        return alike and all(_is_uniform([v[j] for v in items]) for j in range(length))
+    if not all(isinstance(v, (Leaf, int, float)) for v in items):
+        return False
+    types = {_type(v) for v in items}
+    return len(types) == 1 and isinstance(types.pop(), Scalar)
+
+
+def _type(number: Any) -> Any:
+    return number.type if isinstance(number, Leaf) else type_of_constant(number)
+
+
+def _row(items: Any, k: Any) -> Any:
+    """items[k], of items as they are now."""
+    first = items[0]
+    if isinstance(k, int) or not isinstance(first, tuple):
+        return pick(items, k)
+    parts = [_row([v[j] for v in items], k) for j in range(len(first))]
+    return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+
+
+MOST_THINGS = 64  # that a traced number chooses from
+
+
+def _any_of(items: Any, k: Leaf) -> Any:
+    from jitad.trace.context import current  # which knows of what is iterated
+    from jitad.trace.joins.selected import fork
+
+    trace = current()
+    if not items or len(items) > MOST_THINGS or (trace is not None and trace.counts_out(k)):
+        raise fail(JitadTypeError, "a traced number can't become an index of a Python "
+                   f"{type(items).__name__} of {len(items)} elements that are no numbers",
+                   "Make it an array, or loop over it directly.")  # fmt: skip
+    flags = [bind("eq", k, j) for j in range(len(items) - 1)]
+    return each(fork, flags, items, lambda x: x)
+
+
+# those that want an int of Python's, and nothing that becomes one
+_COUNTING = (deque, itertools.permutations)
+
+
+def with_ints(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What such a function is called with; NumPy's and SciPy's own look at the ints they get."""
+    home = (getattr(f, "__module__", None) or "").partition(".")[0]
+    if home not in ("numpy", "scipy") and not any(f is g for g in _COUNTING):
+        return args, kwargs
+    return tuple(map(_known, args)), {k: _known(a) for k, a in kwargs.items()}
+
+
+def _known(value: Any) -> Any:
+    of_ints = isinstance(value, Leaf) and getattr(value.type, "dtype", "")[:1] == "i"
+    return int(value) if of_ints else value

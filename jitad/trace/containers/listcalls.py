@@ -1,0 +1,424 @@
+"""What becomes of a call that is given a list whose length only the kernel knows?
+
+Functions of NumPy take it for an array; what builtins and `itertools` do with it is a loop, and
+traced as such (`plain/as_written.py`); a user's function is called.  All else is refused: a library
+would find one element in the list, and no error.
+"""
+
+from __future__ import annotations
+
+import bisect
+import copy
+import functools
+import itertools
+import math
+import operator
+from collections.abc import Callable
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from typing import Any
+
+import numpy as np
+
+from jitad.errors import JitadValueError
+from jitad.plain import as_written, passed_on
+from jitad.tape.build import Leaf
+from jitad.trace.comparisons import compares
+from jitad.trace.containers.iterables import sequence, zip_
+from jitad.trace.containers.lists import (
+    _new,
+    _of,
+    _trace,
+    as_array,
+    as_typed,
+    call_tuple,
+    copied,
+    extend,
+    frozen,
+    length,
+    method,
+    refused,
+    rows,
+    run,
+    sliced,
+)
+from jitad.trace.containers.spread_out import Spread, called
+from jitad.trace.containers.stretch import stretched
+from jitad.trace.joins.forms import Number, Record
+from jitad.trace.rewrite import is_library
+from jitad.values import extents
+from jitad.values.array import ArrayHandle
+from jitad.values.journal import made
+from jitad.values.kind import require
+from jitad.values.number import Number as Traced
+from jitad.values.number import bind
+from jitad.values.registry import any_traced, handing, implementation
+
+
+def function(f: Any, args: tuple[Any, ...]) -> Any:
+    """What stands in for a function that is called with such lists; None: nothing needs to."""
+    if any(type(a) is Spread for a in args):
+        return functools.partial(called, f)
+    owner: Any = getattr(f, "__self__", None)
+    if isinstance(owner, ArrayHandle) and f.__name__ == "tolist" and _is_long(owner):
+        kind = type(np.dtype(owner.dtype).type(0).item())
+        return functools.partial(run, as_written.mapped, kind, owner)
+    if isinstance(f, (BuiltinMethodType, MethodWrapperType)):
+        if stretched(owner) is not None or compares(owner, f.__name__, args):
+            return method(owner, f.__name__)
+    if not any(map(_is_stretched, args)):
+        return None
+    inside = all(stretched(a) is None for a in args)  # lists of known length that hold such lists
+    try:
+        if inside and f in _PYTHON:
+            return None
+        if f in _FUNCTIONS or f in STAND_INS:
+            return _FUNCTIONS.get(f) or STAND_INS[f]
+        if f in _AS_WRITTEN:
+            return functools.partial(run, _AS_WRITTEN[f])
+        if f in FINE:
+            return None
+    except TypeError:  # it has no hash
+        return None
+    found = implementation(f)
+    if found is not None:
+        return functools.partial(_lending, found, handing.get(f))
+    if isinstance(f, BuiltinMethodType) and isinstance(owner, list):
+        return functools.partial(extend, owner) if f.__name__ == "extend" else None
+    if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
+        return None
+    if is_users(f):
+        return None
+    raise refused(f"given to {getattr(f, '__name__', type(f).__name__)}")
+
+
+def _is_long(array: ArrayHandle) -> bool:
+    """Is it a vector of which only the kernel knows how long it is?"""
+    n = array.shape[0] if array.ndim == 1 else 0
+    return isinstance(n, Leaf) and _trace().builder.example(n.atom) is None
+
+
+def is_users(f: Any) -> bool:
+    """Will its code be traced, or is it an operator of jitad's?"""
+    if isinstance(f, FunctionType):
+        return not is_library(f) or f.__module__ == "jitad.operators.api"
+    if isinstance(f, MethodType):
+        return is_users(f.__func__)
+    if isinstance(f, functools.partial):
+        return is_users(f.func)
+    if isinstance(f, type):
+        return f.__module__ != "builtins" and not f.__module__.startswith(("itertools", "coll"))
+    kind = type(f)
+    if kind.__module__ in ("jitad.operators.api", "jitad.calls.compiled") or hasattr(f, "py_func"):
+        return True
+    return isinstance(vars(kind).get("__call__"), FunctionType)
+
+
+def _is_stretched(value: Any) -> bool:
+    if stretched(value) is not None:
+        return True
+    return type(value) in (tuple, list) and any(stretched(v) is not None for v in value)
+
+
+def _lending(found: Callable[..., Any], at: int | None, *args: Any, **kwargs: Any) -> Any:
+    """The call with arrays in the place of such lists."""
+    handed = (*args[at : at + 1], kwargs.get("args")) if at is not None else ()
+    if any(stretched(a) is not None for a in handed):
+        raise refused("spread out as the arguments of a function")
+    return found(*map(_lent, args), **{n: _lent(v) for n, v in kwargs.items()})
+
+
+def _lent(value: Any) -> Any:
+    if stretched(value) is not None:
+        return as_array(value)
+    if type(value) in (tuple, list) and any(stretched(v) is not None for v in value):
+        return type(value)(map(_lent, value))
+    return value
+
+
+# -- builtins and itertools -----------------------------------------------------------------------
+
+
+def sorted_(values: Any, key: Any = None, reverse: Any = False) -> Any:
+    stretch = _of(values)
+    if key is None and isinstance(stretch.element, Number):
+        sort = implementation(np.sort)
+        assert sort is not None
+        array = sort(as_array(values))
+        if reverse:
+            array = array[::-1]
+        return _new(stretch, lambda _: ArrayHandle(array.content), stretch.count, 0)
+    keys = values if key is None else run(as_written.mapped, key, values)
+    order = _order(keys, bool(reverse))
+    return _new(stretch, lambda s: ArrayHandle(rows(s, stretch.count)[order].content),
+                stretch.count, 0)  # fmt: skip
+
+
+def _order(keys: Any, reverse: bool) -> Any:
+    """Where the elements are that come first, second and so on; equals stay in their order."""
+    by = _of(keys)
+    numbers = isinstance(by.element, Number) or (
+        isinstance(by.element, Record) and isinstance(by.element.of.value, tuple)
+        and all(isinstance(p, Number) for p in by.element.parts)
+    )  # fmt: skip
+    if not numbers:
+        raise refused("sorted, unless by numbers or tuples of numbers")
+    columns = [rows(s, by.count) for s in by.stores]
+    if reverse:
+        columns = [c[::-1] for c in columns]
+    order: Any = implementation(np.lexsort)(columns[::-1])  # type: ignore[misc]
+    return (extents.sub(by.count, 1) - order)[::-1] if reverse else order
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    plain = as_written.least_of if name == "min" else as_written.greatest_of
+    by_key = as_written.least if name == "min" else as_written.greatest
+
+    def function(values: Any, *others: Any, key: Any = None, **default: Any) -> Any:
+        if others:
+            raise refused(f"one of several things given to {name}")
+        if default:
+            search = as_written.least_or if name == "min" else as_written.greatest_or
+            return run(search, values, key, default["default"])
+        text = f"{name}() arg is an empty sequence"
+        require(bind("gt", length(values), 0), JitadValueError, text)
+        return run(plain, values) if key is None else run(by_key, values, key)
+
+    return function
+
+
+def _reduce(f: Any, values: Any, *initial: Any) -> Any:
+    return run(as_written.reduced_from if initial else as_written.reduced, f, values, *initial)
+
+
+def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
+    by = func if func is not None else operator.add
+    if initial is not None:
+        return run(as_written.accumulated_from, values, by, initial)
+    return run(as_written.accumulated, values, by)
+
+
+def _map(f: Any, *values: Any) -> Any:
+    if len(values) == 1:
+        return run(as_written.mapped, f, *values)
+    return run(as_written.mapped_over, f, zip_(*values))
+
+
+def _product(*values: Any, repeat: int = 1) -> Any:
+    values = values * repeat
+    if len(values) != 2:
+        raise refused("combined other than in pairs")
+    return run(as_written.pairs_of_both, *values)
+
+
+def _islice(values: Any, *bounds: Any) -> Any:
+    if stretched(values) is not None:
+        return sliced(values, slice(*bounds))
+    if any(isinstance(b, Leaf) for b in bounds):
+        for b in bounds:
+            if isinstance(b, Leaf):
+                extents.number_of(b, "the bounds of islice() must not be negative")
+        if sequence(values) is not None or type(values) in (list, tuple):
+            from jitad.trace.places import get_item  # which calls
+
+            values = get_item(values, slice(*bounds))
+            counted = sequence(values)
+            known = counted is None or counted.static is not None
+            return _native(iter, values) if known else counted
+        bounds = tuple(int(b) if isinstance(b, Leaf) else b for b in bounds)
+    return _native(itertools.islice, values, *bounds)
+
+
+def _combinations(values: Any, r: Any) -> Any:
+    if r != 2:
+        raise refused("combined other than in pairs")
+    return run(as_written.pairs_of, values)
+
+
+def _chain(*parts: Any) -> Any:
+    out: list[Any] = []
+    made(out)
+    for p in parts:
+        extend(out, p)
+    return out
+
+
+def _deepcopied(target: Any) -> Any:
+    if stretched(target) is not None:
+        return copied(target)
+    from jitad.trace.calls import call  # which asks here first
+
+    out = type(target)([call(copy.deepcopy, v) for v in target])
+    made(out)
+    return out
+
+
+# -- NumPy ----------------------------------------------------------------------------------------
+
+
+def _array(values: Any, dtype: Any = None) -> Any:
+    if stretched(values) is None:  # a list of such lists, and of arrays
+        array = implementation(np.array)(_lent(values), dtype)  # type: ignore[misc]
+        return array
+    array = as_typed(values) if dtype is None else as_array(values)
+    return array if dtype is None else array.astype(dtype)
+
+
+def _stack(target: Any, axis: int = 0) -> Any:
+    if stretched(target) is None:
+        return implementation(np.stack)(_lent(target), axis)  # type: ignore[misc]
+    array = _array(target)
+    return array if axis == 0 else implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
+
+
+def _concatenate(target: Any, axis: int = 0) -> Any:
+    if stretched(target) is None:  # a tuple of arrays and such lists
+        return implementation(np.concatenate)(_lent(target), axis)  # type: ignore[misc]
+    array = as_array(target)
+    n = len(array.shape) - 1
+    if not isinstance(axis, int) or not -n <= axis < n:
+        raise refused("concatenated, unless its elements are arrays that have the axis")
+    axis %= n
+    array = implementation(np.moveaxis)(array, 0, axis)  # type: ignore[misc]
+    first, second = array.shape[axis : axis + 2]
+    return array.reshape(*array.shape[:axis], extents.mul(first, second), *array.shape[axis + 2 :])
+
+
+def _vstack(target: Any) -> Any:
+    if stretched(target) is None:
+        return implementation(np.vstack)(_lent(target))  # type: ignore[misc]
+    array = as_array(target)
+    if len(array.shape) == 1:
+        return array.reshape(array.shape[0], 1)
+    return array if len(array.shape) == 2 else _concatenate(target)
+
+
+def _hstack(target: Any) -> Any:
+    if stretched(target) is None:
+        return implementation(np.hstack)(_lent(target))  # type: ignore[misc]
+    axes = len(as_array(target).shape)
+    return as_array(target) if axes == 1 else _concatenate(target, 0 if axes == 2 else 1)
+
+
+def _column_stack(target: Any) -> Any:
+    if stretched(target) is None:
+        return implementation(np.column_stack)(_lent(target))  # type: ignore[misc]
+    array = as_array(target)
+    if len(array.shape) == 1:
+        return array.reshape(1, array.shape[0])
+    return array.T if len(array.shape) == 2 else _concatenate(target, 1)
+
+
+_PYTHON: dict[Any, Callable[..., Any]] = {
+    len: length, sorted: sorted_, min: _extreme("min"), max: _extreme("max"),
+    bool: lambda target: bind("gt", length(target), 0),
+    copy.copy: lambda target: target if isinstance(target, tuple) else copied(target),
+    list: copied, tuple: frozen,
+    functools.reduce: _reduce, itertools.accumulate: _accumulate,
+    itertools.combinations: _combinations,
+}  # fmt: skip
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **_PYTHON, copy.deepcopy: _deepcopied, itertools.chain: _chain, map: _map,
+    itertools.product: _product,
+    itertools.chain.from_iterable: lambda parts: run(as_written.chained, parts),
+    np.stack: _stack, np.concatenate: _concatenate, np.vstack: _vstack, np.hstack: _hstack,
+    np.column_stack: _column_stack,
+    np.array: _array, np.asarray: _array,
+}  # fmt: skip
+_AS_WRITTEN: dict[Any, Callable[..., Any]] = {
+    any: as_written.any_of, all: as_written.all_of, itertools.compress: as_written.selected,
+    operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
+}  # fmt: skip
+FINE = {sum, math.prod, bisect.insort, bisect.insort_left, enumerate, zip, reversed, isinstance,
+        type, id, callable,
+        getattr, setattr, hasattr, object.__setattr__,
+        operator.getitem, operator.setitem}  # fmt: skip
+
+
+# -- functions that make such lists ---------------------------------------------------------------
+
+
+def _native(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    from jitad.trace.library import native  # which calls
+
+    return native(f, *args, **kwargs)
+
+
+def _lazily(written: Callable[..., Any], each: Callable[..., Any]) -> Callable[..., Any]:
+    """filter and the like: of what can be looked at twice, the list of what comes out."""
+
+    def replacement(f: Any, values: Any) -> Any:
+        if hasattr(values, "__next__"):
+            from jitad.trace.flow import generators  # which call
+
+            return generators.written(each, f, values)
+        f = None if f is bool else f
+        out = run(written, f, values)
+        if stretched(out) is not None:
+            return out
+        items = iter(out)
+        made(items)
+        return items
+
+    return replacement
+
+
+def _starmap(f: Any, values: Any) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        return _native(itertools.starmap, f, values)
+    return run(as_written.mapped_over, f, values)
+
+
+def _reduced(f: Any, values: Any, *initial: Any) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None or isinstance(values, ArrayHandle):
+        return _native(functools.reduce, f, values, *initial)
+    return _reduce(f, values if initial else run(as_written.listed, values), *initial)
+
+
+def _next(values: Any, *default: Any) -> Any:
+    """The next of what is left of it."""
+    if stretched(values) is None:
+        return _native(next, values, *default)
+    return run(as_written.first_or if default else as_written.first_of, values, *default)
+
+
+def _list(values: Any = ()) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        return _native(list, values)
+    return run(as_written.listed, values)
+
+
+def _tuple(values: Any = ()) -> Any:
+    counted = sequence(values)
+    if counted is None or counted.static is not None:
+        return _native(tuple, values)
+    return call_tuple(run(as_written.listed, values))
+
+
+def _bisect(written: Callable[..., Any], original: Any) -> Callable[..., Any]:
+    def replacement(values: Any, x: Any, *bounds: Any, key: Any = None, **more: Any) -> Any:
+        keys = values if key is None else run(as_written.mapped, key, values)
+        traced = stretched(keys) is not None or isinstance(keys, ArrayHandle)
+        if bounds or more or not (traced or isinstance(x, Traced) or any_traced(keys)):
+            return _native(original, keys, x, *bounds, **more)
+        return run(written, keys, x)
+
+    return replacement
+
+
+_left = _bisect(as_written.bisected_left, bisect.bisect_left)
+_right = _bisect(as_written.bisected_right, bisect.bisect_right)
+_FUNCTIONS.update({bisect.bisect_left: _left, bisect.bisect_right: _right})
+STAND_INS: dict[Any, Any] = {
+    filter: _lazily(as_written.filtered, passed_on.each_kept),
+    itertools.filterfalse: _lazily(as_written.filtered_out, passed_on.each_not_kept),
+    itertools.takewhile: _lazily(as_written.taken_while, passed_on.each_while),
+    itertools.dropwhile: _lazily(as_written.dropped_while, passed_on.each_after),
+    itertools.starmap: _starmap, itertools.islice: _islice, functools.reduce: _reduced,
+    next: _next,
+    list: _list, tuple: _tuple,
+    bisect.bisect_left: _left,
+    bisect.bisect_right: _right,
+}

@@ -1,0 +1,105 @@
+"""Which arrays are in the forms of what a loop carries, and of what extents are they?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from jitad.primitives import TABLE
+from jitad.tape.build import Builder
+from jitad.tape.ir import Atom
+from jitad.trace.containers.listed import LISTED
+from jitad.trace.joins.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
+from jitad.trace.joins.mismatch import Mismatch
+from jitad.trace.joins.resized import resized
+from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, by_elements, by_keys
+
+
+def with_extents(
+    b: Builder, f: Form, entry: Snapshot, end: Snapshot, outside: Callable[[Atom], bool],
+    room: Callable[[], Atom],
+) -> Form:  # fmt: skip
+    """Carried arrays have the extents from before the loop, or such as change in it."""
+    if isinstance(f, Record) and f.of.keys in LISTED:
+        entry, end = by_elements(entry) or entry, by_elements(end) or end
+    match f:
+        case Handle() | Resized() if f.type.ndim:
+            source = entry if isinstance(entry, Arr) else end
+            if not isinstance(source, Arr):
+                return f
+            # of one that is made in the loop nothing is known before it
+            before = tuple(n if outside(b.atom(n)) else 0 for n in source.value.shape)
+            after = end.value.shape if isinstance(end, Arr) else before
+            return resized(b, f, before, after, outside, room)
+        case Maybe(part, name, none):
+            inner = getattr(end, "part", end)
+            before_it = getattr(entry, "part", entry)
+            return Maybe(with_extents(b, part, before_it, inner, outside, room), name, none)
+        case Record() if hasattr(entry, "parts"):
+            begun, ends = entry.parts, end.parts if hasattr(end, "parts") else entry.parts
+            if isinstance(f.of.value, dict) and isinstance(entry, Rec):
+                begun = by_keys(entry, f.of.keys)
+                ends = by_keys(end, f.of.keys) if isinstance(end, Rec) else begun
+            triples = zip(f.parts, begun, ends, strict=True)
+            f.parts = tuple(with_extents(b, *x, outside, room) for x in triples)
+        case Grown(element=element):
+            f.element = _measured(b, element, outside)  # of all places where this list is
+    return f
+
+
+def _measured(b: Builder, f: Form, outside: Callable[[Atom], bool]) -> Form:
+    """The form of an element, by extents that are computed before the loop: so long are rows."""
+    match f:
+        case Handle(t, shape, of):
+            return Handle(t, tuple(_before(b, n, outside) for n in shape), of)
+        case Record(of, parts):
+            return Record(of, tuple(_measured(b, p, outside) for p in parts))
+        case Maybe(part, name, none):
+            return Maybe(_measured(b, part, outside), name, none)
+        case Grown(element=inner):
+            return replace(f, element=_measured(b, inner, outside))
+    return f
+
+
+def _before(b: Builder, n: Atom, outside: Callable[[Atom], bool]) -> Atom:
+    """An integer of the loop's body, computed before the loop."""
+    if outside(n):
+        return n
+    source = b.sources.get(n)  # type: ignore[arg-type]
+    if source is None or source.op not in TABLE or not TABLE[source.op].elementwise:
+        raise Mismatch("a list of unknown length of arrays whose extents the loop changes")
+    ins = [_before(b, m, outside) for m in source.ins]
+    out: Atom = b.emit(source.op, *ins, **source.params)
+    return out
+
+
+def entries(f: Form) -> list[Any]:
+    """The handles before the loop whose place a form takes."""
+    match f:
+        case Handle(of=(first, *_)) | Resized(of=(first, *_)):
+            return [first.root]
+        case Record():
+            return [h for p in f.parts for h in entries(p)]
+        case Shown(parent=parent):
+            return entries(parent)
+        case Maybe(part):
+            return entries(part)
+    return []
+
+
+def handles_of(f: Form) -> Iterator[Any]:
+    """All handles whose place a form takes."""
+    match f:
+        case Handle(of=of) | Resized(of=of):
+            yield from (h.root for h in of)
+        case Record():
+            for p in f.parts:
+                yield from handles_of(p)
+        case OneOf(parts=parts):
+            for p in parts:
+                yield from handles_of(p)
+        case Shown(parent=parent):
+            yield from handles_of(parent)
+        case Maybe(part):
+            yield from handles_of(part)

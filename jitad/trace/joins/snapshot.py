@@ -1,0 +1,273 @@
+"""What does a value hold now, whatever is written to it later?
+
+`snapshot` takes it apart: tuples, lists, dicts, objects, and functions with what they close over.
+Branches and passes through a loop end with snapshots of their variables, since what they wrote is
+undone before the next one is traced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.polynomial._polybase import ABCPolyBase
+
+from jitad import closures
+from jitad.closures import is_function
+from jitad.tape.build import Leaf
+from jitad.tape.ir import Pos
+from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.containers.listed import IN_ORDER, KINDS, SETS, elements_of, key_of, listed
+from jitad.trace.containers.stretch import Stretch
+from jitad.trace.containers.writing import content_of, kind_of
+from jitad.trace.joins.unset import UNSET, Among, Perhaps
+from jitad.values.array import ArrayHandle
+from jitad.values.chosen import Choice
+from jitad.values.complexes.number import Complex
+from jitad.values.journal import MISSING, was_made, why_stale
+from jitad.values.stand_ins import StandIn
+
+_NUMBERS = (Leaf, bool, int, float, complex, np.generic, np.ndarray)
+_DICTS = (dict, OrderedDict, defaultdict, Counter)
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, str, bytes, range, slice, Enum)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Num:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arr:
+    value: ArrayHandle
+    content: Any
+    parent: Snapshot | None = None  # of a view
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The content of an array that was retired."""
+
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class Rec:
+    """A tuple, list, dict, object, or a function with what it closes over: its parts by key."""
+
+    value: Any
+    keys: tuple[Any, ...]
+    parts: tuple[Snapshot, ...]
+    lost: str = ""  # why it may not be read
+
+
+class Outer(Rec):
+    """An object from outside: what is in it is asked for, and guarded, where somebody needs it."""
+
+    __slots__ = ("asked",)
+
+    def __init__(self, value: Any, keys: tuple[Any, ...], lost: str) -> None:
+        self.value, self.keys, self.lost = value, keys, lost
+        self.asked: Callable[[], tuple[Snapshot, ...]] | tuple[Snapshot, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Snapshot, ...]:  # type: ignore[override]
+        if callable(self.asked):
+            self.asked = self.asked()
+        return self.asked
+
+
+@dataclass(slots=True, eq=False)
+class Sel:
+    """One of several things; `flags` say which, for all but the last."""
+
+    value: Any
+    flags: tuple[Any, ...]
+    parts: tuple[Snapshot, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Obj:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Per:
+    """A value that may be missing; `part` is None where it certainly is."""
+
+    flag: Any
+    part: Snapshot | None
+    name: str = ""
+    none: bool = False  # None where it is missing
+
+
+CONTENT = "what is in it"  # of a container of a class derived from Python's
+
+Snapshot = Num | Arr | Rec | Obj | Per | Sel
+
+
+def snapshot(value: Any, seen: dict[int, Snapshot] | None = None) -> Snapshot:
+    """The value as it is now, whatever is written to it later."""
+    seen = {} if seen is None else seen
+    if value is UNSET or value is MISSING:
+        return Per(False, None)
+    if isinstance(value, Perhaps):
+        return Per(value.flag, snapshot(value.value, seen), value.name, value.none)
+    if isinstance(value, _NUMBERS) and not isinstance(value, Enum):
+        return Num(value)
+    if id(value) in seen:
+        return seen[id(value)]
+    out: Snapshot
+    choice = value if isinstance(value, Among) else getattr(value, "_choice", None)
+    if isinstance(choice, (Among, Choice)):
+        seen[id(value)] = out = Sel(value, choice.flags, ())
+        out.parts = tuple(snapshot(x, seen) for x in choice.among)
+    elif isinstance(value, ArrayHandle):
+        parent = None if value._parent is None else snapshot(value._parent, seen)
+        out = Arr(value, Lost(value._lost) if value._lost else value.content, parent)
+    elif (keys := _keys(value)) is not None and (read := _reader(value, keys)) is not None:
+        out = seen[id(value)] = Outer(value, keys, why_stale(value))
+        there = {k: snapshot(_part(value, k), seen) for k in keys if read(k) is None}
+        out.asked = lambda: tuple(there.get(k) or snapshot(read(k)(), seen) for k in keys)
+    elif keys is not None:
+        out = seen[id(value)] = Rec(value, keys, (), why_stale(value))
+        out.parts = tuple(snapshot(_part(value, k), seen) for k in keys)
+    else:
+        out = Obj(value)
+    seen[id(value)] = out
+    return out
+
+
+def by_keys(s: Rec, keys: tuple[Any, ...]) -> tuple[Snapshot, ...]:
+    """The parts under these keys, which a dict may have on other paths only."""
+    found = dict(zip(s.keys, s.parts, strict=True))
+    return tuple(found.get(k) or Per(False, None) for k in keys)
+
+
+def by_elements(s: Snapshot | None) -> Rec | None:
+    """A set or deque as what holds a list of its elements (`listed.py`); None of anything else."""
+    match s:
+        case Rec(value, (str(),)) if type(value) in KINDS:
+            return s
+        case Rec(value=deque() as value, parts=parts):
+            return Rec(value, (IN_ORDER,), (Rec([], tuple(range(len(parts))), parts),))
+        case Obj(value) if type(value) in SETS:
+            return Rec(value, (key_of(value),), (snapshot(elements_of(value)),))
+    return None
+
+
+def stretch_of(s: Snapshot | None) -> Stretch | None:
+    """What a list held whose length only the kernel knows; None of anything else."""
+    match s:
+        case Rec(value=list() | tuple(), parts=(Rec(value=Stretch() as stretch),)):
+            return stretch
+    return None
+
+
+def _keys(value: Any) -> tuple[Any, ...] | None:
+    """The keys of a container's parts; None for what is not taken apart."""
+    if listed(value) is not None or (type(value) is set and was_made(value)):
+        return (key_of(value),)
+    if isinstance(value, (tuple, list)) or type(value) is deque:
+        return tuple(range(len(value)))
+    if type(value) is Stretch:
+        return value.keys()
+    if isinstance(value, StandIn):
+        return None
+    if type(value) in _DICTS:
+        return tuple(value)
+    if kind_of(value) is not None:  # of a class of the user's, say
+        attributes = (*getattr(value, "__dict__", ()), *_slots(value))
+        return (CONTENT, *attributes) if was_made(value) else None
+    if isinstance(value, frozenset):
+        return None
+    if is_function(value):
+        return _closed_over(value)
+    if isinstance(value, BaseException):
+        inside = (*value.args, *vars(value).values())
+        return None if all(map(_is_plain, inside)) else ("args", *vars(value))
+    if value is None or isinstance(value, _OPAQUE) or type(value).__module__ == "builtins":
+        return None
+    if callable(value) and not _is_users(type(value)):
+        return None
+    slots = () if is_library_thing(type(value)) else tuple(_slots(value))
+    if not slots and not hasattr(value, "__dict__"):
+        return None
+    return (*getattr(value, "__dict__", ()), *slots)
+
+
+def _is_users(kind: type) -> bool:
+    """Of a class whose objects can be called: is one of them a thing like any other?"""
+    if not isinstance(kind.__call__, FunctionType) or kind.__module__.startswith("jitad."):
+        return False
+    return issubclass(kind, ABCPolyBase) or not is_library_thing(kind)
+
+
+def _slots(value: Any) -> Iterator[str]:
+    """The names of what an object holds in slots."""
+    for c in type(value).__mro__:
+        given = vars(c).get("__slots__", ())
+        for name in (given,) if isinstance(given, str) else given:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{c.__name__.lstrip('_')}{name}"
+            slot = vars(c).get(name)
+            if isinstance(slot, MemberDescriptorType):
+                with contextlib.suppress(AttributeError):  # nothing is in it
+                    slot.__get__(value)
+                    yield name
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str, Pos))
+
+
+def _closed_over(f: Any) -> tuple[Any, ...] | None:
+    """The variables of a function that the trace has made; others are what they are."""
+    from jitad.trace.context import current  # which knows of snapshots
+
+    trace = current()
+    outside = trace is None or trace.captures.path_of(f) is not None
+    return ((*closures.names(f), *closures.defaults(f)) or None) if not outside else None
+
+
+def _reader(value: Any, keys: tuple[Any, ...]) -> Any:
+    """What gives what reads an attribute of an object from outside; None of anything else.
+
+    Of an attribute that the trace has written it gives None.
+    """
+    from jitad.trace.context import current  # which knows of snapshots
+
+    trace = current()
+    path = None if trace is None else trace.captures.path_of(value)
+    fixed = (tuple, list, dict, set, frozenset, deque, Stretch, Complex, BaseException)
+    if path is None or isinstance(value, fixed) or is_function(value):
+        return None
+    captures, touched = trace.captures, trace.journal.touched  # type: ignore[union-attr]
+
+    def read(key: Any) -> Callable[[], Any] | None:
+        if touched(value, ("attr", key)):
+            return None
+        return lambda: captures.read(path.then("attr", key), _part(value, key))
+
+    return read
+
+
+def _part(value: Any, key: Any) -> Any:
+    if is_function(value):
+        return closures.content(value, key)
+    if type(value) is Stretch:
+        return value.part(key)
+    if type(value) in KINDS and isinstance(key, str):
+        return elements_of(value)
+    if key is CONTENT:
+        return content_of(value)
+    if isinstance(value, (tuple, list)) or type(value) in (*_DICTS, deque):
+        return value[key]
+    own = getattr(value, "__dict__", ())
+    return own[key] if key in own else getattr(value, key)

@@ -1,0 +1,316 @@
+"""What becomes of the functions of scipy.special?
+
+Those that are no rows of their own are short formulas over the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.errors import JitadTypeError
+from jitad.primitives.table import TABLE
+from jitad.primitives.unloaded import Unloaded
+from jitad.values.broadcast import as_operand, elementwise, shape_of
+from jitad.values.kind import fail, type_of
+from jitad.values.numpy.ufuncs import (
+    add,
+    as_row,
+    as_ufunc,
+    betaln,
+    div,
+    enter,
+    exp,
+    float_of,
+    log,
+    log_expit,
+    logit,
+    mul,
+    numpy_number,
+    sub,
+    where,
+    xlog1py,
+    xlogy,
+)
+from jitad.values.registry import call, replaces
+
+# -- log-sum-exp ----------------------------------------------------------------------------------
+
+
+@replaces(sp.logsumexp)
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
+              return_sign: bool = False) -> Any:  # fmt: skip
+    a = as_operand(a)
+    top = _largest(a, axis, axis is not None or keepdims)
+    top = elementwise("where", elementwise("isfinite", top), top, 0.0)
+    terms = elementwise("exp", elementwise("sub", a, top))
+    if b is not None:
+        terms = elementwise("mul", b, terms)
+    total = call(np.sum, terms, axis=axis, keepdims=keepdims)
+    none = elementwise("eq", total, 0.0)  # where the logarithm has an infinite slope, times zero
+    sign = elementwise("sign", total)
+    total = elementwise("abs", total) if return_sign else total
+    total = elementwise("log", elementwise("where", none, 1.0, total))
+    total = elementwise("where", none, -np.inf, total)
+    if not keepdims and axis is not None:
+        top = call(np.squeeze, top, axis=axis)
+    found = elementwise("add", total, top)
+    return (found, sign) if return_sign else found
+
+
+def _largest(a: Any, axis: Any, keepdims: bool) -> Any:
+    """What all is divided by lest `exp` overflow: it cancels, and so does how it varies."""
+    return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims))
+
+
+@replaces(sp.softmax)
+def softmax(x: Any, axis: Any = None) -> Any:
+    shifted = elementwise("exp", elementwise("sub", x, _largest(x, axis, True)))
+    return elementwise("div", shifted, call(np.sum, shifted, axis=axis, keepdims=True))
+
+
+@replaces(sp.log_softmax)
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    return elementwise("sub", x, logsumexp(x, axis=axis, keepdims=True))
+
+
+# -- one formula each -----------------------------------------------------------------------------
+
+
+def _power(x: Any, p: Any) -> Any:
+    return elementwise("pow", x, p)
+
+
+def _boxcox(x: Any, p: Any) -> Any:
+    """(x**p - 1) / p, and the logarithm where p is zero."""
+    logs = log(x)
+    return mul(logs, _exprel(mul(p, logs)))
+
+
+def _inv_boxcox(y: Any, p: Any) -> Any:
+    """(1 + p y) ** (1 / p), and the exponential where p is zero."""
+    return exp(mul(y, log1prel(mul(p, y))))
+
+
+def log1prel(x: Any) -> Any:
+    """log(1 + x) / x; near zero by the series of atanh, whose derivatives do not cancel there."""
+    small = elementwise("lt", elementwise("abs", x), 0.25)
+    inside, outside = where(small, x, 0.0), where(small, 1.0, x)
+    half = div(1.0, add(inside, 2.0))  # log(1 + x) = 2 atanh(x / (2 + x))
+    square = mul(mul(inside, half), mul(inside, half))
+    near: Any = 0.0
+    for k in reversed(range(10)):
+        near = add(mul(near, square), 1.0 / (2 * k + 1))
+    return where(small, mul(mul(2.0, half), near), div(elementwise("log1p", outside), outside))
+
+
+def _gammaln(x: Any) -> Any:
+    return elementwise("lgamma", x)
+
+
+def _gammasgn(x: Any) -> Any:
+    """The sign of the gamma function, which `lgamma` leaves out."""
+    even = elementwise("eq", elementwise("mod", elementwise("floor", x), 2.0), 0.0)
+    sign = where(elementwise("logical_or", elementwise("gt", x, 0.0), even), 1.0, -1.0)
+    return elementwise("cast", sign, dtype=float_of(x))
+
+
+def _gammas(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
+    """A quotient of products of gamma functions."""
+    logs: Any = 0.0
+    sign: Any = 1.0
+    for x in above:
+        logs, sign = add(logs, _gammaln(x)), mul(sign, _gammasgn(x))
+    for x in below:
+        logs, sign = sub(logs, _gammaln(x)), mul(sign, _gammasgn(x))
+    return mul(sign, exp(logs))
+
+
+def _binom(n: Any, k: Any) -> Any:
+    return _gammas((add(n, 1.0),), (add(k, 1.0), add(sub(n, k), 1.0)))
+
+
+def _huber(delta: Any, r: Any) -> Any:
+    size = elementwise("abs", r)
+    outside = mul(delta, sub(size, mul(0.5, delta)))
+    return where(elementwise("le", size, delta), mul(0.5, mul(r, r)), outside)
+
+
+def _pseudo_huber(delta: Any, r: Any) -> Any:
+    u = div(r, delta)
+    squares = mul(u, u)
+    # sqrt(1 + u^2) - 1 without cancellation
+    root = elementwise("sqrt", add(1.0, squares))
+    return mul(mul(delta, delta), div(squares, add(1.0, root)))
+
+
+def _exprel(x: Any) -> Any:
+    """(exp(x) - 1) / x; near zero by its series, whose derivatives do not cancel there."""
+    small = elementwise("lt", elementwise("abs", x), 1.0)
+    inside, outside = where(small, x, 0.0), where(small, 1.0, x)
+    near: Any = 0.0
+    for k in reversed(range(18)):
+        near = add(mul(near, inside), 1.0 / math.factorial(k + 1))
+    return where(small, near, div(elementwise("expm1", outside), outside))
+
+
+def _rgamma(x: Any) -> Any:
+    """1 / gamma, which has zeros where gamma has poles: by its reflection there."""
+    low = elementwise("lt", x, 0.5)
+    inside = where(low, x, 0.25)
+    whole = elementwise("rint", inside)
+    odd = elementwise("ne", elementwise("mod", whole, 2.0), 0.0)
+    sine = elementwise("sin", mul(math.pi, sub(inside, whole)))
+    sine = where(odd, elementwise("neg", sine), sine)
+    mirrored = mul(elementwise("gamma", sub(1.0, inside)), sine)
+    return where(low, div(mirrored, math.pi), div(1.0, elementwise("gamma", where(low, 1.0, x))))
+
+
+def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
+    """What the distribution of Fisher and Snedecor has on one side, by the smaller part."""
+    small, both = elementwise("lt", this, other), add(this, other)
+    left = elementwise("betainc", a, b, where(small, div(this, both), 0.25))
+    return where(small, left, elementwise("betaincc", b, a, where(small, 0.25, div(other, both))))
+
+
+def _double(x: Any) -> Any:
+    return elementwise("cast", mul(x, 1.0), dtype="f8")
+
+
+def _degrees(name: str) -> Any:
+    return lambda x: elementwise(name, mul(x, math.pi / 180.0))
+
+
+for _row in list(TABLE.values()):
+    if isinstance(_row.numpy, Unloaded):
+        enter(_row)
+
+for _original, _compute in (
+    (sp.xlogy, xlogy),
+    (sp.xlog1py, xlog1py),
+    (sp.logit, logit),
+    (sp.log_expit, log_expit),
+    (sp.exp2, as_row("exp2")),
+    (sp.expm1, as_row("expm1")),
+    (sp.log1p, as_row("log1p")),
+    (sp.cbrt, as_row("cbrt")),
+    (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
+    (sp.entr, lambda x: elementwise("neg", xlogy(x, x))),
+    (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
+    (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
+    (sp.loggamma, as_row("lgamma")),
+    (sp.rgamma, _rgamma),
+    (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, x), n)),
+    (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, x))),
+    (sp.betaln, betaln),
+    (sp.boxcox, _boxcox),
+    (sp.inv_boxcox, _inv_boxcox),
+    (sp.binom, _binom),
+    (sp.poch, lambda x, m: _gammas((add(x, m),), (x,))),
+    (sp.beta, lambda a, b: _gammas((a, b), (add(a, b),))),
+    (sp.gammasgn, _gammasgn),
+    (sp.huber, _huber),
+    (sp.pseudo_huber, _pseudo_huber),
+    (sp.kl_div, lambda x, y: add(sub(xlogy(x, div(x, y)), x), y)),
+    (sp.exprel, _exprel),
+    (sp.cosm1, lambda x: mul(-2.0, _power(elementwise("sin", mul(x, 0.5)), 2))),
+    (sp.sindg, _degrees("sin")),
+    (sp.cosdg, _degrees("cos")),
+    (sp.tandg, _degrees("tan")),
+    (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
+    (sp.chdtr, lambda v, x: elementwise("gammainc", mul(0.5, v), mul(0.5, x))),
+    (sp.chdtrc, lambda v, x: elementwise("gammaincc", mul(0.5, v), mul(0.5, x))),
+    (sp.pdtr, lambda k, m: elementwise("gammaincc", add(elementwise("floor", k), 1.0), m)),
+    (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
+    (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, x))),
+    (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, x))),
+    (sp.kn, lambda n, x: elementwise("kv", n, x)),
+    (sp.yn, lambda n, x: elementwise("yv", n, x)),
+):  # fmt: skip
+    replaces(_original)(as_ufunc(_original, _compute))
+
+
+def _spherical(original: Any, cylindric: str, factor: float, at_zero: Any) -> None:
+    """A spherical Bessel function is the one of half an order more, over the root of x.
+
+    About zero those of the first kind are their series, whose terms alternate for `at_zero` -1.
+    """
+
+    @replaces(original)
+    def replacement(n: Any, z: Any, derivative: bool = False) -> Any:
+        def value(n: Any, z: Any) -> Any:
+            series = abs(at_zero) == 1.0
+            small = (elementwise("lt", elementwise("abs", z), 0.5) if series
+                     else elementwise("eq", z, 0.0))  # fmt: skip
+            safe = where(small, 1.0, z)
+            root = elementwise("sqrt", div(factor, safe))
+            found = mul(root, elementwise(cylindric, add(n, 0.5), safe))
+            near = _near_zero(n, where(small, z, 0.0), at_zero) if series else at_zero
+            return where(small, near, found)
+
+        if isinstance(n, np.ndarray) or not isinstance(n, (int, np.integer)):
+            raise fail(JitadTypeError, f"the order of {original.__name__} must be a known int")
+        z = mul(z, 1.0) if original is sp.spherical_kn else _double(z)  # it alone keeps float32
+        if not derivative:
+            return value(int(n), z)
+        # by both neighbours, which divides nothing by z
+        after = mul(1.0 if original is sp.spherical_in else -1.0, value(n + 1, z))
+        if not n:
+            return after
+        before = mul(-1.0 if original is sp.spherical_kn else 1.0, value(n - 1, z))
+        return div(add(mul(float(n), before), mul(n + 1.0, after)), 2.0 * n + 1.0)
+
+
+def _near_zero(n: int, z: Any, sign: float) -> Any:
+    """z**n / (2 n + 1)!! times the sum of (s z z / 2)**k / (k! (2 n + 3) ... (2 n + 2 k + 1))"""
+    half = mul(mul(z, z), 0.5 * sign)
+    total: Any = 1.0
+    for k in reversed(range(1, 9)):
+        total = add(mul(mul(total, half), 1.0 / (k * (2 * n + 2 * k + 1))), 1.0)
+    first = 1.0 / math.prod(range(1, 2 * n + 2, 2))
+    return mul(mul(_power(z, n), first), total)
+
+
+_spherical(sp.spherical_jn, "jv", 0.5 * math.pi, -1.0)
+_spherical(sp.spherical_yn, "yv", 0.5 * math.pi, -np.inf)
+_spherical(sp.spherical_in, "iv", 0.5 * math.pi, 1.0)
+_spherical(sp.spherical_kn, "kv", 0.5 * math.pi, np.inf)
+
+
+@replaces(sp.polygamma)
+def polygamma(n: Any, x: Any) -> Any:
+    if type_of(n).dtype != "f4":  # its loops take the order in their own precision
+        x = _double(x)
+    return numpy_number(elementwise("polygamma", n, x))
+
+
+@replaces(sp.multigammaln)
+def multigammaln(a: Any, d: int) -> Any:
+    total: Any = np.float64(0.25 * d * (d - 1) * math.log(math.pi))
+    for k in range(d):
+        total = add(total, _gammaln(sub(a, 0.5 * k)))
+    return total
+
+
+@replaces(sp.factorial)
+def factorial(n: Any, exact: bool = False, extend: str = "zero") -> Any:
+    if exact or extend != "zero":
+        raise fail(JitadTypeError, "factorial(exact=True) is of ints that are known",
+                   "Pass exact=False.")  # fmt: skip
+    n = _double(n) if shape_of(n) else mul(n, 1.0)
+    below = elementwise("lt", n, 0.0)
+    return numpy_number(where(below, 0.0, elementwise("gamma", add(where(below, 1.0, n), 1.0))))
+
+
+@replaces(sp.comb)
+def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> Any:
+    if exact or repetition:
+        raise fail(JitadTypeError, "comb is supported without exact= and repetition=")
+    N, k = mul(N, 1.0), mul(k, 1.0)
+    possible = call(np.greater_equal, call(np.minimum, call(np.subtract, N, k), k), 0.0)
+    return call(np.where, possible, _binom(N, k), 0.0)  # N >= k >= 0
+
+
