@@ -63,14 +63,6 @@ def turns_at_the_processor(work, quantum):
     return sum(finish.values()) + finish[0] ** 2
 
 
-@program(array(5, low=0.0, high=4.0))
-def means_of_buckets(x):
-    buckets = defaultdict(list)
-    for v in x:
-        buckets[int(v)].append(v)
-    return sum((k + 1) * sum(vs) / len(vs) + len(vs) for k, vs in sorted(buckets.items()))
-
-
 @program(array(3, 3, low=0.0, high=1.0))
 def engaged_couples(score):
     n = len(score)
@@ -306,13 +298,6 @@ def calls_with_all_that_grew(x):
     while parts[-1] < 6.0:
         parts.append(parts[-1] * 1.9)
     return spread(*parts) + max(*parts, 0.0) + spread(2.0, *parts, x)
-
-
-@program(scalar(0.3, 0.9))
-def terms_while_they_count(r):
-    terms = itertools.accumulate(itertools.repeat(r, 12), operator.mul)
-    large = filter(lambda t: t > 0.1, map(math.sin, [r, 2 * r, 3 * r]))
-    return sum(itertools.takewhile(lambda t: t > 0.05, terms)) + sum(large)
 
 
 @program(array(3, low=-2.0, high=3.0))

@@ -152,7 +152,8 @@ class Rolled:
         self.params = [*own, *carried]
         self.carried = carried
         self.past.update(self.region.fresh)
-        self.region = Region(self.trace, self.params, escapes=True, trial=self.may_fail)
+        self.region = Region(self.trace, self.params, escapes=True, trial=self.may_fail,
+                             long=self.long)  # fmt: skip
         self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
         return self._enter_pass()
