@@ -117,6 +117,8 @@ class RolledFor(Rolled):
 class RolledWhile(Rolled):
     """A loop whose condition is its first variable."""
 
+    by_condition = True
+
     def __init__(
         self, trace: Trace, state: State, site: Site, may_fail: bool, long: bool
     ) -> None:

@@ -68,7 +68,7 @@ def _conditional(trace: Trace) -> list[Region]:
 def _recurs(trace: Trace, f: FunctionType, since: tuple[int, int]) -> None:
     """A function was found to call itself, depending on conditions of the tape."""
     insight, code = trace.insight, f.__code__
-    # In loops that can be written out: there a parser knows which word is next, say.
+    # In a `while` that can be written out: there a parser knows which word is next, say.
     around = _conditional(trace)
     if any(r.trial for r in (*(r for r in around if not r.long), *around[since[0] :])):
         raise JitadError(f"{f.__qualname__} calls itself in this loop", trace.builder.pos)

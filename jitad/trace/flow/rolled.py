@@ -57,6 +57,7 @@ class Rolled:
 
     traced = True
     long = False  # would it be long, written out?
+    by_condition = False  # is it a `while`?
     why: BaseException | None = None  # it has failed
     flags: tuple[int, ...] = ()  # positions of variables that are booleans of the tape
 
@@ -153,7 +154,7 @@ class Rolled:
         self.carried = carried
         self.past.update(self.region.fresh)
         self.region = Region(self.trace, self.params, escapes=True, trial=self.may_fail,
-                             long=self.long)  # fmt: skip
+                             long=self.long or not self.by_condition)  # fmt: skip
         self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
         return self._enter_pass()
