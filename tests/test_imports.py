@@ -36,6 +36,9 @@ FUNCTIONS = {
     "from scipy.special import erf": ("erf(x)", 0.8787825789354449),
     "import scipy.special as sp": ("sp.logsumexp(np.array([x, 0.0]))", 0.6224593312018546),
     "import scipy.linalg as sl": ("sl.det(np.array([[x, 1.0], [1.0, x]]))", 1.0),
+    "from scipy.linalg import solve_sylvester as of": ("of(*[np.array([[x]])] * 3)[0, 0]", 0.0),
+    "import scipy.interpolate as si": ("si.interp1d([0.0, 1.0], [1.0, 3.0 * x])(0.5) * x", 2.0),
+    "import scipy.ndimage as sn": ("sn.maximum_filter(np.array([x, 1.0]) * x, 3)[0]", 1.0),
     "import math": ("math.lgamma(x)", -1.9635100260214235),
 }
 
@@ -48,6 +51,29 @@ def test_functions_of_scipy_imported_after_jitad(line: str, tmp_path: Path) -> N
         found = run(tmp_path, "from jitad import jit_grad, grad", "import numpy as np", line,
                     f"f = lambda x: {text}", "print(grad(f)(0.5), jit_grad(f)(0.5))")  # fmt: skip
         assert [float(s) for s in found.split()] == pytest.approx([true, true], rel=1e-12)
+
+
+WAITING = f"""
+import importlib, jitad, scipy.linalg
+from jitad.values.registry import enter_later, waiting
+for name in tuple(waiting):
+    importlib.import_module(name)
+jitad.grad(lambda x: x * x)(2.0)
+assert enter_later() or not waiting
+from pathlib import Path
+for folder in ("values", "operators"):
+    for file in Path({str(ROOT)!r}, "jitad", folder).rglob("*.py"):
+        name = ".".join(file.relative_to({str(ROOT)!r}).with_suffix("").parts)
+        text = file.read_text()
+        enters = any("@" + e in text for e in ("replaces(", "stands_for(", "of_complex("))
+        if enters and name.removesuffix(".__init__") not in sys.modules:
+            print(name)
+"""
+
+
+def test_what_stands_in_for_functions_is_entered_whoever_asks(tmp_path: Path) -> None:
+    """Every file that enters something: the tests of the functions import files themselves."""
+    assert run(tmp_path, WAITING) == ""
 
 
 def test_the_vector_space_is_there(tmp_path: Path) -> None:

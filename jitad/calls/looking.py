@@ -10,6 +10,7 @@ instructions of its loops are looked at.  Why a loop has none is read off the so
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -51,7 +52,22 @@ def explained(traced: Tape, kernel: Kernel, threads: int | None) -> list[str]:
     widths = native.vector_widths(kernel.dispatcher)
     plain = specialise(traced, threads=threads)
     divided = [] if threads is None else divisions(traced, threads)
-    return [*describe(traced, plain, kernel.source, widths), *divided]
+    return [*_counted(describe(traced, plain, kernel.source, widths)), *divided]
+
+
+def _counted(lines: list[str]) -> list[str]:
+    """Outer loops, with those in them, that read alike and follow each other, told once."""
+    nests: list[list[str]] = []
+    for line in lines:
+        if line.startswith(" ") and nests:
+            nests[-1].append(line)
+        else:
+            nests.append([line])
+    out: list[str] = []
+    for (first, *rest), alike in itertools.groupby(nests):
+        count = sum(1 for _ in alike)
+        out += [f"{first} ({count} such loops)" if count > 1 else first, *rest]
+    return out
 
 
 def describe(traced: Tape, plain: Tape, source: str, widths: dict[int, int]) -> list[str]:

@@ -217,6 +217,11 @@ class Trace:
         self.decided += 1
         return self.decisions.of(place, self.decided - 1)
 
+    def at(self, pos: Pos) -> None:
+        """Note the user's position: at a loop or condition of Python's library, who called it."""
+        if pos.file not in AS_WRITTEN:
+            self.builder.pos = pos
+
     def step(self, frame: FrameType) -> None:
         """Note the user's position; every hook of a traced operation calls this."""
         self.builder.pos = position(frame) or self.builder.pos

@@ -24,22 +24,24 @@ from jitad.values.number import Number
 
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
 # function is looked for that is not there, and the user has imported these.
-waiting = {
-    "scipy.special": "jitad.values.scipy.orthogonal",
-    "scipy.linalg": "jitad.values.scipy.linalg",
-    "scipy.linalg._solvers": "jitad.operators.riccati",
-    "scipy.stats": "jitad.values.scipy.laws",
-    "scipy.signal": "jitad.values.scipy.spectrograms",
-    "scipy.fft": "jitad.values.scipy.fft",
-    "scipy.integrate": "jitad.values.scipy.quadrature",
-    "scipy.spatial.distance": "jitad.values.scipy.distances",
-    "scipy.spatial.transform": "jitad.values.scipy.rotations",
-    "scipy.sparse": "jitad.values.scipy.sparse_matrices",
-    "scipy.interpolate": "jitad.values.scipy.surfaces",
-    "scipy.ndimage": "jitad.values.scipy.image_splines",
-    "statistics": "jitad.values.samples",
-    "scipy.optimize": "jitad.solvers",
-}
+waiting: dict[str, tuple[str, ...]] = {
+    "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal"),
+    "scipy.linalg": ("values.scipy.linalg", "values.complexes.scipy",
+                     "values.scipy.matrix_equations", "values.scipy.special_matrices"),
+    "scipy.linalg._solvers": ("operators.riccati",),
+    "scipy.stats": ("values.scipy.densities", "values.scipy.hypotheses", "values.scipy.laws"),
+    "scipy.signal": ("values.scipy.spectrograms",),
+    "scipy.fft": ("values.scipy.fft",),
+    "scipy.integrate": ("values.scipy.quadrature",),
+    "scipy.spatial.distance": ("values.scipy.distances",),
+    "scipy.spatial.transform": ("values.scipy.rotations",),
+    "scipy.sparse": ("values.scipy.sparse_matrices",),
+    "scipy.interpolate": ("values.scipy.surfaces", "values.scipy.interpolations",
+                          "values.scipy.tables"),
+    "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology"),
+    "statistics": ("values.samples",),
+    "scipy.optimize": ("solvers",),
+}  # fmt: skip
 _replacements: dict[Any, Callable[..., Any]] = {}
 # functions that call functions they are given: the user's are handed over as their twins
 calling: set[Any] = {np.piecewise, np.apply_along_axis, np.apply_over_axes, np.fromfunction}
@@ -69,7 +71,8 @@ def enter_later() -> bool:
     """Enter what stands in for functions of modules that were imported meanwhile."""
     met = [name for name in tuple(waiting) if name in sys.modules]
     for name in met:
-        importlib.import_module(waiting[name])
+        for module in waiting[name]:
+            importlib.import_module(f"jitad.{module}")
         waiting.pop(name, None)
     return bool(met)
 

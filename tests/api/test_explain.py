@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad import jit, jit_grad, jit_value_and_grad
+from jitad.calls.looking import _counted
 from jitad.emit import numba_private
 from jitad.emit.libraries import libm
 
@@ -150,3 +151,25 @@ def test_looking_changes_nothing() -> None:
     before = g(0.3, X)
     assert g.explain() == g.explain()
     assert g(0.3, X) == before and g.specialisations == ["first call"]
+
+
+def grouped(x: Any, groups: Any) -> Any:
+    sums = {}
+    for e, k in zip(x, groups, strict=True):
+        sums[k] = sums.get(k, 0.0) + e * e
+    return max(sums.values())
+
+
+def test_loops_of_a_dict_stand_where_the_user_asks_it() -> None:
+    x = np.arange(1.0, 6.0)
+    lines = told(grouped, x, np.array([0, 1, 0, 2, 1]))
+    assert all(line.startswith(__file__.rsplit("/", 1)[-1]) for line in lines)
+    assert any(line.startswith(line_of(grouped, 3)) for line in lines)
+
+
+def test_loops_that_read_alike_are_told_once() -> None:
+    loop, outer, inner = "a:1: scalar", "a:2: nest", "  a:3: scalar"
+    assert _counted([loop, loop, outer, inner, outer, inner, loop]) == [
+        f"{loop} (2 such loops)", f"{outer} (2 such loops)", inner, loop,
+    ]  # fmt: skip
+    assert _counted([outer, inner, outer]) == [outer, inner, outer]

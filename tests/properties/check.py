@@ -94,7 +94,7 @@ def _check(source: str, number: int, name: str, ways: tuple[str, ...]) -> Outcom
     after = truth.fresh(args)
     try:
         plain = f(*after)
-    except OverflowError:
+    except (OverflowError, RuntimeWarning):  # the second is NumPy's numbers' way to say it
         return Outcome("rejected")  # sums in nested loops may outgrow an exponential
     except Exception as e:
         return Outcome("failed", f"generator: {type(e).__name__}", traceback.format_exc())

@@ -70,7 +70,7 @@ def decided(condition: Any, pos: Pos | None) -> Any:
         return bool(value)
     if seen is None:
         return known
-    trace.builder.pos = pos
+    trace.at(pos)
     ok = known if seen else bind("logical_not", known)
     trace.builder.emit("check", trace.builder.atom(ok), exception=GuardMiss,
                        message=f"the condition in line {pos.line} is {seen}")  # fmt: skip
@@ -142,7 +142,7 @@ def if_(condition: Any, state: tuple[Any, ...], site: Site) -> Decided | Branche
     trace = current()
     if trace is None:
         raise JitadError("a traced value is used after its trace has ended", site.pos)
-    trace.builder.pos = site.pos
+    trace.at(site.pos)
     return Branches(trace, known, state, site)
 
 
@@ -217,7 +217,7 @@ class Branches:
     def _instead(self, k: int) -> None:
         """Branch k raises: emit what is left of it."""
         b = self.trace.builder
-        b.pos = self.site.pos
+        self.trace.at(self.site.pos)
         block = self.regions[k].block
         *before, last = block.equations
         plain = last.op == "check" and isinstance(last.ins[0], Lit)
@@ -225,7 +225,7 @@ class Branches:
             ok = self.test if k else bind("logical_not", self.test)
             b.pos = last.pos
             b.emit("check", b.atom(ok), *last.ins[1:], **last.params)
-            b.pos = self.site.pos
+            self.trace.at(self.site.pos)
         else:
             other = Block()
             pair = (block, other) if k == 0 else (other, block)
@@ -330,7 +330,7 @@ class Branches:
         self, forms: list[Form | None], pairs: list[tuple[Snapshot, Snapshot]], join: Joiner
     ) -> list[Any]:
         b = self.trace.builder
-        b.pos = self.site.pos
+        self.trace.at(self.site.pos)
         sides: list[list[Atom]] = []
         for k, region in enumerate(self.regions):
             atoms: list[Atom] = []

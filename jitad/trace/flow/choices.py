@@ -28,7 +28,7 @@ def choose(condition: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -
     if isinstance(known, bool):
         return then() if known else orelse()
     assert trace is not None and pos is not None
-    trace.builder.pos = pos
+    trace.at(pos)
     return _of_branches(trace, known, pos, then, orelse, False)
 
 

@@ -80,7 +80,7 @@ class PlainWhile(Plain):
 def for_(iterable: Any, state: State, site: Site) -> Any:
     trace = current()
     if trace is not None:
-        trace.builder.pos = site.pos
+        trace.at(site.pos)
         iterable = among_parts(present(iterable))
     iterable = protocols.items(iterable)
     if trace is None:
@@ -123,7 +123,7 @@ def while_(state: State, site: Site) -> Any:
         return PlainWhile((), state, site)
     from jitad.trace.flow import generators  # which are loops
 
-    trace.builder.pos = site.pos
+    trace.at(site.pos)
     if site.waits and generators.awaited(trace, sys._getframe(1)):
         site = replace(site, waits=False)
     return While(trace, state, site)

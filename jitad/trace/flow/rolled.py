@@ -172,8 +172,7 @@ class Rolled:
     def _enter_pass(self) -> tuple[Any, State]:
         self.region.open()
         try:
-            b = self.trace.builder
-            b.pos = self.site.pos
+            self.trace.at(self.site.pos)
             for w in self.lost.values():
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
             values = self._built(self._values)
@@ -396,8 +395,7 @@ class Rolled:
         return out
 
     def _finish(self) -> None:
-        b = self.trace.builder
-        b.pos = self.site.pos
+        self.trace.at(self.site.pos)
         written = {w.write.place: w.value for w in self.region.written}
         ends = [*self.ends, *(written[place] for place in self.places)]
         with reopened(self.trace, self.region.block):

@@ -7,7 +7,6 @@ from typing import Any
 import scipy.stats as st
 
 from jitad.values.registry import call, implementation, replaces, unsupported
-from jitad.values.scipy import densities, hypotheses  # noqa: F401  of samples
 from jitad.values.scipy.discrete import _DISCRETE
 from jitad.values.scipy.distributions import _CONTINUOUS
 from jitad.values.stand_ins import Read, StandIn, stands_for

@@ -19,7 +19,7 @@ from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.numpy.ufuncs import result_dtype
 from jitad.values.registry import call, is_traced, replaces
-from jitad.values.scipy import lambert, special  # noqa: F401  the first
+from jitad.values.scipy import special
 
 _MOST = 200  # terms are written out
 
