@@ -212,3 +212,16 @@ def test_a_pullback_in_another_derivative_takes_what_was_there():
     assert np.isclose(value, program(x))
     by = [(program(x + h) - program(x - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
     np.testing.assert_allclose(slope, by, rtol=1e-6)
+
+
+def test_masks_written_through_a_view_twice():
+    def f(x):
+        a = x.copy()
+        v = a[1:]
+        a[a > 0.35] *= v[0]
+        v[v < 0] = np.abs(v[v < 0]) * 2
+        return np.sum(a**2)
+
+    x = np.array([-0.3, 0.7, -1.1, -0.4, -0.9])
+    true = np.array([2.0, 12 * x[1] ** 2, 8.0, 8.0, 8.0])
+    np.testing.assert_allclose(jitad.jit_hvp(f)(x, np.ones(5)), true, rtol=1e-14)

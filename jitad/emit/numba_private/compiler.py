@@ -36,6 +36,7 @@ from jitad.emit.numba_private.lowering import (
     LowerSource,
     Untranslated,
 )
+from jitad.emit.numba_private.moved import may_have_moved
 from jitad.emit.sides import MARK
 from jitad.emit.undisturbed import undisturbed
 
@@ -141,8 +142,13 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         for function in self._final_module.functions:
             if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
+        before = self._final_module.as_bitcode()
         passes, builder = _of_a_module(self, sides)
         passes.run(self._final_module, builder)
+        if may_have_moved(self._final_module):
+            self._final_module = binding.parse_bitcode(before)
+            passes, builder = _of_a_module(self, sides, vectors=False)
+            passes.run(self._final_module, builder)
 
     library._optimize_functions, library._optimize_final_module = cleaned, once
     try:
@@ -151,11 +157,12 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         library._optimize_functions, library._optimize_final_module = functions, module
 
 
-def _of_a_module(library: Any, sides: bool) -> tuple[Any, Any]:
+def _of_a_module(library: Any, sides: bool, vectors: bool = True) -> tuple[Any, Any]:
     """LLVM's passes as Numba asks for them; in a long function they unroll those loops only that
-    are marked (`Unrolling`)."""
+    are marked (`Unrolling`).  Without `vectors` loops are not made to take several iterations at
+    a time."""
     tuning = binding.create_pipeline_tuning_options(speed_level=config.OPT)
-    tuning.loop_vectorization = bool(config.LOOP_VECTORIZE)
+    tuning.loop_vectorization = vectors and bool(config.LOOP_VECTORIZE)
     tuning.slp_vectorization = sides or bool(config.SLP_VECTORIZE)
     tuning.loop_unrolling = not getattr(library, "is_long", False)
     builder = binding.create_pass_builder(library._codegen._tm, tuning)

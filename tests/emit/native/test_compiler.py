@@ -122,3 +122,29 @@ def test_children_of_a_fork_and_threads(tmp_path, monkeypatch):
     for t in threads:
         t.join()
     assert out == [42.0] * 4
+
+
+TAKEN_BEFORE = """
+import numpy as np
+from jitad.emit.preamble import *
+
+def taken(c, a, b, other):
+    for i in range(c.shape[0]):
+        t = other
+        if c[i] > 0.0:
+            t = a[i]
+            a[i] = 5.0
+        b[i] = t
+    return 0.0
+"""
+
+
+def test_what_is_overwritten_was_read_before():
+    """LLVM 22 reads it afterwards, where a choice follows the store (its issue 215453)."""
+    kernel = native.compile(TAKEN_BEFORE, "taken")
+    c = np.cos(np.arange(40.0))
+    got, true = ([np.arange(40.0), np.arange(40.0) / 7.0] for _ in range(2))
+    kernel(c, *got, 3.0)
+    kernel.py_func(c, *true, 3.0)
+    for g, t in zip(got, true, strict=True):
+        np.testing.assert_allclose(g, t, rtol=1e-14)
