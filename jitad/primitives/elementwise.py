@@ -92,9 +92,23 @@ _row("rescale", _rescale, "rescale({0})")
 _row("quotient", lambda x, d, inverse, s: np.true_divide(x, d) * s, "quotient({0}, {1}, {2}, {3})",
      domain=(ANY, POSITIVE, POSITIVE, POSITIVE))  # fmt: skip
 
-_binary("floordiv", lambda a, b: a // b, "{0} // {1}", lambda o, a, b, y: (None, None),
+
+def _floordiv(a: Any, b: Any) -> Any:
+    return a // b if _ints(a, b) else np.floor_divide(a, b)
+
+
+def _mod(a: Any, b: Any) -> Any:
+    return a % b if _ints(a, b) else np.remainder(a, b)
+
+
+def _ints(a: Any, b: Any) -> bool:
+    """Python's, of any size; of floats what Python raises is a check of the tracer's."""
+    return isinstance(a, int) and isinstance(b, int)
+
+
+_binary("floordiv", _floordiv, "{0} // {1}", lambda o, a, b, y: (None, None),
         flat=True, domain=(ANY, POSITIVE), numpy=np.floor_divide)  # fmt: skip
-_binary("mod", lambda a, b: a % b, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floordiv(a, b)),
+_binary("mod", _mod, "{0} % {1}", lambda o, a, b, y: (1.0, -o.floordiv(a, b)),
         domain=(ANY, POSITIVE), numpy=np.remainder)  # fmt: skip
 _binary("fmod", np.fmod, "fmod({0}, {1})", lambda o, a, b, y: (1.0, -o.trunc(a / b)),
         domain=(ANY, POSITIVE))  # fmt: skip
@@ -107,9 +121,7 @@ _row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a),
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:
-    if isinstance(a, int) and isinstance(b, int):
-        return a**b
-    return np.power(a, b)  # IEEE: 0.0**-1 is inf; what Python raises is a check of the tracer's
+    return a**b if _ints(a, b) else np.power(a, b)  # IEEE: 0.0**-1 is inf
 
 
 def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:

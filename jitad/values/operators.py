@@ -133,7 +133,7 @@ def _python_pow(a: Any, b: Any) -> Any:
         return bind("pow", a, b)
     # Zero to a negative power, and a negative number to a fraction, which would be complex.
     if isinstance(b, Number) or b < 0:
-        fine = _or(bind("ne", a, 0), bind("ge", b, 0))
+        fine = _or(bind("ne", a, 0), bind("logical_not", bind("lt", b, 0)))  # b may be nan
         require(fine, JitadZeroDivisionError, "0.0 cannot be raised to a negative power")
     whole = bind("eq", b, bind("rint", b))
     if isinstance(whole, Number) or not whole:

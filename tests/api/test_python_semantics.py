@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import jit
+from jitad import jit, jvp
 
 LARGEST = 2**63 - 1
 
@@ -162,6 +162,32 @@ def test_numpy_numbers_and_arrays_follow_numpy() -> None:
         values = np.array([-1.0, 0.0, 1.0, np.inf, np.nan])
         np.testing.assert_array_equal(k(values), log(values))
         assert math.isnan(k(np.float64(-1.0)))
+
+
+@pytest.mark.parametrize(
+    "f", [np.remainder, np.floor_divide, np.fmod, np.divide, np.divmod], ids=lambda f: f.__name__
+)
+def test_numpys_divisions_raise_nothing(f: Any) -> None:
+    """Not of Python's numbers either, in no engine."""
+
+    def divided(a, b):
+        out = f(a, b)
+        return out[0] + out[1] if f is np.divmod else out
+
+    g = jit(divided)
+    with np.errstate(all="ignore"):
+        for pair in [(7.5, 0.0), (-7.5, -0.0), (0.0, 0.0), (-7.5, math.inf), (math.nan, 0.0)]:
+            want = divided(*pair)
+            np.testing.assert_equal(g(*pair), want)
+            np.testing.assert_equal(jvp(divided, pair, (1.0, 1.0))[0], want)
+
+
+def test_zero_to_a_power_that_is_no_number():
+    def f(x):
+        return 0.0 ** (x * x)
+
+    for run in (jit(f), lambda x: jvp(f, (x,), (1.0,))[0]):
+        assert math.isnan(run(math.nan)) and run(2.0) == 0.0
 
 
 INDEXED: dict[str, Callable[..., Any]] = {
