@@ -138,9 +138,11 @@ class Source:
             is_dict = issubclass(kind, dict)
             keys = self.keys(name, kind, rest[0] if is_dict else range(rest[0]))
             return f"type({first}) is {self.name('kind', kind)} and {keys}"
-        if guard.kind == "missing" and guard.path.steps[-1][0] == "item":
-            *around, (_, key) = guard.path.steps
-            return f"{self.key(key)} not in {self.at(Path(guard.path.root, tuple(around)))}"
+        if guard.kind == "missing" and guard.path.steps[-1][0] in ("item", "global"):
+            *around, (kind, key) = guard.path.steps
+            owner = self.at(Path(guard.path.root, tuple(around)))
+            inside = ".__globals__" if kind == "global" else ""
+            return f"{self.key(key)} not in {owner}{inside}"
         given = "args, kwargs" if isinstance(guard.path.root, tuple) and self.named else "args"
         return f"{self.name('guard', guard)}.holds(F, {given})"
 

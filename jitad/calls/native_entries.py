@@ -84,6 +84,7 @@ def native_entry(traced: Traced, kernel: Any, function: Any, count: int) -> Any:
         if not isinstance(g.path.root, tuple)
         and not is_fixed(g.path, function)  # its code, too, is taken to stay what it is
         and not (g.kind == "is" and isinstance(g.expected, _LIBRARY))
+        and not (g.kind == "missing" and g.path.steps[-1][0] == "global")  # a builtin
     ]  # fmt: skip
     captured = {c.var: f"c[{k}]" for k, c in enumerate(traced.captures)}
     flat = [

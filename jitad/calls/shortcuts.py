@@ -94,6 +94,11 @@ class _Found:
         """The guard holds as long as what is found now is found again."""
         if guard.kind == "dtype":
             return  # of what is read, whose class is looked at
+        if guard.kind == "missing" and guard.path.steps[-1][0] == "global":
+            *around, (_, key) = guard.path.steps
+            space = self.follow(Path(guard.path.root, tuple(around))).__globals__
+            self.items[id(space), key] = (space, key, native.NOT_THERE)
+            return
         now = self.follow(guard.path)
         if guard.kind == "code" and isinstance(now, FunctionType):
             self.keep(now)

@@ -29,14 +29,14 @@ import numpy as np
 
 from jitad.emit import cachefiles, numba_private
 from jitad.emit.capi import address
-from jitad.emit.numba_private import IN_CELL, ITSELF, Relied
+from jitad.emit.numba_private import IN_CELL, ITSELF, NOT_THERE, Relied
 from jitad.emit.pages import keep_what_is_freed
 from jitad.emit.surroundings import surroundings
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
 __all__ = [
-    "IN_CELL", "ITSELF", "Relied", "address", "call", "compile", "direct", "shortcut",
+    "IN_CELL", "ITSELF", "NOT_THERE", "Relied", "address", "call", "compile", "direct", "shortcut",
 ]  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)

@@ -36,6 +36,7 @@ from jitad.trace.context import current
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import UNSET, Perhaps, is_among, is_optional
+from jitad.trace.rewrite import is_ours
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes.number import Complex
 from jitad.values.extents import as_int
@@ -82,10 +83,12 @@ def glob(value: Any, name: str, whole: bool = True) -> Any:
         return outside.met(value)
     frame = sys._getframe(1)
     module = frame.f_globals
-    if name not in module or trace.journal.touched(module, name):
-        return value
     path = trace.captures.path_of(module)
-    if path is None:
+    if path is None or trace.journal.touched(module, name):
+        return value
+    if name not in module:  # a builtin, until there is a global variable of the name
+        if not is_ours(frame.f_code):
+            trace.captures.rely_on_none(path.then("global", name))
         return value
     trace.step(frame)
     return trace.captures.read(path.then("global", name), value, whole)

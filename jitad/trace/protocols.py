@@ -278,6 +278,7 @@ def _found_in(trace: Trace | None, holder: Any, name: str, found: Any) -> None:
     """A descriptor of the user's: what it holds is read anew at each call."""
     if trace is not None and trace.captures.path_of(found) is None:
         path = _class_path(trace, holder).then("attr", "__dict__").then("item", name)
+        trace.captures.guards.append(Guard(path, "is", found))
         trace.captures.register(found, path)
 
 

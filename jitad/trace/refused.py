@@ -25,6 +25,7 @@ REFUSED_CALLS: dict[str, str] = {
     "globals": "Name the variables.",
     "locals": "Name the variables.",
     "vars": "Name the attributes, or pass the object: vars(obj).",
+    "dir": "Ask for the attributes: hasattr(obj, name).",
     "eval": "Write the expression out.",
     "exec": "Write the statements out.",
     "breakpoint": "Debug the plain Python function, or the eager gradient.",

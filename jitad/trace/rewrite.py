@@ -28,11 +28,11 @@ from jitad.trace.syntax.hooking import Hooking, Site, Unit
 from jitad.trace.syntax.nodes import below, children, copied, settle
 from jitad.trace.syntax.source import definition, nested_codes
 
-_twins: dict[tuple[CodeType, str], tuple[CodeType, list[Site]]] = {}
+_twins: dict[tuple[Any, ...], tuple[CodeType, list[Site]]] = {}
 _rewritten: set[CodeType] = set()  # code of twins, and of functions inside them
 # By the id of a function's code, since hashing code is slow: the code itself, its twin's, and the
 # twin's cells or their numbers among those of the function.
-_quick: dict[int, tuple[CodeType, CodeType, tuple[Any, ...]]] = {}
+_quick: dict[tuple[Any, ...], tuple[CodeType, CodeType, tuple[Any, ...]]] = {}
 
 _OWN_CELLS: dict[str, Any] = {"_jU": UNSET, "_jslice": slice, "_jlocals": locals,
                               "_jBase": BaseException}  # fmt: skip
@@ -42,12 +42,13 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
     """The function that does what f does, for traced and tagged operands as well."""
     if not isinstance(f, FunctionType):
         raise JitadError(f"{f!r} is not a Python function", None, "Pass a def or a lambda.")
-    quick = _quick.get(id(f.__code__))
+    here = _here(f)
+    quick = _quick.get(here)
     if quick is None:
         if is_rewritten(f):
             return f
         # equal code of two files is two codes: errors name the file
-        key = (f.__code__, f.__code__.co_filename)
+        key = (f.__code__, f.__code__.co_filename, *here[1:])
         known = _twins.get(key)
         if known is None:
             known = _twins[key] = _compile(f)
@@ -57,7 +58,7 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
         own = {**_OWN_CELLS, "_jh": hooks, "_jS": sites}
         theirs = f.__code__.co_freevars
         parts = tuple(theirs.index(n) if n in theirs else _cell(own[n]) for n in code.co_freevars)
-        quick = _quick[id(f.__code__)] = (f.__code__, code, parts)
+        quick = _quick[here] = (f.__code__, code, parts)
     _, code, parts = quick
     cells = f.__closure__
     closure = tuple([cells[c] if type(c) is int else c for c in parts])  # type: ignore[index]
@@ -70,7 +71,13 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
 
 def is_known(f: FunctionType) -> bool:
     """True of a function whose code has been rewritten before."""
-    return id(f.__code__) in _quick
+    return _here(f) in _quick
+
+
+def _here(f: FunctionType) -> tuple[Any, ...]:
+    """Its code, and what a twin takes to be builtins that are global variables by now."""
+    names = f.__globals__
+    return id(f.__code__), "sum" in names, "any" in names, "all" in names
 
 
 def is_rewritten(f: FunctionType) -> bool:
@@ -152,7 +159,7 @@ def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
             a.annotation = None
     if any(isinstance(n, COMPREHENSIONS) for n in nodes):
         node.body = Hoist(shadowed.__contains__).body(node.body)
-    unit = Unit(file, frozenset(free), frozenset(f.__globals__))
+    unit = Unit(file, frozenset(free))
     try:
         Hooking(unit, node).run()
     except (SyntaxError, RecursionError) as e:

@@ -284,6 +284,64 @@ def test_a_replaced_module() -> None:
     assert g(1.0) == math.cos(1.0)
 
 
+def test_a_builtin_that_gets_another_meaning() -> None:
+    """As after `from numpy import *` in a notebook."""
+
+    def f(x):
+        return sum(e * x for e in (1.0, 2.0)) + abs(x) * len([x])
+
+    def product(terms):
+        out = weight
+        for t in terms:
+            out *= t
+        return out
+
+    names: dict[str, Any] = {"__name__": __name__, "__builtins__": __builtins__}
+    weight = 1.0
+    lives = types.FunctionType(f.__code__, names, "f", None, f.__closure__)
+    g, h = jit_grad(lives), jit(lives)
+    assert (g(-2.0), h(-2.0)) == (2.0, -4.0)
+    names["abs"] = lambda x: 10.0 * x
+    assert (g(-2.0), h(-2.0)) == (13.0, -26.0)
+    names["sum"] = product  # a generator expression in it is no loop of its own any more
+    assert (g(-2.0), h(-2.0)) == (2 * 2 * -2.0 + 10.0, 8.0 - 20.0)
+    weight = 3.0
+    assert g(-2.0) == 3 * 2 * 2 * -2.0 + 10.0
+    del names["abs"], names["sum"]
+    assert (g(-2.0), h(-2.0)) == (2.0, -4.0)
+
+
+def test_a_replaced_descriptor() -> None:
+    class Doubled:
+        def __get__(self, owner, kind=None):
+            return 2.0 * owner.size
+
+    class Model:
+        size = 3.0
+        factor: Any = Doubled()
+
+    model = Model()
+    g = jit_grad(lambda x: model.factor * x)
+    assert g(1.0) == 6.0
+    Model.factor = 5.0
+    assert g(1.0) == 5.0
+
+
+def test_attributes_of_a_list_of_ones_own_class() -> None:
+    class Weights(list):
+        def total(self):
+            return sum(self) * self.scale
+
+    weights = Weights([1.0, 2.0])
+    weights.scale = 2.0
+    g = jit_grad(lambda x: weights.total() * x)
+    assert g(1.0) == 6.0
+    weights.scale = 3.0
+    assert g(1.0) == 9.0
+    weights.append(1.0)
+    assert g(1.0) == 12.0
+
+
 def test_two_names_of_one_array() -> None:
     a = b = np.ones(3)
 

@@ -36,7 +36,7 @@ class Relied(NamedTuple):
 
     classes: Sequence[type]  # of the kernel's arguments that are numbers; of arrays, `Direct` knows
     functions: Sequence[tuple[FunctionType, Any, Any]] = ()  # what they do, and their defaults
-    items: Sequence[tuple[dict[str, Any], str, Any]] = ()  # what namespaces hold
+    items: Sequence[tuple[dict[str, Any], str, Any]] = ()  # what namespaces hold, or `NOT_THERE`
     cells: Sequence[tuple[CellType, Any]] = ()  # what variables of closures hold
     reads: Sequence[tuple[Any, Any]] = ()
     """What the kernel takes beside the arguments: an item of a namespace by its name, what is in a
@@ -44,6 +44,7 @@ class Relied(NamedTuple):
 
 
 IN_CELL, ITSELF = None, NotImplemented
+NOT_THERE = NotImplemented
 
 # what the machine code finds with a shortcut, in this order, after the kernel's address
 _GENERAL, _SINGLE, _OUT, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(1, OWN)
@@ -76,7 +77,7 @@ class Shortcut(FromNumba):
             b.ret(api.call(self.known(_GENERAL), args, named))
         self.each(_FUNCTIONS, 3, self.function)
         self.each(_CELLS, 2, lambda cell, now: self.same(field(b, cell, CONTENTS, object_), now))
-        self.each(_ITEMS, 3, lambda space, key, now: self.same(self.item(space, key), now))
+        self.each(_ITEMS, 3, self.held)
         whole, out = self.operands(args, named)
         way = b.module.globals[self.fndesc.name_of(Direct)]
         result = b.call(way, [closure, whole, api.get_null_object()])
@@ -106,6 +107,11 @@ class Shortcut(FromNumba):
         given = field(self.builder, f, DEFAULTS, self.api.pyobj)
         none = self.api.get_c_object("_Py_NoneStruct")
         self.same(self.builder.select(cgutils.is_null(self.builder, given), none, given), defaults)
+
+    def held(self, space: Any, key: Any, expected: Any) -> None:
+        b, api = self.builder, self.api
+        nothing = b.icmp_unsigned("==", expected, api.get_c_object("_Py_NotImplementedStruct"))
+        self.same(self.item(space, key), b.select(nothing, api.get_null_object(), expected))
 
     def operands(self, args: Any, named: Any) -> tuple[Any, Any]:
         """A tuple of what `Direct` takes, to be given up, and the array for `out=`, or null.

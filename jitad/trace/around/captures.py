@@ -128,6 +128,12 @@ class Captures:
         out = self._known[path] = self._read(path, value)
         return out
 
+    def rely_on_none(self, path: Path) -> None:
+        """Nothing is there, and so it must be."""
+        if path not in self._known:
+            self._known[path] = MISSING
+            self.guards.append(Guard(path, "missing", None))
+
     def _read(self, path: Path, value: Any) -> Any:
         make = maker(value)
         if make is not None:
@@ -239,7 +245,7 @@ class Captures:
                 self.builder.pos, "Make it a list or a dict.",
             )  # fmt: skip
         self.guards.append(Guard(path, "value", copy.copy(value)))
-        if type(value) is set:  # which may be written
+        if type(value) is set or hasattr(value, "__dict__"):  # which may be written, or has more
             self.register(value, path)
         return value
 

@@ -98,6 +98,8 @@ class Hoist(ast.NodeTransformer):
                 test = g.elt if fold == "any" else ast.UnaryOp(ast.Not(), g.elt)
                 act = ast.If(test, [ast.Return(ast.Constant(fold == "any"))], [])
                 args, last, values = ["_jiter"], ast.Constant(fold == "all"), []
+        # The function that this is, as long as the name means it, is read as any other.
+        args, values = [*args, "_jx0"], [*values, ast.Name(fold, ast.Load())]
         return self.function(node, g, act, args, values, [], ast.Return(last))
 
     def comprehension(self, node: ast.AST) -> ast.AST:

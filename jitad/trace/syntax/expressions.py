@@ -8,7 +8,6 @@ twice, once for every path of the tape; what can't stand in a lambda stays as it
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 
 from jitad.trace.syntax import names as of
@@ -16,7 +15,7 @@ from jitad.trace.syntax.exits import _at
 
 # hooks that handlers become, written before the rewriting
 ATTEMPTS = ("catches", "thrown", "raise_", "rethrow", "rethrow_known", "rethrow_through")
-_SPECIAL = frozenset({"super", "globals", "dir", "locals", "eval", "exec", "__import__"})
+_SPECIAL = frozenset({"super", "__import__"})
 
 # names that rewriting makes
 _OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|x\d+_|x|comp|lambda)\d+)")
@@ -50,7 +49,6 @@ class Expressions(ast.NodeTransformer):
 
     locals: set[str]  # names of the function itself
     globals: set[str]  # names that it declares global
-    known: frozenset[str]  # names of its module
     bound: set[str]  # locals that certainly have a value here
     shared: set[str]  # locals in cells, which may be written where this function does not see it
     sessions: list[str]  # the branches and loops around
@@ -73,8 +71,6 @@ class Expressions(ast.NodeTransformer):
             return node if certain else _at(_hook("local", node), node)
         if self.is_free(name):
             return _at(_hook("free", node, _later(_load(name))), node)
-        if hasattr(builtins, name) and name not in self.known and name not in self.globals:
-            return node
         return _at(_hook("glob", node, ast.Constant(name)), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:

@@ -62,10 +62,9 @@ class Site:
 class Unit:
     """What the functions of one rewritten definition share."""
 
-    def __init__(self, file: str, outside: frozenset[str], known: frozenset[str]) -> None:
+    def __init__(self, file: str, outside: frozenset[str]) -> None:
         self.file = file
         self.outside = outside  # names in the closure of the outermost function
-        self.known = known  # names of the module at the time of rewriting
         self.sites: list[Site] = []
         self.count = 0
 
@@ -79,7 +78,6 @@ class Hooking(Expressions):
 
     def __init__(self, unit: Unit, node: Any, around: Hooking | None = None) -> None:
         self.unit = unit
-        self.known = unit.known
         self.node = node
         self.around = around
         if not isinstance(node, ast.Lambda):
