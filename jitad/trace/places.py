@@ -36,7 +36,7 @@ from jitad.trace.context import current
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import asked, spread
 from jitad.trace.joins.unset import UNSET, Perhaps, is_among, is_optional
-from jitad.trace.rewrite import is_ours
+from jitad.trace.rewrite import is_library_file
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.complexes.number import Complex
 from jitad.values.extents import as_int
@@ -87,7 +87,7 @@ def glob(value: Any, name: str, whole: bool = True) -> Any:
     if path is None or trace.journal.touched(module, name):
         return value
     if name not in module:  # a builtin, until there is a global variable of the name
-        if not is_ours(frame.f_code):
+        if not is_library_file(frame.f_code.co_filename):
             trace.captures.rely_on_none(path.then("global", name))
         return value
     trace.step(frame)
