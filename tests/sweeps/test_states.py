@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import jit, jit_grad, jit_value_and_grad
+from jitad import jit, jit_grad, jit_value_and_grad, jvp
 from jitad.specialise.pipeline import stages
 from jitad.sweeps.states import is_filled
 from jitad.tape.ir import Equation, Var, walk
@@ -61,11 +61,54 @@ def test_gradients(between: Callable[[Any, Any, int], None]) -> None:
         return smoothed(x, between)
 
     np.testing.assert_allclose(jit_grad(f)(X), by_complex_steps(f, X), rtol=1e-12)
-    hessian = jit_grad(lambda x: np.sum(jit_grad(f)(x) * x * x))
-    slope, step = jit_grad(f), 1e-6
+
+
+def test_the_second_derivative() -> None:
+    hessian = jit_grad(lambda x: np.sum(jit_grad(smoothed)(x) * x * x))
+    slope, step = jit_grad(smoothed), 1e-6
     ends = [[np.sum(slope(y) * y * y) for y in (X + step * e, X - step * e)] for e in np.eye(6)]
     found = [(up - down) / (2 * step) for up, down in ends]
     np.testing.assert_allclose(hessian(X), found, rtol=1e-6)
+
+
+def looped(x: Any) -> Any:
+    """The loop around runs again, and so do the steps in it."""
+    total = 0.0
+    for i in range(len(x)):
+        total = total + smoothed(x * x[i]) * x[i]
+    return total
+
+
+def under_a_condition(x: Any) -> Any:
+    return smoothed(x) if x[0] > 0.0 else np.sum(x)
+
+
+def with_a_number(x: Any) -> Any:
+    """A number and a vector are part of the state."""
+    n, c, r = len(x), 1.0 * x[0], 0.5 * x
+    u, w = np.outer(x, x), 0.0 * np.outer(x, x)
+    for _ in range(n):
+        w[0] = c * r
+        for j in range(1, n):
+            w[j] = 0.5 * np.sin(w[j - 1] * u[j]) + 0.3 * c
+        for j in range(1, n):
+            u[j] = u[j - 1] * w[j] + r * np.cos(w[n - j])
+        c = np.cos(c * w[n - 1, 0])
+        r = np.cos(r * w[n - 1])
+    return np.sum(u * u) * c
+
+
+OTHERS = [looped, under_a_condition, with_a_number]
+
+
+@pytest.mark.parametrize("f", OTHERS, ids=lambda f: f.__name__)
+def test_around_and_in_it(f: Callable[[Any], Any]) -> None:
+    expected = by_complex_steps(f, X)
+    slope = jit_grad(f)
+    np.testing.assert_allclose(slope(X), expected, rtol=1e-11)
+    found = jit(lambda x, d: jvp(jit_grad(f), (x,), (d,))[1])(X, X)
+    differences = (slope(X + 1e-6 * X) - slope(X - 1e-6 * X)) / 2e-6
+    np.testing.assert_allclose(found, differences, rtol=1e-5)
 
 
 def test_one_state_a_step_is_kept() -> None:
