@@ -133,3 +133,17 @@ def _has_effect(e: Equation) -> bool:
     if e.blocks:
         return any(_has_effect(x) for b in e.blocks for x in b.equations)
     return e.op not in STRUCTURED and TABLE[e.op].effect
+
+
+def set_aside(b: Builder, e: Equation, scope: Scope) -> dict[Var, list[Atom | Into]]:
+    """What adjoints so far have of the results of e, which its twin may not ask for."""
+    later: dict[Var, list[Atom | Into]] = {}
+    for v, a in list(scope.adjoints.items()):
+        base, parts = apart(b, a, e)
+        if parts:
+            later[v] = parts
+            if base is None:
+                del scope.adjoints[v]
+            else:
+                scope.adjoints[v] = base
+    return later

@@ -290,6 +290,20 @@ def plan(e: Equation, active: set[Var], scope: Scope, lasting: Iterable[int] = (
     return sorted(chosen)
 
 
+def records(e: Equation, active: set[Var], scope: Scope) -> int:
+    """What an iteration of this loop records, if nothing of it runs again."""
+    nest, params = _nest(e), carried_params(e)
+    roots = dict.fromkeys(nest.find(params[k]) for k in plan(e, active, scope))
+    most = _recorded(nest, _wanted(nest, active), None)
+    return most - sum(_saved(nest, root, active) for root in roots)
+
+
+def whole(v: Var) -> int:
+    """What recording this variable costs, in the same measure."""
+    rank = len(v.shape)
+    return _WHOLE * _INNER ** (rank - 1) if rank else 1
+
+
 def _saved(nest: _Nest, root: Var, active: set[Var]) -> int:
     """Records that restoring saves in one iteration, less those it needs."""
     wanted = _wanted(nest, active)

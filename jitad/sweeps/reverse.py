@@ -24,7 +24,7 @@ from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
 from jitad.sweeps.custom import attach_rules, pull
 from jitad.sweeps.factors import factored
-from jitad.sweeps.fuse import apart, finish, independent
+from jitad.sweeps.fuse import finish, independent, set_aside
 from jitad.sweeps.implicit import pulled
 from jitad.sweeps.only import condition, under
 from jitad.sweeps.reached import Reached, infinite, steep
@@ -33,6 +33,7 @@ from jitad.sweeps.repeat import again, branch_again, condition_again
 from jitad.sweeps.restore import Unwinding, before, in_place, lasting, plan, trail
 from jitad.sweeps.rules import conform, contributions
 from jitad.sweeps.scope import Scope, trips
+from jitad.sweeps.states import keep, states
 from jitad.tape.build import Builder
 from jitad.tape.copy import begin, copy_block, lit_zero, zero
 from jitad.tape.flow import active as active_vars
@@ -262,7 +263,7 @@ class Reverse:
         recursive = any(x.op in CALLS for block in e.blocks for x in walk(block))
         known = [s for s in seeds if s is not None]
         twin = recursive and not changed and self.fusible(e, known, scope)
-        later = self.set_aside(e, scope) if twin else {}
+        later = set_aside(b, e, scope) if twin else {}
         for j, block in enumerate(e.blocks):
             inner = Scope(scope, block, visible=twin, owner=e, branch=j)
             with b.block() as new:
@@ -335,19 +336,6 @@ class Reverse:
         for v, parts in later.items():
             scope.adjoints[v] = self.added(scope.adjoints.get(v), parts)  # type: ignore[assignment]
 
-    def set_aside(self, e: Equation, scope: Scope) -> dict[Var, list[Atom | Into]]:
-        """What adjoints so far have of the results of e, which its twin may not ask for."""
-        later: dict[Var, list[Atom | Into]] = {}
-        for v, a in list(scope.adjoints.items()):
-            base, parts = apart(self.b, a, e)
-            if parts:
-                later[v] = parts
-                if base is None:
-                    del scope.adjoints[v]
-                else:
-                    scope.adjoints[v] = base
-        return later
-
     # -- loops ----------------------------------------------------------------------------------
 
     def loop(self, e: Equation, scope: Scope) -> None:
@@ -374,7 +362,8 @@ class Reverse:
         if rerun and not twin and not any(x.op in ("for", "while") for x in body.equations):
             rerun = False  # the cut finds what is dear and records it
         there = in_place(e, self.active, scope) if may and not rerun else {}
-        rerun = rerun or bool(there)
+        filled = states(e, self.active, scope) if may and not rerun and not there else None
+        rerun = rerun or bool(there) or filled is not None
         op, index = ("while", 0) if twin and e.op == "while" else ("for", 1)
         count = trips(e, scope) if op == "for" else None
         kept = {} if rerun else lasting(e, self.active, scope)
@@ -427,9 +416,9 @@ class Reverse:
                 new.results.append(self.reached.sure(inner.adjoints[v]))
             new.results += [inner.versions.current[params[k]] for k in restored]
         new.params += bars + [inner.gathered[v] for v in gathered] + last
-        if twin:
-            new.params += primal
-            new.results += results
+        on = range(len(primal)) if twin else filled or ()
+        new.params += [primal[k] for k in on]
+        new.results += [results[k] for k in on]
         starts: list[Atom] = []
         for k in carried:
             s = seeds[k]
@@ -446,12 +435,13 @@ class Reverse:
         ends = new.results[: len(adjoints)]
         ways = self.reached.close(new, adjoints, ends, starts)
         starts += [scope.value(e.outs[k]) for k in restored]
-        if twin:
-            starts += [scope.value(a) for a in init]
+        starts += [scope.value(init[k] if twin else e.outs[k]) for k in on]
         starts += ways.starts
         new.params += ways.params
         new.results += ways.results
         threads = settle(b, inner)
+        if filled is not None:
+            threads = keep(b, e, new, primal, filled)
         outs = [Var(p.type, s.shape, "") for p, s in zip(new.params[index:], starts, strict=False)]
         self.reached.leave(ways, outs, outs[len(outs) - len(ways.params) :], count)
         for t in threads:

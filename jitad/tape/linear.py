@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from jitad.tape.ir import Atom, Block, Lit, Var, walk
 from jitad.tape.types import INT
 
+Terms = tuple[tuple[Var, int], ...]
+
 SUMS = frozenset(("add", "sub", "mul", "neg"))
 
 
@@ -18,7 +20,7 @@ SUMS = frozenset(("add", "sub", "mul", "neg"))
 class Linear:
     """constant + sum(coefficient * variable); terms in order of serial, none with factor 0."""
 
-    terms: tuple[tuple[Var, int], ...]
+    terms: Terms
     constant: int = 0
 
     def __add__(self, other: Linear) -> Linear:
@@ -35,6 +37,13 @@ class Linear:
             return Linear((), 0)
         return Linear(tuple((v, c * factor) for v, c in self.terms), self.constant * factor)
 
+    def less(self, by: int, terms: Terms, constant: int, factor: int) -> Linear:
+        """self * by less the sum of these terms and the constant, times factor."""
+        total = {v: c * by for v, c in self.terms}
+        for v, c in terms:
+            total[v] = total.get(v, 0) - c * factor
+        return _linear(total, self.constant * by - constant * factor)
+
     def plus(self, constant: int) -> Linear:
         return Linear(self.terms, self.constant + constant)
 
@@ -49,7 +58,12 @@ class Linear:
 
 def _linear(total: dict[Var, int], constant: int) -> Linear:
     terms = [(v, c) for v, c in total.items() if c]
-    return Linear(tuple(sorted(terms, key=lambda t: t[0].serial)), constant)
+    terms.sort(key=_age)
+    return Linear(tuple(terms), constant)
+
+
+def _age(term: tuple[Var, int]) -> int:
+    return term[0].serial
 
 
 def constant(value: int) -> Linear:

@@ -16,9 +16,7 @@ from collections.abc import Iterable
 from math import gcd
 
 from jitad.tape.ir import Var
-from jitad.tape.linear import Linear
-
-Terms = tuple[tuple[Var, int], ...]
+from jitad.tape.linear import Linear, Terms
 
 _DEPTH = 10
 _BUDGET = 80
@@ -28,7 +26,7 @@ class Known:
     """Inequalities that hold at the present place; scopes end with `forget(mark)`."""
 
     def __init__(self) -> None:
-        self._about: dict[Var, dict[Terms, None]] = {}
+        self._about: dict[Var, dict[Terms, int]] = {}  # with the variable's factor
         self._constants: dict[Terms, list[int]] = {}  # ever stronger: the last is looked at
         self._trail: list[Terms] = []
         self.either: dict[Var, tuple[Linear, Linear]] = {}  # a variable is one of two sums
@@ -53,8 +51,8 @@ class Known:
             if constants and constants[-1] <= fact.constant:
                 continue  # follows from an older one
             if not constants:
-                for v, _ in fact.terms:
-                    self._about.setdefault(v, {})[fact.terms] = None
+                for v, c in fact.terms:
+                    self._about.setdefault(v, {})[fact.terms] = c
             constants.append(fact.constant)
             self._trail.append(fact.terms)
 
@@ -77,14 +75,15 @@ class Known:
         tried.add(goal)
         v, c = goal.terms[-1]
         # the newest facts first: they are the closest
-        for terms in reversed(self._about.get(v, {})):
+        about = self._about.get(v, {})
+        for terms in reversed(about):
             if len(tried) > _BUDGET:
                 return False
-            f = next(d for w, d in terms if w is v)
+            f = about[terms]
             if (f > 0) != (c > 0):
                 continue
-            fact = Linear(terms, self._constants[terms][-1])
-            if self._prove(goal * abs(f) - fact * abs(c), depth - 1, tried):
+            less = goal.less(abs(f), terms, self._constants[terms][-1], abs(c))
+            if self._prove(less, depth - 1, tried):
                 return True
         if v in self.either:
             return all(self._prove(goal.replace(v, x), depth - 1, tried) for x in self.either[v])
@@ -93,7 +92,11 @@ class Known:
 
 def _tightened(fact: Linear) -> Linear:
     """The same inequality between integers, divided by what its coefficients have in common."""
-    common = gcd(*(c for _, c in fact.terms)) if fact.terms else 1
+    common = 0
+    for _, c in fact.terms:
+        if c == 1 or c == -1:
+            return fact
+        common = gcd(common, c)
     if common <= 1:
         return fact
     return Linear(tuple((v, c // common) for v, c in fact.terms), fact.constant // common)
