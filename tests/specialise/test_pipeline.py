@@ -13,7 +13,7 @@ from jitad.specialise.pipeline import _Content, _everywhere, passes, stages
 from jitad.trace.trace import trace
 from kernels import ALL, KERNELS
 
-NAMES = ("rosenbrock", "newton_sqrt", "heat", "mlp", "softmax", "cholesky", "deriche", "hmm", "spmv")
+NAMES = ("rosenbrock", "newton_sqrt", "heat", "mlp", "softmax", "cholesky", "deriche", "spmv")
 
 
 def left_out(tape, threads=None):
