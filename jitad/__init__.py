@@ -103,7 +103,10 @@ __all__ = sorted(_PUBLIC)
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
-        return getattr(importlib.import_module(_PUBLIC[name]), name)
+        from jitad.emit.undisturbed import undisturbed
+
+        with undisturbed():  # hundreds of modules, none of which is garbage
+            return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name == "linear":
         return importlib.import_module("jitad.linear")
     raise AttributeError(f"module 'jitad' has no attribute {name!r}")

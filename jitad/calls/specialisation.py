@@ -7,8 +7,7 @@ from functools import cached_property
 
 from jitad.calls.kept import kernel_of
 from jitad.calls.recalled import tape_of
-from jitad.emit.calls import Entangled
-from jitad.emit.kernel import Kernel
+from jitad.emit.kernel import Entangled, Kernel
 from jitad.errors import GuardMiss, JitadExtentError
 from jitad.tape.ir import Pos, Tape
 from jitad.trace.trace import Traced

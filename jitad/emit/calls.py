@@ -12,16 +12,13 @@ from __future__ import annotations
 from jitad.emit import nests, stacks
 from jitad.emit.access import Access, Affine, identity, index
 from jitad.emit.buffers import Root, Roots, origins
+from jitad.emit.kernel import Entangled
 from jitad.emit.print_python import Expr, dtype_name
 from jitad.emit.scope import Scope
 from jitad.errors import FINISHED, JitadRecursionError, message
 from jitad.tape.ir import Atom, Equation, Tape, Var, is_array
 from jitad.tape.lent import Lent
 from jitad.tape.types import Array, Scalar, Stack
-
-
-class Entangled(Exception):
-    """A part of a loop would write more of an array than is its own."""
 
 
 def entrance(tape: Tape, s: Scope, given: Lent) -> list[str]:

@@ -10,6 +10,10 @@ from typing import Any
 from jitad.tape.ir import Tape
 
 
+class Entangled(Exception):
+    """A part of a loop would write more of an array than is its own."""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """`kernel(*args)` gives the tuple of the tape's results; arguments are not written."""

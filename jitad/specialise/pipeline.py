@@ -48,9 +48,9 @@ from jitad.specialise.together import together
 from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.specialise.zeros import stores, unread
-from jitad.tape.ir import Block, Tape
+from jitad.tape.ir import Block, Tape, Var
 from jitad.tape.measure import measured
-from jitad.tape.types import Scalar
+from jitad.tape.types import Array, Scalar, Stack, Type
 from jitad.tape.verify import BrokenTape, verify
 
 Pass = Callable[[Tape], Tape]
@@ -103,11 +103,42 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("indices", indices),
 )
 
-# What these look for are loops and arrays.
-_OF_MANY = frozenset((elements, masks, families, turn, unread, scalarise, privatise, scattered,
-                      reshapes, products, narrow, lines, shifts, quotients, ascend, once, abreast,
-                      delay, assign, gather, sink, mirrors, lay_out, in_slabs, braid, remake,
-                      together, stores, bare))  # fmt: skip
+# What there must be in a tape for a pass to find anything: operations, or what `_Content.holds`
+# says of loops and arrays; of those with | between them, one.
+_LOOKS_FOR: dict[Pass, str] = {
+    elements: "slice|store",
+    masks: "positions",
+    families: "for matmul",
+    turn: "vjp nest",
+    unread: "store|store_slice",
+    scalarise: "array",
+    privatise: "store|store_slice",
+    scattered: "accum_take",
+    reshapes: "reshape",
+    products: "matmul|transpose",
+    narrow: "broadcast",
+    roots: "sqrt",
+    lines: "for array",
+    shifts: "accum_slice",
+    quotients: "div many",
+    ascend: "for pop",
+    once: "nest",
+    abreast: "nest",
+    delay: "for accum|blank",
+    assign: "for full accum",
+    gather: "for check",
+    sink: "store_slice",
+    mirrors: "matrix",
+    lay_out: "matrix",
+    in_slabs: "push",
+    braid: "full|blank|pack load|store|accum",
+    remake: "for|while matrix",
+    together: "many",
+    stores: "full accum|accum_slice",
+    bare: "full",
+    indices: "check",
+}
+_NEEDS = {run: [set(p.split("|")) for p in text.split()] for run, text in _LOOKS_FOR.items()}
 _TOGETHER = (unfold, returned, resolve, strides)  # look at calls and functions at once
 
 
@@ -135,7 +166,7 @@ def stages(
     todo = passes(threads)
     names = [name for name, _ in todo]
     for name, run in todo[names.index(after) + 1 if after is not None else 0 :]:
-        if (run is not simplify or now != simple) and (now.many or run not in _OF_MANY):
+        if (run is not simplify or now != simple) and now.has(run):
             before = now
             whole = run in _TOGETHER or name == "parallel"
             tape = run(tape) if whole else _everywhere(run, tape)
@@ -158,25 +189,45 @@ class _Content:
         self.ops: list[str] = []
         self.parts: list[object] = []
         self.params: list[object] = []  # compared by identity: they may hold arrays
-        self.many = False  # is there a loop, an array or a stack?
+        # The operations, and: array, matrix (two axes or more); nest, a counted loop in another;
+        # many, anything but numbers and branches
+        self.holds: set[str] = set()
         for t in (tape, *tape.functions.values()):
-            self._add(t.body)
+            self._add(t.body, False)
+        self.holds.update(self.ops)
+        self.many = not self.holds.isdisjoint(("array", "stack", "for", "while"))
+        if self.many:
+            self.holds.add("many")
 
-    def _add(self, block: Block) -> None:
+    def has(self, run: Pass) -> bool:
+        """Is there anything that the pass looks for?"""
+        return not any(self.holds.isdisjoint(some) for some in _NEEDS.get(run, ()))
+
+    def _kinds(self, variables: list[Var]) -> None:
+        for v in variables:
+            t: Type = v.type
+            if isinstance(t, Stack):
+                self.holds.add("stack")
+                t = t.element
+            if isinstance(t, Array):
+                self.holds.update(("array", "matrix") if t.ndim > 1 else ("array",))
+
+    def _add(self, block: Block, in_loop: bool) -> None:
         equations = block.equations
         self.ops += [e.op for e in equations]
         self.params += [e.params for e in equations]
         self.parts += (len(equations), *block.params, *block.results)
         self.parts += [e.ins for e in equations]
         self.parts += [e.outs for e in equations]
-        self.many = self.many or any(type(p.type) is not Scalar for p in block.params)
-        for v in [v for e in equations for v in e.outs if type(v.type) is not Scalar]:
-            self.many = True
-            self.parts.append(v.shape)
+        arrays = [v for e in equations for v in e.outs if type(v.type) is not Scalar]
+        self.parts += [v.shape for v in arrays]
+        self._kinds(arrays)
+        self._kinds([p for p in block.params if type(p.type) is not Scalar])
         for e in [e for e in equations if e.blocks]:
-            self.many = self.many or e.op in ("for", "while")
+            if in_loop and e.op == "for":
+                self.holds.add("nest")
             for b in e.blocks:
-                self._add(b)
+                self._add(b, in_loop or e.op == "for")
 
     def __eq__(self, other: object) -> bool:
         return (

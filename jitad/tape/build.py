@@ -17,7 +17,7 @@ import numpy as np
 from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.table import Inferred
-from jitad.tape.fold import fold, simplify
+from jitad.tape.fold import BY_LITERALS, FOLDED, fold, simplify
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type
 from jitad.values.number import Number
@@ -38,6 +38,13 @@ def _inferred(row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> 
     return known
 
 
+# Operations of which nothing folds but what has literal operands: all of them, or (True) any.
+_PLAIN = {
+    name: name in BY_LITERALS or name == "sub" for name, row in TABLE.items()
+    if row.elementwise and not row.effect and name not in ("frozen", "stop")
+    and (name not in FOLDED or name in BY_LITERALS or name == "sub")
+}  # fmt: skip
+_INTS = (Scalar("i8", True), Scalar("i8"))  # of which sums fold, too
 _FAR = 200  # operations between an input and a value that must be known
 
 
@@ -166,6 +173,38 @@ class Builder:
             return folded
         outs = self._append(op, ins, params)
         return outs[0] if len(outs) == 1 and op not in CALLS else outs
+
+    def again(self, e: Equation, ins: tuple[Atom, ...]) -> Var | None:
+        """An equation once more, on other operands; None where `emit` is to see what becomes of it.
+
+        Most of what passes copy is arithmetic of floats, of the types that it had.  There is
+        nothing then to fold, infer or measure: the equation is shared, or it is appended.
+        """
+        op, t = e.op, e.outs[0].type
+        two = _PLAIN.get(op)
+        if two is None or type(t) is not Scalar or e.params or self._unshared:
+            return None
+        some = False
+        for new, old in zip(ins, e.ins):  # noqa: B905  # as many, and this is where time goes
+            kind = new.type
+            if kind is not old.type or kind in _INTS:
+                return None
+            if type(new) is Var:
+                some = True
+            elif two:
+                return None
+        if not some:
+            return None
+        key = (op, ins, ())
+        for known in reversed(self._known):
+            there = known.get(key)
+            if there is not None:
+                return there[0]
+        v = Var(t, (), e.outs[0].name)
+        made = self.sources[v] = Equation(op, ins, (v,), {}, (), self.pos)
+        self.blocks[-1].equations.append(made)
+        self._known[-1][key] = (v,)
+        return v
 
     def _append(self, op: str, ins: tuple[Atom, ...], params: dict[str, Any]) -> tuple[Var, ...]:
         row = TABLE[op]

@@ -23,19 +23,19 @@ def _is(atom: Atom, value: float) -> bool:
     return type(atom) is Lit and atom.value == value and not isinstance(atom.value, bool)
 
 
-_FOLDED = frozenset((
+FOLDED = frozenset((
     "ident", "dim", "mul", "div", "pow", "sub", "add", "neg", "where", "logical_and", "logical_or",
     "cast", "load", "slice", "store", "store_slice", "accum_slice", "check",
 ))  # fmt: skip
-_BY_LITERALS = frozenset(("mul", "add", "div", "pow"))  # nothing is known of two variables
+BY_LITERALS = frozenset(("mul", "add", "div", "pow"))  # nothing is known of two variables
 
 
 def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str, Any]) -> Any:
     """The result as an atom that is already there, or None."""
     if row.elementwise and ins and type(ins[0]) is Lit and all(type(a) is Lit for a in ins):
         return fold(row, ins, params)
-    if row.name not in _FOLDED or (
-        row.name in _BY_LITERALS and type(ins[1]) is Var and type(ins[0]) is Var
+    if row.name not in FOLDED or (
+        row.name in BY_LITERALS and type(ins[1]) is Var and type(ins[0]) is Var
     ):
         return None
     match row.name:

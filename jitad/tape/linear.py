@@ -24,18 +24,24 @@ class Linear:
     constant: int = 0
 
     def __add__(self, other: Linear) -> Linear:
+        if not other.terms:
+            return self.plus(other.constant)
         total = dict(self.terms)
         for v, c in other.terms:
             total[v] = total.get(v, 0) + c
         return _linear(total, self.constant + other.constant)
 
     def __sub__(self, other: Linear) -> Linear:
+        if not other.terms:
+            return self.plus(-other.constant)
+        if self.terms == other.terms:
+            return Linear((), self.constant - other.constant)
         return self + other * -1
 
     def __mul__(self, factor: int) -> Linear:
         if factor == 0:
             return Linear((), 0)
-        return Linear(tuple((v, c * factor) for v, c in self.terms), self.constant * factor)
+        return Linear(tuple([(v, c * factor) for v, c in self.terms]), self.constant * factor)
 
     def less(self, by: int, terms: Terms, constant: int, factor: int) -> Linear:
         """self * by less the sum of these terms and the constant, times factor."""
@@ -58,11 +64,12 @@ class Linear:
 
 def _linear(total: dict[Var, int], constant: int) -> Linear:
     terms = [(v, c) for v, c in total.items() if c]
-    terms.sort(key=_age)
+    if len(terms) > 1:
+        terms.sort(key=_serial)
     return Linear(tuple(terms), constant)
 
 
-def _age(term: tuple[Var, int]) -> int:
+def _serial(term: tuple[Var, int]) -> int:
     return term[0].serial
 
 
@@ -75,7 +82,7 @@ def variable(v: Var) -> Linear:
 
 
 def is_integer(a: Atom) -> bool:
-    return a.type == INT
+    return a.type is INT
 
 
 class Forms:
@@ -97,7 +104,7 @@ class Forms:
 
     def result(self, op: str, ins: tuple[Atom, ...]) -> Linear | None:
         """The sum that a primitive of integers gives, where it is one."""
-        if op not in SUMS or not all(map(is_integer, ins)):
+        if op not in SUMS or ins[0].type is not INT or not all(map(is_integer, ins)):
             return None
         x, *rest = map(self.of, ins)
         match op, rest:

@@ -50,8 +50,7 @@ def _block(block: Block, known: set[Var], seen: set[type]) -> None:
         define(p)
     for e in block.equations:
         for a in e.ins:
-            if type(a) is Var:
-                assert a in known, f"{a} is used before it is defined, in {e.op}"
+            assert type(a) is not Var or a in known, f"{a} is used before it is defined, in {e.op}"
         if e.op in STRUCTURED:
             _structured(e)
         else:
@@ -61,6 +60,11 @@ def _block(block: Block, known: set[Var], seen: set[type]) -> None:
         for b in e.blocks:
             _block(b, known, seen)
         for v in e.outs:
+            if type(v.type) is Scalar:
+                assert v not in known, f"{v} is defined twice"
+                known.add(v)
+                own.append(v)
+                continue
             define(v)
             for a in v.shape:
                 # extents of a parameter are read by `dim` equations that come right after it

@@ -16,8 +16,7 @@ import pytest
 from jitad import value_and_grad
 from jitad.calls.arguments import abstract
 from jitad.calls.entries import finish
-from jitad.emit.calls import Entangled
-from jitad.emit.kernel import kernel
+from jitad.emit.kernel import Entangled, kernel
 from jitad.specialise import parallel, rows
 from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten

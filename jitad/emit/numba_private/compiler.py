@@ -37,6 +37,7 @@ from jitad.emit.numba_private.lowering import (
     Untranslated,
 )
 from jitad.emit.numba_private.moved import may_have_moved
+from jitad.emit.numba_private.registries import briefly
 from jitad.emit.sides import MARK
 from jitad.emit.undisturbed import undisturbed
 
@@ -319,6 +320,10 @@ class KernelCompiler(compiler.CompilerBase):
         if around is not None:
             return [quick] if isinstance(around, FromSourceLibrary) else [p]
         return [quick, p]
+
+    def __init__(self, *args: Any) -> None:
+        with briefly():
+            super().__init__(*args)
 
     def compile_extra(self, func: Any) -> Any:
         """As Numba's, but that no bytecode is read yet."""
