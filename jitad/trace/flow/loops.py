@@ -285,7 +285,7 @@ class Unrolled(Session):
         from jitad.trace.containers.keyed import into_rows  # which calls
 
         trace, journal = self.trace, self.trace.journal
-        wanted = [x for x in trace.wanted if stretched(x) is None]
+        wanted = [x for x in trace.wanted if x and stretched(x) is None]
         around = trace.at_length[-1:]  # if any
         if not all(journal.made_since(x, frame) for _, frame in around for x in wanted):
             raise JitadError("this loop counts in a list", self.site.pos)
