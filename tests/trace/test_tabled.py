@@ -192,6 +192,14 @@ def handed_to_functions(x):
     return weighted(d, by=e) + cache.root(5, x[0]) + (lambda c, n: c[n] * len(c))(e, int(x[1]))
 
 
+def counts_of_some(x):
+    c, e = Counter(int(v) for v in x if v > 0.5), Counter()
+    e.update([int(v) for v in x if v > 1.0])
+    e.update(Counter([1, 1]))
+    most = max(c, key=c.get)
+    return most * x[0] + sum(c.values()) * x[1] + (2 in c.values()) * x[2] + e[1] * x[3] * len(e)
+
+
 def merged_into_others(x):
     d = {}
     for v in x:
@@ -215,9 +223,10 @@ def known_on_some_paths(x):
     return d.get(int(x[3]), 0.5) * x[1] + d.get(int(x[0]), x[3])
 
 
-PROGRAMS = [totals_and_counts, handed_to_functions, known_on_some_paths, merged_into_others,
-            most_common, colours, counted, begun_with_one, grouped, sorted_groups,
-            tuples_for_keys, taken_out, order_of_keys, keys_of_floats, best_by_value,
+PROGRAMS = [counts_of_some, totals_and_counts, handed_to_functions,
+            known_on_some_paths, merged_into_others, most_common, colours, counted,
+            begun_with_one, grouped, sorted_groups, tuples_for_keys, taken_out,
+            order_of_keys, keys_of_floats, best_by_value,
             in_a_comprehension, copied_and_merged, cache_of_an_object, under_a_condition,
             walked_back]  # fmt: skip
 POINTS = [np.array([1.2, 2.7, 1.9, 3.3]), np.array([0.4, 3.6, 0.7, 0.2]),

@@ -191,8 +191,9 @@ def _update(owner: Any, *others: Any, **named: Any) -> None:
     for other in (*others, named) if named else others:
         if type(owner) is Counter:
             if isinstance(other, dict):
-                raise refused("given counts")
-            run(written.count_all, owner, other)
+                run(written.add_counts, owner, call(other.items))
+            else:
+                run(written.count_all, owner, other)
             continue
         pairs = call(other.items) if isinstance(other, dict) else other
         run(written.put_all, *_content(owner), pairs)
