@@ -20,6 +20,7 @@ from tests.users import (
     finance,
     gridded,
     idioms,
+    keeping,
     machinelearning,
     machines,
     met,
@@ -51,7 +52,8 @@ MODULE: dict[str, str] = {p.name: m.__name__ for m in _MODULES for p in m.catalo
 _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tutorials,
           engineering, sequences, idioms, control, objects, estimated, computed,
           modelled, mixed, collected, routines, everyday, projects, machines, courses,
-          arrayed, ventures, surveyed, gridded, searched, met, researched)  # fmt: skip
+          arrayed, ventures, surveyed, gridded, searched, met, researched,
+          keeping)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 

@@ -103,6 +103,11 @@ def count_all(target: Any, given: Any) -> None:
         target[key] = target[key] + 1
 
 
+def add_counts(target: Any, pairs: Any) -> None:
+    for key, count in pairs:
+        target[key] = count + target[key]
+
+
 def backwards(values: list[Any]) -> list[Any]:
     return values[::-1]
 

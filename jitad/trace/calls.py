@@ -91,11 +91,11 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             args = (*args[:1], *map(among_parts, args[1:])) if f in (map, filter) else tuple(
                 map(among_parts, args))  # fmt: skip
         args = in_errors(f, args)
-        if is_among((*args, *kwargs.values())) and not _is_users(f):
+        if is_among((*args, *kwargs.values())) and not takes_anything(f):
             return spread(lambda *a, **k: call(f, *a, **k), *args, **kwargs)
         if any(map(is_optional, args)) and answers_for_none(f):
             return asked(lambda *a: call(f, *a, **kwargs), *args)
-        if any(map(is_optional, (*args, *kwargs.values()))) and not _is_users(f):
+        if any(map(is_optional, (*args, *kwargs.values()))) and not takes_anything(f):
             given = options(f, args, kwargs)
             if given is not None:
                 return spread(lambda *a, **k: call(f, *a, **k), *given[0], **given[1])
@@ -195,15 +195,15 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return run_native(trace, adopt(f), args, kwargs)
 
 
-def _is_users(f: Any) -> bool:
+def takes_anything(f: Any) -> bool:
     """Is it a function or class of the user's, which is called with whatever it is given?"""
     match f:
         case FunctionType():
             return not is_library(f)
         case MethodType():
-            return _is_users(f.__func__)
+            return takes_anything(f.__func__)
         case functools.partial():
-            return _is_users(f.func)
+            return takes_anything(f.func)
         case type():
             init = vars(f).get("__init__")
             return isinstance(init, FunctionType) and not is_library(init)

@@ -352,7 +352,7 @@ class Region:
     escapes: bool = False  # may an exception leave it, as a variable?
     certain: bool = False  # it happens: an iteration that is written out
     trial: bool = False  # of a loop that may be written out instead
-    long: bool = False  # which has been, and was long, or has a count
+    rather_rolled: bool = False  # than written out: it has a count, or was long before
     before: list[dict[int, object]] = field(default_factory=list)  # what was held before it
     held: dict[int, object] = field(default_factory=dict)  # what it holds, see the journal
 

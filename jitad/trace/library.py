@@ -12,7 +12,7 @@ import functools
 import itertools
 import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from jitad.trace.refused import check_called
 from jitad.trace.rewrite import is_library, is_rewritten_code
 from jitad.trace.texts import known, of_method
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
 from jitad.values.kind import fail
 from jitad.values.registry import any_traced, unsupported
@@ -124,10 +123,13 @@ _CALLING = {id(f): k for k, fs in (
 ) for f in fs}  # fmt: skip
 
 
+_EACH = (map, filter, itertools.starmap, itertools.filterfalse)
+
+
 def _with_callbacks(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Arguments with what library code can call in the place of the functions among them."""
-    of = args[0] if args and (f is map or f is itertools.starmap) else None
-    if isinstance(of, type) and (implementation(of) is not None or of is str):
+    of = args[0] if args and any(f is g for g in _EACH) else None
+    if isinstance(of, (type, BuiltinMethodType)):
         args = (lambda *a: call(of, *a), *args[1:])  # float, say
     known = id(f) in _CALLING
     called = _CALLING[id(f)] if known else None

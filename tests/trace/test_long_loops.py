@@ -128,7 +128,17 @@ def grown_meanwhile(x):
     return total
 
 
-WRITTEN_OUT = [chosen_by_a_name, advanced_meanwhile, advanced_after, grown_meanwhile]
+def combined_of_mixed_kinds(x):
+    total = 0.0
+    for u, v in itertools.product((0, x, 1, 2.0), (x, 2)):
+        total += much(u, v)
+    for u, v in itertools.combinations_with_replacement([1, x, 0.5], 2):
+        total += much(u, v)
+    return total
+
+
+WRITTEN_OUT = [chosen_by_a_name, advanced_meanwhile, advanced_after, grown_meanwhile,
+               combined_of_mixed_kinds]  # fmt: skip
 
 
 def grid_of_weights(x):

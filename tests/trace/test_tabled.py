@@ -10,6 +10,7 @@ import pytest
 
 import jitad
 from jitad.errors import JitadError
+from tests.engines import on_tape
 
 
 def counted(x):
@@ -169,8 +170,63 @@ def colours(x):
     return sum(colour[v] * x[v] for v in range(4)) + len(set(colour.values()))
 
 
-PROGRAMS = [most_common, colours, counted, begun_with_one, grouped, sorted_groups,
-            tuples_for_keys, taken_out, order_of_keys, keys_of_floats, best_by_value,
+def totals_and_counts(x):
+    counts, totals = Counter(), defaultdict(float)
+    for v in x:
+        counts[int(v)] += 1
+        totals[int(v)] += v
+    return sum(totals[k] ** 2 / counts[k] for k in totals) + len([k for k in counts if k > 1])
+
+
+def weighted(d, *, by):
+    return sum(by[k] * v for k, v in d.items())
+
+
+def handed_to_functions(x):
+    d, e = {}, {}
+    for v in x:
+        d[int(v)] = v
+        e[int(v)] = e.get(int(v), 1.0) + v
+    cache = Cache()
+    cache.known = d
+    return weighted(d, by=e) + cache.root(5, x[0]) + (lambda c, n: c[n] * len(c))(e, int(x[1]))
+
+
+def counts_of_some(x):
+    c, e = Counter(int(v) for v in x if v > 0.5), Counter()
+    e.update([int(v) for v in x if v > 1.0])
+    e.update(Counter([1, 1]))
+    most = max(c, key=c.get)
+    return most * x[0] + sum(c.values()) * x[1] + (2 in c.values()) * x[2] + e[1] * x[3] * len(e)
+
+
+def merged_into_others(x):
+    d = {}
+    for v in x:
+        d[int(v)] = v
+    begun = {1: x[0], 7: x[1]}
+    begun |= d
+    updated = {2: 5.0}
+    updated.update(d)
+    dicts = [{1: x[0], **d}, {1: x[0]} | d, begun, updated]
+    orders = [*map(list, dicts[:2]), list(reversed(d))]
+    return sum(sum(e.values()) for e in dicts) + sum((i + 1) * k for o in orders
+                                                     for i, k in enumerate(o))  # fmt: skip
+
+
+def known_on_some_paths(x):
+    d = {0: x[0]}
+    if x[1] > 1.0:
+        d[1] = x[1]
+    if x[2] > 1.0:
+        d[2] = x[2] * x[2]
+    return d.get(int(x[3]), 0.5) * x[1] + d.get(int(x[0]), x[3])
+
+
+PROGRAMS = [counts_of_some, totals_and_counts, handed_to_functions,
+            known_on_some_paths, merged_into_others, most_common, colours, counted,
+            begun_with_one, grouped, sorted_groups, tuples_for_keys, taken_out,
+            order_of_keys, keys_of_floats, best_by_value,
             in_a_comprehension, copied_and_merged, cache_of_an_object, under_a_condition,
             walked_back]  # fmt: skip
 POINTS = [np.array([1.2, 2.7, 1.9, 3.3]), np.array([0.4, 3.6, 0.7, 0.2]),
@@ -187,6 +243,27 @@ def test_programs(f):
             value, gradient = engine(x.copy())
             assert value == pytest.approx(f(x), rel=1e-13)
             np.testing.assert_allclose(gradient, want, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("x", [0.7, 1.3])
+def test_the_memo_of_a_recursion(x):
+    def halved(x):
+        memo = {}
+
+        def value(rest, k):
+            key = (int(rest), k)
+            if rest < 0.5:
+                return x
+            if key in memo:
+                return memo[key]
+            memo[key] = out = x * value(rest - 1.0, k) + value(rest - 2.0, k + 1)
+            return out
+
+        return value(3.3 + x, 0) + len(memo)
+
+    value, slope = on_tape(jitad.value_and_grad(halved), x)
+    assert value == pytest.approx(halved(x), rel=1e-13)
+    assert slope == pytest.approx((halved(x + 1e-6) - halved(x - 1e-6)) / 2e-6, rel=1e-6)
 
 
 def test_dicts_of_all_lengths():
@@ -245,8 +322,8 @@ def test_dicts_with_all_their_keys_stay_what_they_are():
 
 
 @pytest.mark.parametrize("what", [
-    lambda d, x: d == {1: x}, lambda d, x: d | {1: x}, lambda d, x: {**d},
-    lambda d, x: [*map(d.fromkeys, (d,))], lambda d, x: dict(d, a=x), lambda d, x: str(d),
+    lambda d, x: d == {1: x}, lambda d, x: [*map(d.fromkeys, (d,))], lambda d, x: dict(d, a=x),
+    lambda d, x: str(d), lambda d, x: d.fromkeys(d, x),
 ])  # fmt: skip
 def test_what_is_refused_names_the_line(what):
     def f(x):

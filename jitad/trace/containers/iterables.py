@@ -202,10 +202,9 @@ def pick(items: Any, k: Any) -> Any:
     return bind("cast", out, dtype=out.type.dtype, py=True) if python else out
 
 
-def table(x: Any) -> Counted | None:
+def table(items: Any) -> Counted | None:
     """Numbers of one type, or tuples of such, as items that are found by number."""
-    items = x if isinstance(x, (list, tuple)) else list(x)
-    if not _is_uniform(items):
+    if not isinstance(items, (list, tuple)) or not _is_uniform(items):
         return None
     return Counted(len(items), lambda k: _row(items, k), (0, len(items), 1))
 
@@ -215,6 +214,11 @@ def is_table(x: Any, stops: Any) -> bool:
     if type(x) in _COMBINED:
         return not stops
     return type(x) in (list, tuple) and _is_uniform(x)
+
+
+def read(x: Any) -> Any:
+    """What may be read before the loop that is over it, to be looked at as often as one likes."""
+    return list(x) if type(x) in _COMBINED else x
 
 
 # iterators that have read what they combine when they were made

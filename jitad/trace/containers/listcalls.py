@@ -13,6 +13,7 @@ import functools
 import itertools
 import math
 import operator
+from collections import Counter
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
@@ -85,6 +86,8 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
     if isinstance(f, BuiltinMethodType) and isinstance(owner, list):
         return functools.partial(extend, owner) if f.__name__ == "extend" else None
     if isinstance(f, BuiltinMethodType) and isinstance(owner, dict):
+        return None
+    if getattr(f, "__func__", None) is Counter.update:
         return None
     if is_users(f):
         return None
@@ -329,7 +332,7 @@ _AS_WRITTEN: dict[Any, Callable[..., Any]] = {
     operator.contains: as_written.contains, itertools.pairwise: as_written.paired,
 }  # fmt: skip
 FINE = {sum, math.prod, bisect.insort, bisect.insort_left, enumerate, zip, reversed, isinstance,
-        type, id, callable,
+        type, id, callable, Counter,
         getattr, setattr, hasattr, object.__setattr__,
         operator.getitem, operator.setitem}  # fmt: skip
 

@@ -162,6 +162,9 @@ def update(owner: dict[Any, Any], /, *others: Any, **named: Any) -> None:
     if tabled.is_tabled(owner):
         tabled.METHODS["update"](owner, *others, **named)
         return
+    if any(map(tabled.is_tabled, others)):
+        tabled.wanted(owner)
+        raise tabled.refused("taken over by another dict")
     for other in (*others, named):
         for key in other if type(other) in KINDS else dict(other):
             flag, value = _flag(other, key), _value(other, key)
@@ -182,8 +185,11 @@ def union(a: Any, b: Any) -> Any:
     """a | b"""
     if type(a) not in KINDS or type(b) not in KINDS or Counter in (type(a), type(b)):
         raise refused("an operand of or")
-    out = a.copy()
-    made(out)
+    from jitad.trace.calls import call  # which asks here first
+
+    out = call(a.copy)
+    if tabled.is_tabled(b) and not tabled.is_tabled(out):
+        tabled.takes(out)
     update(out, b)
     return out
 
@@ -274,6 +280,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__iter__": lambda owner: View(owner, "keys").generator(),
 }  # fmt: skip
 _PLAIN = ("copy", "clear")
+_BY_KEY = ("get", "pop", "setdefault", "__getitem__", "__setitem__", "__delitem__")
 # methods of other containers, and of texts, that go through what they are given
 _GOING_THROUGH = frozenset({
     "extend", "extendleft", "join", "fromkeys", "update", "union", "intersection", "difference",
@@ -309,6 +316,12 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
             found = _METHODS.get(f.__name__)
             if found is None:
                 raise refused(f"asked for .{f.__name__}")
+            if f.__name__ in _BY_KEY and args and not tabled.is_tabled(owner):
+                from jitad.trace.containers import keyed  # which asks here first
+
+                if keyed.is_traced(keyed.plain(args[0])):
+                    tabled.wanted(owner)
+                    raise refused("asked for a key that depends on traced values")
             return functools.partial(found, owner)
     if not any(map(_is_such, args)):
         return None

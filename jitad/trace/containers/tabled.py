@@ -45,8 +45,10 @@ Lists = tuple[list[Any], list[Any]]
 
 def table(owner: Any) -> Lists | None:
     """The keys and the values of such a dict."""
-    if type(owner) in KINDS and len(owner) == 1:
-        out: Lists | None = owner.get(TABLE)
+    if type(owner) in KINDS and TABLE in owner:
+        if len(owner) > 1:
+            raise refused("put together with another in this way")
+        out: Lists = owner[TABLE]
         return out
     return None
 
@@ -78,6 +80,15 @@ def _hold(owner: Any, keys: list[Any], values: list[Any]) -> None:
     made(values)
     owner.clear()
     owner[TABLE] = keys, values
+
+
+def takes(owner: Any) -> None:
+    """A dict that is only just being made, and known as far as it goes, is to be one."""
+    from jitad.trace.containers.partial import is_slot  # which asks here
+
+    if any(map(is_slot, owner.values())):
+        raise refused("put together with one that has keys on some paths only")
+    _hold(owner, list(owner), list(owner.values()))
 
 
 def _place(owner: Any) -> Pos | None:
@@ -180,8 +191,9 @@ def _update(owner: Any, *others: Any, **named: Any) -> None:
     for other in (*others, named) if named else others:
         if type(owner) is Counter:
             if isinstance(other, dict):
-                raise refused("given counts")
-            run(written.count_all, owner, other)
+                run(written.add_counts, owner, call(other.items))
+            else:
+                run(written.count_all, owner, other)
             continue
         pairs = call(other.items) if isinstance(other, dict) else other
         run(written.put_all, *_content(owner), pairs)
@@ -259,10 +271,16 @@ def function(f: Any, args: tuple[Any, ...]) -> Any:
         return functools.partial(_update, owner)
     if f is Counter and _unknown(args):
         return _counted
-    if not any(map(is_tabled, args)):
+    if isinstance(f, BuiltinMethodType) and type(owner) in KINDS and f.__name__ == "update":
+        return None  # which may become one
+    from jitad.trace.calls import takes_anything  # which asks here first
+
+    if not any(map(is_tabled, args)) or takes_anything(f):
         return None
     if f is copy.copy:
         return _copied
+    if f is reversed:
+        return lambda owner: run(written.backwards, _content(owner)[0])
     if f in KINDS and is_tabled(args[0]) and len(args) == 1:
         return functools.partial(_again, f)
     if any(f is g for g in _KEEPING):
@@ -290,13 +308,15 @@ def _counted(given: Any) -> Any:
     return out
 
 
-def _again(kind: Any, other: Any) -> Any:
+def _again(kind: Any, other: Any, **named: Any) -> Any:
     out = kind()
     made(out)
     keys, values = _content(other)
     from jitad.trace.calls import call  # which asks here first
 
     _hold(out, call(list, keys), call(list, values))
+    if named:
+        _update(out, **named)
     return out
 
 

@@ -100,6 +100,8 @@ def displayed(*parts: tuple[Any, ...]) -> dict[Any, Any]:
             set_item(given[1], out, given[0])
         else:
             other = present(given[0])
+            if tabled.is_tabled(other) and not tabled.is_tabled(out):
+                tabled.takes(out)
             partial.update(out, other if type(other) is dict else {**other})
     return out
 

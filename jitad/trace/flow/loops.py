@@ -20,7 +20,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Block, Equation, walk
 from jitad.tape.types import Array
 from jitad.trace import context, protocols
-from jitad.trace.containers.iterables import Counted, is_table, sequence, table
+from jitad.trace.containers.iterables import Counted, is_table, read, sequence, table
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Again, Region, Trace, current
 from jitad.trace.flow.attempts import onward
@@ -111,7 +111,9 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
     out = Unrolled(trace, items, None, state, site)
     if not site.waits and site.pos not in trace.insight.written_out:
         if site.pos in trace.insight.long:
-            out.counted, out.long = counted or table(iterable), True
+            if counted is None:
+                out.items = read(iterable)
+            out.counted, out.long = counted or table(out.items), True
         elif counted is not None or is_table(iterable, site.stops):
             out.most = length_hint(iterable, 1)
     return out
@@ -283,7 +285,7 @@ class Unrolled(Session):
         from jitad.trace.containers.keyed import into_rows  # which calls
 
         trace, journal = self.trace, self.trace.journal
-        wanted = [x for x in trace.wanted if stretched(x) is None]
+        wanted = [x for x in trace.wanted if x and stretched(x) is None]
         around = trace.at_length[-1:]  # if any
         if not all(journal.made_since(x, frame) for _, frame in around for x in wanted):
             raise JitadError("this loop counts in a list", self.site.pos)

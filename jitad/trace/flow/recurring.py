@@ -70,7 +70,7 @@ def _recurs(trace: Trace, f: FunctionType, since: tuple[int, int]) -> None:
     insight, code = trace.insight, f.__code__
     # In a `while` that can be written out: there a parser knows which word is next, say.
     around = _conditional(trace)
-    if any(r.trial for r in (*(r for r in around if not r.long), *around[since[0] :])):
+    if any(r.trial for r in (*(r for r in around if not r.rather_rolled), *around[since[0] :])):
         raise JitadError(f"{f.__qualname__} calls itself in this loop", trace.builder.pos)
     if code not in insight.unfolded:
         ending = insight.ending | trace.around()

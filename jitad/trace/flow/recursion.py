@@ -366,7 +366,7 @@ class Recursion:
                     "Return the same kind of value on every path.",
                 ) from None  # fmt: skip
         found = {w.write.place: w for w in self.region.written if w.write.slot != "_lost"}
-        unifier = Unifier()
+        unifier = Unifier(free=True)
         forms: list[Form] = []
         for (place, w), was in zip(self.places.items(), self.place_forms, strict=True):
             now = found.pop(place, None)

@@ -154,7 +154,7 @@ class Rolled:
         self.carried = carried
         self.past.update(self.region.fresh)
         self.region = Region(self.trace, self.params, escapes=True, trial=self.may_fail,
-                             long=self.long or not self.by_condition)  # fmt: skip
+                             rather_rolled=self.long or not self.by_condition)  # fmt: skip
         self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
         return self._enter_pass()
