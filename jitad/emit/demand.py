@@ -202,7 +202,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             else:
                 out.virtual.add(e.outs[0])
                 unique = not d.shared and (d.count == 1 or d.aligned)
-                need(base, d.last, d.nest if unique else None, aligned=False,
+                need(base, d.last, d.nest if unique else None, aligned=d.aligned and _is_start(e),
                      repeated=d.repeated or _repeats(e), local=d.local)  # fmt: skip
                 if unique and d.nest is not None:
                     members[d.nest].append(e)
@@ -235,6 +235,15 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
                 members[nest].append(e)
                 for a in e.ins:
                     operand(a, d.last if inside else k, nest, d if inside else None)
+        elif e.op == "take" and d.nest is not None and d.count == 1 and not (
+            d.shared or d.memory or d.local or d.repeated
+            or written.between(written.families(e.outs[0]), k, d.last)
+        ):
+            out.inline.add(e.outs[0])
+            members[d.nest].append(e)
+            need(e.ins[0], d.last)
+            first = e.params["axis"] == 0
+            need(e.ins[1], d.last, d.nest, aligned=d.aligned and first, repeated=not first)
         elif row.elementwise or e.op == "load" or (e.op == "slice" and not array):
             inside = d.count == 1 and not d.local and (row.elementwise or undisturbed(k, d.last))
             inside = inside and not early(e, k, d)
@@ -283,7 +292,7 @@ class _Writes:
                 for a, p, r, v in zip(init, params, body.results, e.outs, strict=True):
                     if is_array(v) and p is not r:
                         self._write(a, k, v, True)
-            elif not e.blocks and e.op in TABLE and TABLE[e.op].elementwise:
+            elif not e.blocks and e.op in TABLE and (TABLE[e.op].elementwise or e.op == "take"):
                 reads = [self.families(a) for a in e.ins if is_array(a)]
                 own = [frozenset(e.outs)] if reads else []
                 self._reads[e.outs[0]] = frozenset().union(*reads, *own)
@@ -364,8 +373,8 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
             locals_(e.ins[2:], k)
         case "store_take" | "accum_take":
             need(e.ins[0], k, memory=True)
-            for a in e.ins[1:]:  # they stay what they are while the array is written
-                need(a, k, memory=is_array(a), whole=False, local=not is_array(a))
+            operand(e.ins[1], k, (e, 8))
+            _picking(e, k, need)
         case "concatenate":
             for j, a in enumerate(e.ins[:-1]):
                 operand(a, k, (e, j))
@@ -395,15 +404,30 @@ def _statement(e: Equation, k: int, need: Any, operand: Any, locals_: Any) -> No
         case _ if TABLE[e.op].emit:  # handed over whole
             for a in e.ins:
                 need(a, k, memory=is_array(a), local=not is_array(a))
-        case _:  # matmul, take: reads any access, several times
+        case "take":  # reads any access of the array, and at any place
+            need(e.ins[0], k)
+            _picking(e, k, need)
+        case _:  # matmul: reads any access, several times
             for a in e.ins:
                 need(a, k, local=not is_array(a))
+
+
+def _picking(e: Equation, k: int, need: Any) -> None:
+    """The index array of what picks: an index is read for each position along the axis."""
+    need(e.ins[-1], k, (e, 9), repeated=e.params["axis"] > 0)
 
 
 def _is_run(e: Equation) -> bool:
     """Does a slice take elements that lie side by side, all in one row?"""
     kinds: str = e.params["kinds"]
     return kinds.endswith("r") and kinds.count("r") == 1 and e.ins[-2] == lit(1)
+
+
+def _is_start(e: Equation) -> bool:
+    """Does a slice have the elements that are at the same indices of the array?"""
+    if e.op != "slice" or e.params["kinds"].strip("r"):
+        return False
+    return all(a == lit(k % 3 % 2) for k, a in enumerate(e.ins[1:]) if k % 3 < 2)
 
 
 def _repeats(e: Equation) -> bool:

@@ -276,11 +276,9 @@ def _store_take(s: Scope, e: Equation) -> None:
     a = e.ins[0]
     assert isinstance(a, Var)
     written = origins(s.buffers.roots[a])
-    # A value that is read in another order than it is written needs memory apart.
+    # What is read in another order than it is written needs memory apart.
     _target(s, e, any(
-        isinstance(x, Var) and is_array(x)
-        and not written.isdisjoint(origins(s.buffers.roots.get(x, frozenset())))
-        for x in e.ins[1:]
+        not written.isdisjoint(origins(s.buffers.roots[x])) for x in picking.read(s, e)
     ))  # fmt: skip
     picking.store(s, e, s.access[e.outs[0]])
 

@@ -63,7 +63,10 @@ def evaluate(s: Scope, nest: Nest, atom: Atom, at: Map, counters: list[str]) -> 
     for e in reversed(members):
         mine = need[e.outs[0]]
         inner = compose(view_map(s, e), mine) if e.op in VIEWS else mine
-        for a in e.ins:
+        operands = e.ins
+        if e.op == "take":  # at the index that its index array has here
+            inner, operands = (mine[e.params["axis"]],), e.ins[1:]
+        for a in operands:
             if isinstance(a, Var) and is_array(a):
                 assert need.setdefault(a, inner) == inner or a in s.access or a in s.formulas
                 uses[a] = uses.get(a, 0) + 1
@@ -85,6 +88,14 @@ def evaluate(s: Scope, nest: Nest, atom: Atom, at: Map, counters: list[str]) -> 
         v = e.outs[0]
         if e.op in VIEWS:
             values[v] = read(e.ins[0], compose(view_map(s, e), need[v]))
+            continue
+        if e.op == "take":
+            (a, picking), axis = e.ins, e.params["axis"]
+            row, where = s.names.new("", "r"), (need[v][axis],)
+            line = f"{row} = {read(picking, where).text}"
+            out.lines.setdefault(deepest(where), []).append(line)
+            at_row = of_expr(Expr(row))
+            values[v] = read(a, (*need[v][:axis], at_row, *need[v][axis + 1 :]))
             continue
         text = compute(s, e, [read(a, need[v]) for a in e.ins])
         if v is not atom and (uses[v] > 1 or len(text.text) > LIMIT):

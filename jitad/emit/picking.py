@@ -5,6 +5,8 @@ One nest over what is picked; the index is read once for each position along the
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 from jitad.emit import nests
 from jitad.emit.access import Access, Map, identity, of_axis, of_expr
 from jitad.emit.demand import Nest
@@ -44,12 +46,25 @@ def _along(s: Scope, a: Var, index: Atom, axis: int) -> Extents:
     return (*s.extents[a][:axis], *s.extents[index], *s.extents[a][axis + 1 :])
 
 
-def _row(s: Scope, e: Equation, index: Atom, axis: int, counters: list[str]) -> tuple[str, str]:
-    """A name for the index at the present position, and the line that reads it."""
+Lines = dict[int, list[str]]
+
+
+def _row(s: Scope, e: Equation, index: Atom, axis: int, counters: list[str]) -> tuple[str, Lines]:
+    """A name for the index at the present position, and the lines that read it."""
     nest: Nest = (e, 9)
     name = s.names.new("", "r")
-    value = nests.evaluate(s, nest, index, (of_axis(axis),), counters).value
-    return name, f"{name} = {value.text}"
+    found = nests.evaluate(s, nest, index, (of_axis(axis),), counters)
+    lines = {depth: [*ls] for depth, ls in found.lines.items()}
+    lines.setdefault(axis + 1, []).append(f"{name} = {found.value.text}")
+    return name, lines
+
+
+def _loops(
+    s: Scope, counters: list[str], extents: Extents, lines: Lines
+) -> AbstractContextManager[None]:
+    for line in lines.get(0, ()):
+        s.page.write(line)
+    return nests.loops(s, counters, extents, lines)
 
 
 def _picked(ndim: int, axis: int, row: str) -> Map:
@@ -61,14 +76,26 @@ def take(s: Scope, e: Equation) -> None:
     axis: int = e.params["axis"]
     assert isinstance(a, Var)
     extents = _along(s, a, index, axis)
+    if v in s.analysis.inline:
+        s.extents[v] = extents
+        return
     name = s.new_array(v, extents)
     counters = s.counters(len(extents))
-    row, line = _row(s, e, index, axis, counters)
+    row, lines = _row(s, e, index, axis, counters)
     at = _picked(len(extents), axis, row)
     value = nests.evaluate(s, (e, 8), a, at, counters).value
-    with nests.loops(s, counters, extents, {axis + 1: [line]}):
+    with _loops(s, counters, extents, lines):
         nests.write(s, v, Access(name, identity(len(extents))), identity(len(extents)), counters,
                     value, False)  # fmt: skip
+
+
+def read(s: Scope, e: Equation) -> list[Var]:
+    """The arrays in memory that store_take and accum_take read the value and the index from."""
+    found: list[Var] = []
+    for k, a in ((8, e.ins[1]), (9, e.ins[2])):
+        at = identity(len(a.shape))
+        found += [x for x, _ in nests.evaluate(s, (e, k), a, at, s.counters(len(at))).reads]
+    return found
 
 
 def store(s: Scope, e: Equation, target: Access) -> None:
@@ -77,8 +104,10 @@ def store(s: Scope, e: Equation, target: Access) -> None:
     assert isinstance(a, Var)
     extents = _along(s, a, index, axis)
     counters = s.counters(len(extents))
-    row, line = _row(s, e, index, axis, counters)
-    read = nests.evaluate(s, (e, 8), value, identity(len(extents)), counters).value
-    with nests.loops(s, counters, extents, {axis + 1: [line]}):
-        nests.write(s, a, target, _picked(len(extents), axis, row), counters, read,
+    row, lines = _row(s, e, index, axis, counters)
+    found = nests.evaluate(s, (e, 8), value, identity(len(extents)), counters)
+    for depth, more in found.lines.items():
+        lines.setdefault(depth, []).extend(more)
+    with _loops(s, counters, extents, lines):
+        nests.write(s, a, target, _picked(len(extents), axis, row), counters, found.value,
                     e.op == "accum_take")  # fmt: skip

@@ -2,8 +2,9 @@
 
 A reshape needs its operand in memory and in order, so what is computed element by element can't
 pass through it.  One that undoes another is dropped; one that only adds or removes axes of one
-element becomes a slice and a broadcast, which are index maps.  Where the result is written to,
-or carried, it stays what it is: a view that may be written in place.
+element, or calls one extent by another name, becomes a slice and a broadcast, which are index maps.
+Where the result is written to, or carried, it stays what it is: a view that may be written in
+place.
 """
 
 from __future__ import annotations
@@ -59,20 +60,27 @@ def _in_place(block: Block) -> set[Atom]:
 
 
 def _viewed(a: Var, dims: tuple[Atom, ...], e: Equation) -> list[Equation]:
-    """The reshape as views, if only axes of one element come and go."""
+    """The reshape as views, if only axes of one element come and go.
+
+    One extent may differ from what it was: there are as many elements, so it has the same value.
+    """
     one = lit(1)
     kept = [k for k, n in enumerate(a.shape) if n != one]
     axes = tuple(k for k, n in enumerate(dims) if n != one)
-    if not kept or [a.shape[k] for k in kept] != [dims[k] for k in axes]:
+    if not kept or len(kept) != len(axes):
+        return []
+    new = {k: dims[j] for k, j in zip(kept, axes, strict=True)}
+    renamed = sum(a.shape[k] != n for k, n in new.items())
+    if renamed > 1:
         return []
     out: list[Equation] = []
     assert isinstance(a.type, Array)
-    if len(kept) < len(a.shape):
+    if renamed or len(kept) < len(a.shape):
         operands: list[Atom] = []
-        for k, n in enumerate(a.shape):
-            operands += [lit(0), one, n] if k in kept else [lit(0)]
+        for k in range(len(a.shape)):
+            operands += [lit(0), one, new[k]] if k in kept else [lit(0)]
         kinds = "".join("r" if k in kept else "i" for k in range(len(a.shape)))
-        part = Var(Array(a.type.dtype, len(kept)), tuple(a.shape[k] for k in kept))
+        part = Var(Array(a.type.dtype, len(kept)), tuple(new.values()))
         out.append(Equation("slice", (a, *operands), (part,), {"kinds": kinds}, (), e.pos))
         a = part
     if len(axes) < len(dims):
