@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -184,18 +185,22 @@ def _tie(o: Any, y: Any, first: Any, other: Any) -> Any:
     return o.where(first, o.cast(share, dtype="f4") if dtype_of(y) == "f4" else share, 0.0)
 
 
-_binary("maximum", np.maximum, "maximum({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.ge(a, b), o.eq(a, b)), _tie(o, y, o.ge(b, a), o.eq(a, b))),
-        tame=True, chooses=True)  # fmt: skip
-_binary("minimum", np.minimum, "minimum({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.le(a, b), o.eq(a, b)), _tie(o, y, o.le(b, a), o.eq(a, b))),
-        tame=True, chooses=True)  # fmt: skip
-_binary("fmax", np.fmax, "fmax({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))),
-        tame=True, chooses=True)  # fmt: skip
-_binary("fmin", np.fmin, "fmin({0}, {1})", lambda o, a, b, y: (
-    _tie(o, y, o.eq(y, a), o.eq(a, b)), _tie(o, y, o.eq(y, b), o.eq(a, b))),
-        tame=True, chooses=True)  # fmt: skip
+def _choice(name: str, f: Any, wins: Callable[[Any, Any, Any, Any], Any]) -> None:
+    """`wins(o, a, b, y)`: is y = f(a, b) a's?"""
+
+    def partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+        if dtype_of(y) == "f4":  # a float of Python's is compared as what it became
+            a, b = (v if dtype_of(v) == "f4" else o.cast(v, dtype="f4") for v in (a, b))
+        tie = o.eq(a, b)
+        return _tie(o, y, wins(o, a, b, y), tie), _tie(o, y, wins(o, b, a, y), tie)
+
+    _binary(name, f, f"{name}({{0}}, {{1}})", partials, tame=True, chooses=True)
+
+
+_choice("maximum", np.maximum, lambda o, a, b, y: o.ge(a, b))
+_choice("minimum", np.minimum, lambda o, a, b, y: o.le(a, b))
+_choice("fmax", np.fmax, lambda o, a, b, y: o.eq(y, a))
+_choice("fmin", np.fmin, lambda o, a, b, y: o.eq(y, a))
 
 
 def _where_infer(c: Atom, a: Atom, b: Atom, **_: Any) -> Inferred:

@@ -122,7 +122,7 @@ def assume_at_least(n: Int, k: Int) -> bool:
         return False
     b = n.builder
     source = b.sources.get(n.atom)
-    if source is None or source.op != "dim":
+    if source is None or source.op != "dim" or source.ins[0] not in b.blocks[0].params:
         return False
     if b.examples.get(n.atom, k) < k:
         return False

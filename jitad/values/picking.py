@@ -56,11 +56,20 @@ def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "sto
     view, at, axes, index, picked = _select(a, entries)
     shape = _result_shape(view.shape, at, axes, picked)
     traced = any(isinstance(c, Number) for c in (view.peek(), index))
+    value = _without_leading(value, len(shape))
     content = _spread(fit(value, a.dtype, shape, traced), shape, a.dtype)
     flat = _result_shape(view.shape, at, axes, (index.shape[0],))
     merged = _merged(view.content, at, axes)
     new = bind(row, merged, _reshaped(content, flat), index, axis=at)
     view._write_all(_reshaped(new, view.shape))
+
+
+def _without_leading(value: Any, ndim: int) -> Any:
+    """Of values without elements NumPy drops leading axes of any extent here."""
+    own = shape_of(value)
+    if len(own) > ndim and any(type(n) is int and not n for n in own[len(own) - ndim :]):
+        return call(np.zeros, own[len(own) - ndim :], value.dtype)
+    return value
 
 
 def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:
@@ -143,8 +152,10 @@ def _picked_first(entries: list[Entry | Pick]) -> tuple[int, ...]:
 
 def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
     flat: Any = None
+    # Indices that are broadcast away are not looked at.
+    none = any(type(n) is int and not n for array, _ in picked for n in shape_of(array))
     for array, extent in picked:
-        one, n = _indices(array, extent)
+        one, n = _indices(array, extent, looked_at=not none)
         if flat is None:
             flat = one
         else:
@@ -154,7 +165,7 @@ def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
     return flat.content, handle.shape
 
 
-def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
+def _indices(array: Any, extent: Shape, looked_at: bool = True) -> tuple[Any, Int]:
     """Non-negative, checked indices of these axes, flat; and how many there are."""
     handle = array if isinstance(array, ArrayHandle) else ArrayHandle(array)
     if handle.dtype.kind == "b":
@@ -162,7 +173,7 @@ def _indices(array: Any, extent: Shape) -> tuple[Any, Int]:
             require_same(n, m, _mask_text, JitadIndexError)
         return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
     (n,) = extent
-    return in_range(handle, n), n
+    return (in_range(handle, n) if looked_at else in_many_bits(handle)), n
 
 
 def in_many_bits(index: Any) -> Any:
@@ -247,8 +258,25 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     if axis is None:
         a, axis = call(np.ravel, a), 0
     (axis,) = axes_of(axis, a.ndim)
+    if isinstance(indices, (list, tuple)) and not len(indices):
+        indices = np.zeros(0, int)
+    if mode == "raise" and not all(extents.assume_at_least(n, 1) for n in a.shape[:axis]):
+        # Indices that nothing is taken with are not looked at, but of an axis without elements.
+        some = elementwise("gt", extents.product(a.shape[:axis]), 0)
+        indices = elementwise("where", some, as_operand(indices), 0)
     found = a[(*(slice(None),) * axis, brought_in(indices, a.shape[axis], mode))]
     return found if out is None else write_out(out, found)
+
+
+@replaces(np.compress)
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
+    (places,) = nonzero_(condition)
+    return take(a, places, axis, out)
+
+
+@replaces(np.extract)
+def extract(condition: Any, arr: Any) -> Any:
+    return compress(call(np.ravel, condition), call(np.ravel, arr))
 
 
 def brought_in(indices: Any, n: Int, mode: str) -> Any:

@@ -138,13 +138,27 @@ def _upper_half(x: Any) -> Any:
     return c - (c - x)
 
 
+def _first_extreme(values: ArrayHandle, wins: str) -> Any:
+    """As Python finds it: the first of equal ones, and NaN only where it stands first."""
+    if values.ndim > 1:
+        raise fail(JitadValueError, "the truth value of an array with more than one element is "
+                   "ambiguous", "Use np.max or np.min, with axis=.")  # fmt: skip
+    place = np.argmax if wins == "gt" else np.argmin
+    if values.dtype.kind != "f":
+        return values[call(place, values)]
+    nan = call(np.isnan, values)
+    lowest = values.dtype.type(-np.inf if wins == "gt" else np.inf)
+    k = call(place, call(np.where, nan, lowest, values))
+    return values[call(np.where, nan[0], 0, k)]
+
+
 def _extreme(original: Any, wins: str) -> None:
     @replaces(original, plain=False)
     def replacement(*args: Any, **named: Any) -> Any:
         if len(args) == 1:
             (values,) = args
             if isinstance(values, ArrayHandle) and isinstance(values.shape[0], Number):
-                return call(np.max if wins == "gt" else np.min, values)
+                return _first_extreme(values, wins)
             args = tuple(values)  # a generator may hold traced numbers as well
             if not any_traced(args):
                 return original(args, **named)

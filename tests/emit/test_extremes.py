@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jitad import jit, jit_grad
+from jitad import grad, jit, jit_grad
 
 
 @jit
@@ -51,3 +51,20 @@ def test_gradients_with_ties() -> None:
     expected = np.where(x == 0.0, 1.0 / 3.0, 0.0)
     np.testing.assert_allclose(jit_grad(lambda x: np.max(x))(x), expected)
     np.testing.assert_allclose(jit_grad(lambda x: np.min(x))(-x), expected)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_of_python(largest: bool) -> None:
+    """The first of equal ones; NaN where it stands first only: as in Python, in both engines."""
+    f = (lambda x: 2.0 * max(x)) if largest else (lambda x: 2.0 * min(x))
+    compiled = jit_grad(f)
+    nan = np.nan
+    for x in ([1.0, 3.0, 3.0, 2.0], [2.0, 2.0], [1.0, nan, 0.5], [nan, 1.0, 2.0], [-np.inf, nan]):
+        first = 0
+        for k in range(len(x)):
+            first = k if (x[k] > x[first] if largest else x[k] < x[first]) else first
+        want = 2.0 * np.eye(len(x))[first]
+        np.testing.assert_array_equal(jit(f)(np.array(x)), f(x))
+        np.testing.assert_array_equal(grad(f)(np.array(x)), want)
+        np.testing.assert_array_equal(compiled(np.array(x)), want)
+    assert jit(f)(np.array([3, 4, 3])) == f([3, 4, 3])

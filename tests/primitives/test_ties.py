@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import jit_grad
+from jitad import grad, jit_grad, jvp
 from jitad.primitives import TABLE
+from tests.engines import as_emitted
 
 ELEMENTS: dict[str, Callable[[Any, Any], Any]] = {
     "hypot": np.hypot,
@@ -98,3 +99,18 @@ def test_functions_of_libraries_are_not_computed_again() -> None:
     )
     cheap = {name for name, row in TABLE.items() if row.elementwise and not row.dear}
     assert cheap == exact
+
+
+@pytest.mark.parametrize("f", [np.maximum, np.minimum, np.fmax, np.fmin])
+def test_a_float_beside_float32(f: Any) -> None:
+    """It is compared as what it became: its derivative was lost, and a tie wasn't one."""
+    b = np.array([0.1, -0.5, 0.7], np.float32)
+    wins = f(np.float32(0.1), b) == np.float32(0.1)
+    want = np.where(wins, 1.0, 0.0)
+    want[0] = 0.5
+    for engine in (lambda h, *args: h(*args), as_emitted):
+        tangents = engine(lambda s, b: jvp(lambda s: f(s, b), (s,), (1.0,))[1], 0.1, b)
+        np.testing.assert_array_equal(tangents, want.astype(np.float32), strict=True)
+        slope = engine(grad(lambda s, b: np.sum(f(s * s, b))), np.sqrt(0.3), b)
+        count = np.sum(f(0.3, b) == np.float32(0.3))
+        np.testing.assert_allclose(slope, 2 * np.sqrt(0.3) * count, 1e-6)

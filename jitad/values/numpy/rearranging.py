@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadIndexError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -349,15 +349,26 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     arr[...] = moveaxis(reshape(whole, moved.shape), -1, axis)
 
 
+_WHETHER_SOME = ("np.{} of no values does nothing, and whether there are some is not known "
+                 "while tracing")  # fmt: skip
+
+
 @replaces(np.put, plain=False)
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """The values again and again, until each index has one."""
     from jitad.values.picking import brought_in
 
+    if isinstance(ind, (list, tuple)) and not len(ind):
+        ind = np.zeros(0, int)
     flat, ind = handle(a).flattened(), ravel(ind)
     if _are_some(v, "put"):
         values = resize(cast_to(handle(v), flat.dtype), ind.shape)
-        flat[brought_in(ind, flat.shape[0], mode)] = values
+        try:
+            flat[brought_in(ind, flat.shape[0], mode)] = values
+        except JitadIndexError:
+            if isinstance(call(np.size, v), Number):
+                raise fail(JitadExtentError, _WHETHER_SOME.format("put")) from None
+            raise
 
 
 def _are_some(values: Any, name: str) -> bool:
@@ -365,8 +376,7 @@ def _are_some(values: Any, name: str) -> bool:
     n = call(np.size, values)
     if not isinstance(n, Number):
         return bool(n)
-    require(bind("ge", n, 1), JitadExtentError, f"np.{name} of no values does nothing, and "
-            "whether there are some is not known while tracing")  # fmt: skip
+    require(bind("ge", n, 1), JitadExtentError, _WHETHER_SOME.format(name))
     return True
 
 
@@ -376,7 +386,9 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     flat = handle(arr).flattened()
     (places,) = call(np.nonzero, ravel(mask))
     if not _are_some(vals, "place"):
-        raise fail(JitadValueError, "Cannot insert from an empty array!")
+        none = elementwise("eq", call(np.size, places), 0)
+        require(none, JitadValueError, "Cannot insert from an empty array!")
+        return
     flat[places] = resize(cast_to(handle(vals), flat.dtype), places.shape)
 
 
@@ -417,7 +429,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     options = list(choices)
     at = handle(brought_in(handle(a), len(options), mode))
     if mode == "raise":
-        at = in_range(at, len(options), negative=False)
+        shape = common_shape([shape_of(at), *(shape_of(as_operand(c)) for c in options)])
+        if all(type(n) is not int or n for n in shape):  # where nothing is chosen it does not look
+            at = in_range(at, len(options), negative=False)
     result = options[-1]
     for k in range(len(options) - 2, -1, -1):
         result = elementwise("where", elementwise("eq", at, k), options[k], result)
@@ -481,18 +495,3 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     found = [handle(call(np.array, func1d(moved[k], *args, **kwargs))) for k in every]
     stacked = reshape(call(np.stack, found), (*around, *found[0].shape))
     return moveaxis(stacked, -1, axis) if found[0].ndim == 1 else stacked
-
-
-@replaces(np.compress)
-def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    a, condition = handle(a), handle(condition)
-    if axis is None:
-        a, axis = ravel(a), 0
-    (axis,) = axes_of(axis, a.ndim)
-    (places,) = call(np.nonzero, condition)
-    return a[along(axis, places)]
-
-
-@replaces(np.extract)
-def extract(condition: Any, arr: Any) -> Any:
-    return compress(ravel(condition), ravel(arr))

@@ -324,6 +324,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other:
 def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """Rounds half to even; with decimals as NumPy does it, by scaling."""
     if _is_integer(as_operand(a)):
+        if decimals and type_of(as_operand(a)).dtype == "b1":
+            raise fail(JitadTypeError, "np.round: a multiple of bools is no bool",
+                       "Convert them first.")  # fmt: skip
         if decimals < 0:
             raise fail(JitadTypeError, "np.round of integers to tens is not supported here")
         result = elementwise("mul", a, 1)

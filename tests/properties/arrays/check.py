@@ -59,6 +59,8 @@ REFUSED: tuple[str, ...] = (
     "np.polyval is supported for coefficients along one axis",
 )
 
+NARROW = ("f4", "c8", "i2", "u2")  # functions of integers of 16 bits are of float32
+
 Args = dict[str, Any]
 
 
@@ -92,7 +94,7 @@ def _check(made: Generated, number: int, name: str, ways: tuple[str, ...]) -> Ou
         if truth is None or not alike:  # `asarray(a, float)` is another array only if it is narrow
             return Outcome("rejected")
     narrow = "float32" in made.source or any(
-        np.asarray(v).dtype == np.float32 for v in made.args.values())
+        np.asarray(v).dtype.str[1:] in NARROW for v in made.args.values())
 
     def run(way: str) -> None:
         if made.raises is not None:

@@ -1,0 +1,107 @@
+"""Is what NumPy lets pass, or refuses, of arrays without elements let pass, or refused?
+
+The truth is NumPy's result, shape and kind of error.
+`b` is (3, 3), `e` (0, 3), `z` (2, 0), `a` (4,).
+"""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jitad
+from tests.engines import as_emitted
+from tests.properties.check import forget, load
+
+STATEMENTS = [
+    # values without elements may have leading axes of any extent, where indices are arrays
+    "b[[], :0] = np.zeros((3, 1, 0))",
+    "b[np.arange(3) > 5, :2] = np.zeros((7, 5, 0, 2))",
+    "b[[0, 1], :0] = np.zeros((3, 1, 0))",
+    "a[[]] = np.zeros((3, 0))",
+    "b[[], :0] = np.zeros((3, 1, 2))",
+    "b[[0, 1], :0] = np.zeros((3, 0))",
+    "b[[]] = np.zeros((2, 0))",
+    "b[:0, :0] = np.zeros((3, 1, 0))",
+    # indices that take nothing are not looked at, but of an axis without elements
+    "r = z[[], [7]]",
+    "r = e[:, [5]]",
+    "r = np.take(e, [5], axis=1)",
+    "r = np.take(e, [5], axis=0)",
+    "r = np.take(z, [5], axis=0)",
+    "r = np.take(z, [5], axis=1)",
+    "r = np.take(a, [])",
+    "r = np.compress([0, 0, 0, 1], e, axis=1)",
+    "r = np.compress([0, 0, 1], z, axis=0)",
+    "r = np.compress([0, 0, 1], z, axis=1)",
+    # no values
+    "np.put(a, [7], a[:0])",
+    "np.put(a, [7], a[n:1])",
+    "np.put(a, [7], a[1:n])",
+    "np.put(a, [], [1.0])",
+    "np.place(a, a > 9.0, [])",
+    "np.place(a, a > 1.0, [])",
+    # what can't be written
+    "np.broadcast_to(np.zeros(0), (2, 0))[...] = 1.0",
+    "np.diagonal(np.zeros((2, 0)))[3:1:-2] = np.zeros(0)",
+    "np.diagonal(z)[...] = 1.0",
+    "np.round(np.array([True]), 1)",
+]
+ARGS = (np.arange(9.0).reshape(3, 3), np.zeros((0, 3)), np.zeros((2, 0)), np.arange(4.0), 2)
+
+
+def _outcome(run: Any) -> Any:
+    try:
+        return [np.asarray(r) for r in run()]
+    except Exception as error:
+        kinds = (TypeError, ValueError, IndexError)
+        return next((k.__name__ for k in kinds if isinstance(error, k)), repr(error))
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_as_numpy(statement: str) -> None:
+    result = "r" if statement.startswith("r = ") else "b"
+    name = f"no_elements_{STATEMENTS.index(statement)}"
+    f = load(f"import numpy as np\n\n\ndef program(b, e, z, a, n):\n    {statement}\n"
+             f"    return 2.0 * {result}, a\n", name)  # fmt: skip
+    try:
+        args = [np.copy(x) for x in ARGS[:-1]]
+        want = _outcome(lambda: f(*args, 2))
+        tangents = tuple(np.ones_like(x) for x in args)
+
+        def forward(b: Any, e: Any, z: Any, a: Any) -> Any:
+            return jitad.jvp(lambda *x: f(*x, 2), (b, e, z, a), tangents)[0]
+
+        args = [np.copy(x) for x in ARGS[:-1]]
+        again = [np.copy(x) for x in ARGS[:-1]]
+        found = {"eager": _outcome(lambda: forward(*args)),
+                 "emitted": _outcome(lambda: as_emitted(f, *again, 2))}  # fmt: skip
+        for way, got in found.items():
+            if isinstance(want, str):
+                assert got == want, way
+            else:
+                for x, y in zip(got, want, strict=True):
+                    np.testing.assert_array_equal(x, y, err_msg=way, strict=True)
+    finally:
+        forget(name)
+        linecache.checkcache()
+
+
+def test_a_slice_of_what_a_branch_made_may_be_of_none() -> None:
+    """That it had an element was relied on, as if it were an argument: an internal error."""
+
+    def f(a, b):
+        if np.any(a > 0.5):
+            a = a * 0.5 + b
+        else:
+            a[:-1] = a[1:]
+        a -= 1.5
+        return a, (2.0 * a)[:1, ::2]
+
+    for n in (0, 1, 3):
+        a = np.ones((n, 3)) * 0.4
+        for x, y in zip(as_emitted(f, a.copy(), a), f(a.copy(), a), strict=True):
+            np.testing.assert_array_equal(x, y, strict=True)
