@@ -39,7 +39,7 @@ LAYERS = (
     ("jitad.tape",),
     ("jitad.values.number",),  # the dispatch, which leaves of a tape are part of
     ("jitad.primitives",),
-    ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where"),
+    ("jitad.closures", "jitad.structures", "jitad.errors", "jitad.where", "jitad.room"),
     ("jitad.primitives.late", "jitad.primitives.unloaded"),
     ("jitad.tape.ir", "jitad.tape.types"),  # vocabulary
 )

@@ -39,6 +39,7 @@ from jitad.errors import (
     UnknownDepthError,
 )
 from jitad.primitives.schedules import Snapshots
+from jitad.room import Room
 from jitad.structures import flatten, unflatten
 from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
@@ -203,7 +204,7 @@ class Compiled:
         out = self._known(self._by_key.get(key, ()), args, kwargs, ones)
         if out is not _MISSED:
             return out
-        with context.alone():  # another thread may have made it meanwhile
+        with Room(), context.alone():  # another thread may have made it meanwhile
             tried = self._by_key.setdefault(key, [])
             out = self._known(tried, args, kwargs, ones)
             if out is not _MISSED:

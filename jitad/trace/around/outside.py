@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
+from jitad.room import Room
 from jitad.runtime import leaves
 from jitad.runtime.tags import alive
 from jitad.trace.around.paths import share_memory
@@ -52,9 +53,10 @@ class Outside:
     """
 
     def __init__(self, copies: bool = True, lasts: bool = False) -> None:
-        self.copies, self.lasts = copies, lasts
+        self.copies, self.lasts, self.room = copies, lasts, Room()
 
     def __enter__(self) -> None:
+        self.room.__enter__()
         _here.depth += 1
         _here.copying += self.copies
         _here.lasting += self.lasts
@@ -65,6 +67,7 @@ class Outside:
         self, kind: type[BaseException] | None, error: BaseException | None,
         where: TracebackType | None,
     ) -> None:  # fmt: skip
+        self.room.__exit__(kind, error, where)
         _here.depth -= 1
         _here.copying -= self.copies
         _here.lasting -= self.lasts

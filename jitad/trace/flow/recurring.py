@@ -20,7 +20,7 @@ from jitad.trace.context import Again, Region, Trace
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 
-MAX_DEPTH = 200  # calls inside each other
+MAX_DEPTH = 1000  # calls inside each other
 MAX_CONDITIONAL = 6  # calls of a function inside itself, each under a condition of the last
 MAX_UNFOLDED = 50  # the same where they are written out
 
