@@ -205,10 +205,11 @@ _MANY = 1000  # more than a call has arguments
 def _shows(found: Any, args: Any) -> bool:
     if not hasattr(found, "peek"):
         return isinstance(found, (tuple, list)) and any(_shows(f, args) for f in found)
-    if not found.peek().flags.writeable:
-        return True  # though it may have no elements
+    array = found.peek()
+    if not array.size and array.__array_interface__["data"][1]:
+        return True  # read-only, and without elements to share
     return any(
-        np.may_share_memory(found.peek(), a.peek()) if hasattr(a, "peek")
+        np.may_share_memory(array, a.peek()) if hasattr(a, "peek")
         else isinstance(a, (tuple, list)) and _shows(found, a) for a in args
     )  # fmt: skip
 
