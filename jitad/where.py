@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 import sysconfig
-from types import FrameType
+from types import FrameType, TracebackType
 
 from jitad.tape.ir import Pos
 
@@ -24,6 +24,18 @@ def caller() -> Pos | None:
     positions = frame.f_code.co_positions()
     here = next(itertools.islice(positions, frame.f_lasti // 2, None), (None,) * 4)
     return Pos(frame.f_code.co_filename, here[0] or frame.f_lineno, here[2] or 0)
+
+
+def innermost(trace: TracebackType | None) -> Pos | None:
+    """The innermost place outside jitad and libraries of those that an error has passed."""
+    found = None
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if not _ours(code.co_filename):
+            at = next(itertools.islice(code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
+            found = Pos(code.co_filename, at[0] or trace.tb_lineno or 0, at[2] or 0)
+        trace = trace.tb_next
+    return found
 
 
 def users(where: Pos | None) -> Pos | None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError
+from jitad.errors import JitadError, JitadRecursionError
 from jitad.room import Room
 from jitad.runtime import leaves
 from jitad.runtime.tags import alive
@@ -25,7 +25,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.journal import MISSING
 from jitad.values.number import Number
 from jitad.values.stand_ins import adopt
-from jitad.where import caller
+from jitad.where import caller, innermost
 
 
 class _Thread(threading.local):
@@ -80,6 +80,12 @@ class Outside:
             _make_plain()
         if not _here.copying and changed and error is None:
             _check_disjoint(met, changed)
+        if not _here.depth and isinstance(error, RecursionError):
+            if not isinstance(error, JitadError):
+                raise JitadRecursionError(
+                    "more calls are inside each other than there is room for", innermost(where),
+                    "If it is a recursion that ends, write it as a loop.",
+                ) from None  # fmt: skip
 
 
 def _make_plain() -> None:
