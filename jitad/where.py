@@ -6,7 +6,7 @@ import itertools
 import os
 import sys
 import sysconfig
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 
 from jitad.tape.ir import Pos
 
@@ -19,11 +19,7 @@ def caller() -> Pos | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _ours(frame.f_code.co_filename):
         frame = frame.f_back
-    if frame is None:
-        return None
-    positions = frame.f_code.co_positions()
-    here = next(itertools.islice(positions, frame.f_lasti // 2, None), (None,) * 4)
-    return Pos(frame.f_code.co_filename, here[0] or frame.f_lineno, here[2] or 0)
+    return None if frame is None else _place(frame.f_code, frame.f_lasti, frame.f_lineno)
 
 
 def innermost(trace: TracebackType | None) -> Pos | None:
@@ -32,10 +28,15 @@ def innermost(trace: TracebackType | None) -> Pos | None:
     while trace is not None:
         code = trace.tb_frame.f_code
         if not _ours(code.co_filename):
-            at = next(itertools.islice(code.co_positions(), trace.tb_lasti // 2, None), (None,) * 4)
-            found = Pos(code.co_filename, at[0] or trace.tb_lineno or 0, at[2] or 0)
+            found = _place(code, trace.tb_lasti, trace.tb_lineno)
         trace = trace.tb_next
     return found
+
+
+def _place(code: CodeType, instruction: int, line: int) -> Pos:
+    places = itertools.islice(code.co_positions(), instruction // 2, None)
+    here = next(places, (None,) * 4)
+    return Pos(code.co_filename, here[0] or line, here[2] or 0)
 
 
 def users(where: Pos | None) -> Pos | None:
