@@ -44,6 +44,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.slabs import in_slabs
+from jitad.specialise.systems import systems
 from jitad.specialise.together import together
 from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
@@ -69,6 +70,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("resolve", resolve),
     ("strides", strides),
     ("unread", unread),
+    ("systems", systems),
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("scattered", scattered),
@@ -111,6 +113,7 @@ _LOOKS_FOR: dict[Pass, str] = {
     families: "for matmul",
     turn: "vjp nest",
     unread: "store|store_slice",
+    systems: "matrix",
     scalarise: "array",
     privatise: "store|store_slice",
     scattered: "accum_take",
