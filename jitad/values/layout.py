@@ -258,7 +258,8 @@ def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
     if parent is None or view is None or view.traced:
         return None
     if isinstance(view, Shown):  # what repeats elements is a view to NumPy, too
-        plain = isinstance(parent, np.ndarray) and all(isinstance(n, int) for n in view.shape)
-        shown = view.read(parent) if plain else None
-        return shown if plain and np.may_share_memory(shown, parent) else None
+        if not isinstance(parent, np.ndarray) or any(isinstance(n, Number) for n in view.shape):
+            return None
+        shown = view.read(parent)
+        return shown if np.may_share_memory(shown, parent) else None
     return view.read(parent)
