@@ -46,6 +46,7 @@ from jitad.specialise.sink import sink
 from jitad.specialise.slabs import in_slabs
 from jitad.specialise.systems import systems
 from jitad.specialise.together import together
+from jitad.specialise.triangles import triangles
 from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.specialise.zeros import stores, unread
@@ -70,6 +71,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("resolve", resolve),
     ("strides", strides),
     ("unread", unread),
+    ("triangles", triangles),
     ("systems", systems),
     ("scalarise", scalarise),
     ("privatise", privatise),
@@ -113,6 +115,7 @@ _LOOKS_FOR: dict[Pass, str] = {
     families: "for matmul",
     turn: "vjp nest",
     unread: "store|store_slice",
+    triangles: "cholesky solve",
     systems: "matrix",
     scalarise: "array",
     privatise: "store|store_slice",
