@@ -19,6 +19,7 @@ from jitad.emit import numba_private
 from jitad.emit.libraries import libm
 from jitad.emit.libraries.polygamma import polygamma
 from jitad.primitives import moments
+from jitad.primitives.several import PARTS, WOFZ, Part
 from jitad.primitives.special import OPERANDS
 from jitad.primitives.table import SMALL_POWERS
 
@@ -269,6 +270,26 @@ def _scipy(name: str) -> Lowering:
     return _wide(lower)
 
 
+def _part(part: Part) -> Lowering:
+    """One of the results that SciPy's function writes, or gives as a complex number."""
+
+    def lower(s: Site, *args: Value) -> Value:
+        kind, symbol = args[0].type, f"jitad_{part.function}"
+        if part.function == WOFZ:  # whose parts come and go as numbers of their own
+            pair, flag = ir.LiteralStructType([kind, kind]), ir.IntType(32)
+            fnty = ir.FunctionType(pair, [kind, kind, flag])
+            function = numba_private.declare(s.b.module, fnty, symbol)
+            return s.b.extract_value(s.b.call(function, [*args, ir.Constant(flag, 0)]), part.index)
+        with s.b.goto_entry_block():
+            slots = [s.b.alloca(kind) for _ in range(part.count)]
+        fnty = ir.FunctionType(ir.VoidType(), [kind] * len(args) + [kind.as_pointer()] * len(slots))
+        writes = numba_private.declare(s.b.module, fnty, symbol, ("nounwind",))
+        s.b.call(writes, [*args, *slots])
+        return s.b.load(slots[part.index])
+
+    return _wide(lower)
+
+
 def _lgamma(s: Site, x: Value) -> Value:
     flag = ir.IntType(32)
     with s.b.goto_entry_block():
@@ -369,6 +390,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "copysign": (_float, None, _intrinsic("copysign")),
     **{name: (_number, None, _rounding(name)) for name in ("floor", "ceil", "trunc", "rint")},
     **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
+    **{name: (_float, None, _part(part)) for name, part in PARTS.items()},
     **({"lgamma": (_float, None, _wide(_lgamma))} if HAS_LGAMMA else {}),
     "polygamma": (_float, None, _wide(_polygamma)),
     **{name: (_float, None, _compiled(f)) for name, f in moments.NUMBERS.items()},

@@ -25,7 +25,8 @@ from jitad.values.number import Number
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
 # function is looked for that is not there, and the user has imported these.
 waiting: dict[str, tuple[str, ...]] = {
-    "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal"),
+    "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal",
+                      "values.scipy.several"),
     "scipy.linalg": ("values.scipy.linalg", "values.complexes.scipy",
                      "values.scipy.matrix_equations", "values.scipy.special_matrices"),
     "scipy.linalg._solvers": ("operators.riccati",),

@@ -31,6 +31,10 @@ add("numpy.any", lambda a: np.any(a > 1.0, where=MASK) * 1.0, M, zero=True)
 add("numpy.all", lambda a: np.all(a > 0.1, axis=0, where=MASK) * 1.0, M, zero=True)
 add("numpy.ptp", lambda a: (np.ptp(a), np.ptp(a, axis=1)), M)
 add("numpy.average", lambda a, w: (np.average(a), np.average(a, 0, w)), M, r(3), native=True)
+add("numpy.average", lambda a: (
+    np.average(a, weights=a > 1.0), np.average(a > 1.0, weights=np.ones(M.shape)),
+    np.average(a, 0, np.array([1, 2, 1], np.int8), returned=True),
+    np.average(a, 1, [True, False, True, True])), M)  # fmt: skip
 add("numpy.average", lambda a, w: np.average(a, weights=w, returned=True), M, r(3, 4))
 add("numpy.cumprod", lambda a: (np.cumprod(a), a.cumprod(axis=1)), M, native=True)
 add("numpy.cumsum", lambda a: (np.cumsum(a), np.cumsum(a, 0)), M)

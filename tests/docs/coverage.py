@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
-        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp wofz
+        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp
             sph_harm_y sph_harm_y_all""",
     },
     "how many results there are depends on the values": {

@@ -11,7 +11,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from jitad.primitives import TABLE, moments, special
+from jitad.primitives import TABLE, moments, several, special
 from jitad.values.number import o
 
 mp.mp.dps = 40
@@ -99,7 +99,7 @@ ON_INTEGERS = {
 }
 # rescale and quotient: specialise
 TESTED_APART = {"stop", "frozen", "polygamma", "where", "cast", "rescale", "quotient",
-                *special.OPERANDS, *moments.NUMBERS}  # fmt: skip
+                *special.OPERANDS, *several.PARTS, *moments.NUMBERS}  # fmt: skip
 ELEMENTWISE = {name for name, row in TABLE.items() if row.elementwise}
 
 
