@@ -381,6 +381,16 @@ def write_out(out: Any, result: Any) -> Any:
     return out
 
 
+def write_each(out: Any, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`out=` of a function of several results: a tuple, with None where a new array is to be."""
+    if out is None:
+        return results
+    if not isinstance(out, tuple) or len(out) != len(results):
+        raise fail(JitadTypeError, f"out= must be a tuple of {len(results)} arrays")
+    pairs = zip(out, results, strict=True)
+    return tuple(r if o is None else write_out(o, r) for o, r in pairs)
+
+
 def _lend(value: Any) -> Any:
     """A handle's ndarray for the time of one call."""
     if hasattr(value, "peek"):

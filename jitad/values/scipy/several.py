@@ -17,7 +17,7 @@ from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.complexes.lifts import combined, imaginary_part, real_part
 from jitad.values.kind import fail, require
 from jitad.values.numpy.ufuncs import as_ufunc, div, mul, numpy_number
-from jitad.values.registry import call, of_complex, replaces
+from jitad.values.registry import call, of_complex, replaces, write_each
 
 
 def _of(name: str) -> Any:
@@ -25,10 +25,10 @@ def _of(name: str) -> Any:
 
     @replaces(getattr(sp, name))
     def replacement(*args: Any, out: Any = None, **others: Any) -> Any:
-        if out is not None or others or len(args) != PARTS[rows[0]].operands:
-            raise fail(JitadTypeError, f"{name} is supported without out= and the like")
+        if others or len(args) != PARTS[rows[0]].operands:
+            raise fail(JitadTypeError, f"{name} is supported without where= and the like")
         operands = tuple(map(as_operand, args))
-        return tuple(numpy_number(elementwise(row, *operands)) for row in rows)
+        return write_each(out, tuple(numpy_number(elementwise(row, *operands)) for row in rows))
 
     return replacement
 
