@@ -310,6 +310,12 @@ def _plus(s: Site, x: Value, y: Value) -> Value:
     return s.b.fadd(x, y, flags=numba_private.ROUNDED) if s.is_float else s.b.add(x, y)
 
 
+def _unit(s: Site, x: Value, _y: Value, size: Value) -> Value:
+    """x / size, 0 where size is."""
+    zero = s.const(0.0)
+    return s.b.select(s.less("==", size, zero), zero, s.b.fdiv(x, size))
+
+
 def _rescale(s: Site, d: Value) -> Value:
     size = s.intrinsic("fabs", d)
     small, large = s.const(2.0**-900), s.const(2.0**900)
@@ -394,6 +400,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "where": (lambda c, a, b: _number(a, b), None, _where),
     "product_fits": (_word, _bool, _product_fits),
     "inside": (_word, _bool, _inside),
+    "unit": (_float, None, _unit),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }
