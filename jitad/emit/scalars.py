@@ -139,7 +139,10 @@ def _sign(s: Site, x: Value) -> Value:
 
 
 def _extreme(op: str, of_nan: str) -> Lowering:
-    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand."""
+    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand.
+
+    Of 0.0 and -0.0 the second is the result, as in NumPy and processors.
+    """
 
     def lower(s: Site, x: Value, y: Value) -> Value:
         first = s.less(op, x, y)
@@ -384,12 +387,12 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "square": (_number, None, _square),
     "reciprocal": (_float, None, _reciprocal),
     "sign": (_number, None, _sign),
-    "maximum": (_number, None, _extreme(">=", "keep")),
-    "minimum": (_number, None, _extreme("<=", "keep")),
+    "maximum": (_number, None, _extreme(">", "keep")),
+    "minimum": (_number, None, _extreme("<", "keep")),
     "highest": (_number, None, _of_many(">=", "maximum")),
     "lowest": (_number, None, _of_many("<=", "minimum")),
-    "fmax": (_number, None, _extreme(">=", "drop")),
-    "fmin": (_number, None, _extreme("<=", "drop")),
+    "fmax": (_number, None, _extreme(">", "drop")),
+    "fmin": (_number, None, _extreme("<", "drop")),
     "fmod": (_number, None, _fmod),
     "pow": (_number, None, _pow),
     "isnan": (_number, _bool, _isnan),

@@ -124,7 +124,13 @@ _row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a),
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:
-    return a**b if _ints(a, b) else np.power(a, b)  # IEEE: 0.0**-1 is inf
+    if _ints(a, b):
+        return a**b
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        a = np.float64(a)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.power(a, b)
+    return a**b  # IEEE: 0.0**-1 is inf; np.power takes 0.5 for the root, which -inf has none of
 
 
 def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
