@@ -100,6 +100,7 @@ def _power(a: Any, b: Any) -> Any:
 
 atan2 = _plain("atan2", np.arctan2)
 hypot = _plain("hypot", np.hypot)
+unit = _plain("unit", TABLE["unit"].evaluate)
 copysign = _plain("copysign", np.copysign)
 fmod = _plain("fmod", np.fmod)
 logaddexp = _plain("logaddexp", np.logaddexp)

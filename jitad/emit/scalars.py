@@ -140,7 +140,10 @@ def _sign(s: Site, x: Value) -> Value:
 
 
 def _extreme(op: str, of_nan: str) -> Lowering:
-    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand."""
+    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand.
+
+    Of 0.0 and -0.0 the second is the result, as in NumPy and processors.
+    """
 
     def lower(s: Site, x: Value, y: Value) -> Value:
         first = s.less(op, x, y)
@@ -331,6 +334,12 @@ def _plus(s: Site, x: Value, y: Value) -> Value:
     return s.b.fadd(x, y, flags=numba_private.ROUNDED) if s.is_float else s.b.add(x, y)
 
 
+def _unit(s: Site, x: Value, _y: Value, size: Value) -> Value:
+    """x / size, 0 where size is."""
+    zero = s.const(0.0)
+    return s.b.select(s.less("==", size, zero), zero, s.b.fdiv(x, size))
+
+
 def _rescale(s: Site, d: Value) -> Value:
     size = s.intrinsic("fabs", d)
     small, large = s.const(2.0**-900), s.const(2.0**900)
@@ -400,12 +409,12 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "square": (_number, None, _square),
     "reciprocal": (_float, None, _reciprocal),
     "sign": (_number, None, _sign),
-    "maximum": (_number, None, _extreme(">=", "keep")),
-    "minimum": (_number, None, _extreme("<=", "keep")),
+    "maximum": (_number, None, _extreme(">", "keep")),
+    "minimum": (_number, None, _extreme("<", "keep")),
     "highest": (_number, None, _of_many(">=", "maximum")),
     "lowest": (_number, None, _of_many("<=", "minimum")),
-    "fmax": (_number, None, _extreme(">=", "drop")),
-    "fmin": (_number, None, _extreme("<=", "drop")),
+    "fmax": (_number, None, _extreme(">", "drop")),
+    "fmin": (_number, None, _extreme("<", "drop")),
     "fmod": (_number, None, _fmod),
     "pow": (_number, None, _pow),
     "isnan": (_number, _bool, _isnan),
@@ -416,6 +425,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "where": (lambda c, a, b: _number(a, b), None, _where),
     "product_fits": (_word, _bool, _product_fits),
     "inside": (_word, _bool, _inside),
+    "unit": (_float, None, _unit),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }
