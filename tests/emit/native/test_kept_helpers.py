@@ -1,4 +1,4 @@
-"""Are helpers that are kept on disk what a kernel calls, in a process that has not compiled them?"""
+"""Are helpers that are kept on disk what a kernel calls, in a process that did not compile them?"""
 
 from __future__ import annotations
 
