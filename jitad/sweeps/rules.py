@@ -125,13 +125,20 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
 
 
 def _joined(partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
-    """The partials, an operand that occurs twice having the sum of both: x * x has x + x once."""
+    """The partials, an operand that occurs twice having the sum of both: x * x has x + x once.
+
+    None where it is zero whatever the operands are, as beside a zero written down in a matrix.
+    """
     out = list(partials)
     for k, a in enumerate(ins):
         first = ins.index(a)
         if first < k and isinstance(a, Var) and out[first] is not None and out[k] is not None:
             out[first], out[k] = out[first] + out[k], None
-    return out
+    return [None if _is_zero(p) else p for p in out]
+
+
+def _is_zero(p: Any) -> bool:
+    return isinstance(p, (int, float, np.floating)) and p == 0
 
 
 def factors(

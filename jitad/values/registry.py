@@ -206,6 +206,8 @@ def _shows(found: Any, args: Any) -> bool:
     if not hasattr(found, "peek"):
         return isinstance(found, (tuple, list)) and any(_shows(f, args) for f in found)
     array = found.peek()
+    if not isinstance(array, np.ndarray):
+        return False
     if not array.size and array.__array_interface__["data"][1]:
         return True  # read-only, and without elements to share
     return any(

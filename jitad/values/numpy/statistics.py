@@ -151,6 +151,7 @@ def _moment(original: Any, of: Any) -> None:
     def replacement(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any,
                     where: Any = True, **kwargs: Any) -> Any:  # fmt: skip
         a = handle(a)
+        axis = axis if a.ndim else None
         there = _there(a, where)
         clean = elementwise("where", there, a, 0)
         found = call(of, clean, axis, dtype, None, *args, where=there, **kwargs)
