@@ -23,7 +23,7 @@ from jitad.emit.libraries.banded import banded
 from jitad.emit.libraries.fourier import dft, irdft, rdft
 from jitad.emit.libraries.schedules import advance, leaf_of, slots_of
 from jitad.emit.libraries.sorting import argsort, searchsorted
-from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
+from jitad.emit.memory import accum, empty, grown, load, local, opaque, row_of, store, zeros
 from jitad.emit.output import ask, show
 from jitad.primitives import TABLE
 from jitad.primitives.several import PARTS
@@ -166,5 +166,5 @@ int64, int32, bool_ = np.int64, np.int32, np.bool_
 __all__ = [*(f.__name__ for f in _DEFINED), *_SPECIAL, *_ELSEWHERE, "abs", "inf", "nan"]
 __all__ += ["bool_", "float32", "float64", "int32", "int64"]
 __all__ += ["accum", "argsort", "ask", "banded", "deep", "dft", "empty", "grown", "handed", "load"]
-__all__ += ["local", "opaque", "room", "run_of", "searchsorted", "show", "store", "zeros"]
+__all__ += ["local", "opaque", "room", "row_of", "run_of", "searchsorted", "show", "store", "zeros"]
 __all__ += ["advance", "irdft", "leaf_of", "rdft", "slots_of"]
