@@ -38,7 +38,7 @@ def interleaved(
     the whole measurement softly: after it no new round starts, once there have been three.
     `clock`: `time.process_time` counts what the processor did, on machines that others use, too.
     """
-    calls = {name: batch_size(function) for name, function in functions.items()}
+    calls = {name: batch_size(function, clock) for name, function in functions.items()}
     names = list(functions)
     samples: dict[str, list[float]] = {name: [] for name in names}
     deadline = time.perf_counter() + seconds
@@ -69,10 +69,15 @@ def batch(
     return clock() - start
 
 
-def batch_size(function: Callable[[], object]) -> int:
-    """How many calls make a batch that is long enough to time."""
+def batch_size(
+    function: Callable[[], object], clock: Callable[[], float] = time.perf_counter
+) -> int:
+    """How many calls make a batch that is long enough to time, by the clock that will time it.
+
+    By another, a call during which something else ran would be a batch of its own.
+    """
     calls = 1
-    while (spent := batch(function, calls)) < BATCH_SECONDS:
+    while (spent := batch(function, calls, clock)) < BATCH_SECONDS:
         growth = BATCH_SECONDS / max(spent, 1e-9)
         calls = max(2 * calls, min(int(calls * growth) + 1, 100 * calls))
     return calls

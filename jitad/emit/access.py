@@ -125,6 +125,17 @@ def apart(one: Map, other: Map) -> bool:
     )
 
 
+def in_step(one: Map, other: Map, axes: int) -> bool:
+    """Is an element reached by both in the same iteration, if at all?  Of all loops, each counts
+    along an axis of its own, in both the same way; along further axes it may be what it will."""
+    along = {
+        x.terms[0][0]
+        for x, y in zip(one, other, strict=False)
+        if x == y and len(x.terms) == 1 and isinstance(x.terms[0][1], int) and x.terms[0][1]
+    }
+    return len(along) == axes
+
+
 def index(x: Affine, counters: Sequence[str]) -> Expr:
     """The index as Python."""
     parts: list[tuple[str, Coefficient]] = [(counters[a], c) for a, c in x.terms]

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from jitad.emit.access import Map, apart
+from jitad.emit.access import Map, apart, in_step
 from jitad.emit.buffers import Roots, origins
 from jitad.emit.print_python import Page
 
@@ -64,7 +64,8 @@ class Written:
             return False
         shared = [(x, y) for x in self.touched for y in touched if meet(x, y)]
         return bool(shared) and all(
-            x.name == y.name and (x.at == y.at or apart(x.at, y.at))
+            x.name == y.name
+            and (x.at == y.at or apart(x.at, y.at) or in_step(x.at, y.at, len(extents)))
             for x, y in shared
             if x.write or y.write
         )

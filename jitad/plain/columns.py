@@ -26,10 +26,12 @@ def forward(push: Any, x: Any, n: Any, width: int, likes: list[tuple[Any, str]])
             if first + k < n:
                 unit[first + k] = 1.0
             units.append(unit if x.ndim == 1 else np.reshape(unit, x.shape))
-        for k, dots in enumerate(push(units)):
-            if first + k < n:
-                for a, dot in zip(out, dots, strict=True):
-                    a[..., first + k] = dot
+        # In one pass over each result, and without a condition: what is to spare is zeros, which
+        # go to the last column, and that one's own follow.
+        pushed = push(units)
+        for j, a in enumerate(out):
+            for k in reversed(range(width)):
+                a[..., min(first + k, n - 1)] = pushed[k][j]
     return out
 
 

@@ -44,6 +44,7 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.slabs import in_slabs
+from jitad.specialise.still import still
 from jitad.specialise.systems import systems
 from jitad.specialise.together import together
 from jitad.specialise.triangles import triangles
@@ -88,6 +89,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("ranges again", ranges),
     ("once", once),
     ("decided again", simplify),
+    ("still", still),
     ("abreast", abreast),
     ("in lanes", simplify),
     ("delay", delay),
@@ -129,6 +131,7 @@ _LOOKS_FOR: dict[Pass, str] = {
     quotients: "div many",
     ascend: "for pop",
     once: "nest",
+    still: "nest",
     abreast: "nest",
     delay: "for accum|blank",
     assign: "for full accum",

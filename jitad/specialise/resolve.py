@@ -17,6 +17,7 @@ from jitad.specialise.confine import confine
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
+from jitad.specialise.still import ALONG, only_tangents_differ
 from jitad.specialise.systems import systems
 from jitad.specialise.triangles import triangles
 from jitad.sweeps.calls import Library, hushed
@@ -107,8 +108,10 @@ def _expand(b: Builder, block: Block, env: Env, library: Library) -> list[Atom]:
                 rule = rule.changed(lambda x: _resolve_block(x, library), resolved=True)
             copy_equation(b, Equation(e.op, e.ins, e.outs, {"rule": rule}, (), e.pos), env)
         elif any(map(_has_operator, e.blocks)):
+            along = {ALONG: True} if library.outermost and only_tangents_differ(e) else {}
             blocks = tuple(_expanded_inside(x, library) for x in e.blocks)
-            copy_equation(b, Equation(e.op, e.ins, e.outs, e.params, blocks, e.pos), env)
+            params = {**e.params, **along}
+            copy_equation(b, Equation(e.op, e.ins, e.outs, params, blocks, e.pos), env)
         else:
             copy_equation(b, e, env)
     return [read(a, env) for a in block.results]

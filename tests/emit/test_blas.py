@@ -56,7 +56,9 @@ def test_a_matrix_times_its_transpose(order: str, dtype: str) -> None:
         return a.T @ a, a @ a.T
 
     compiled = jit(products)
-    for shape in ((20, 7), (7, 20), (30, 1), (0, 5), (5, 0), (17, 17), (5, 4), (4, 6)):
+    # up to 16384 products of numbers by one routine, from there on by another
+    for shape in ((20, 7), (7, 20), (30, 1), (0, 5), (5, 0), (17, 17), (5, 4), (4, 6),
+                  (16, 32), (17, 32), (40, 40)):  # fmt: skip
         a = turned(shape, order, dtype)
         for got, want in zip(compiled(a), products(a), strict=True):
             np.testing.assert_array_equal(got, want, err_msg=str(shape))

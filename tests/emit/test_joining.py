@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from jitad import jit
 from jitad.tape.build import Builder
 from jitad.tape.ir import Tape
 from jitad.tape.types import FLOAT
@@ -113,3 +114,50 @@ def test_what_a_condition_needs_is_not_mixed_up() -> None:
     )  # fmt: skip
     check(finish(b, "f", *out, b.emit("neg", x)), X, 2.0)
     check(finish(b, "f", *out, b.emit("neg", x)), X, -2.0)
+
+
+def columns(a: Any, x: Any, p: int, q: int) -> Any:
+    a[:, p] = x
+    a[:, q] = 2.0 * x
+
+
+def read_again(a: Any, x: Any, p: int, q: int) -> Any:
+    a[:, p] = x
+    a[:, q] = 2.0 * x + a[::-1, p]
+
+
+def row_and_column(a: Any, x: Any, p: int, q: int) -> Any:
+    a[p] = x
+    a[:, q] = 2.0 * x
+
+
+def shifted(a: Any, x: Any, p: int, q: int) -> Any:
+    a[1:, p] = x[1:]
+    a[:-1, q] = 2.0 * x[1:]
+
+
+def planes(a: Any, x: Any, p: int, q: int) -> Any:
+    b = a.reshape(4, 2, 2)
+    b[:, :, p % 2] = x[:, None]
+    b[:, :, q % 2] = 2.0 * x[:, None]
+
+
+JOINED = {columns: True, planes: True, read_again: False, row_and_column: False, shifted: False}
+
+
+@pytest.mark.parametrize("write", JOINED)
+def test_places_that_may_be_the_same(write: Any) -> None:
+    """Columns whose numbers only the call knows: what is written last stays, also of one column."""
+
+    def f(a: Any, x: Any, p: int, q: int) -> Any:
+        out = a + 0.0
+        write(out, x, p, q)
+        return out
+
+    a, x = np.arange(16.0).reshape(4, 4), np.array([3.0, -1.0, 4.0, 1.5])
+    compiled = jit(f)
+    for p, q in ((0, 2), (3, 1), (2, 2)):
+        np.testing.assert_array_equal(compiled(a, x, p, q), f(a, x, p, q))
+    written = compiled.source.rpartition("empty(")[2]
+    stores = [part.count("store(") + part.count("] = ") for part in written.split("for i in")]
+    assert (max(stores) > 1) == JOINED[write], written

@@ -192,7 +192,7 @@ def test_a_jacobian_by_several_chunks_computes_the_values_once():
     theta, data = rng.normal(size=11), rng.normal(size=(6, 2))
     g = jit(jacfwd(chained))
     got = g(theta, data)
-    before, chunks = g.tape("once").split(" = for 0 4 ")
+    before, chunks = g.tape("once").split(" = for along=True 0 4 ")
     assert " = exp " in before and " = sin " in before
     assert " = exp " not in chunks and " = sin " not in chunks and " = sqrt " not in chunks
     steps = theta + 1e-30j * np.eye(11)
