@@ -68,7 +68,8 @@ def call(s: Scope, e: Equation) -> None:
     operands: list[str] = []
     for k, a in enumerate(e.ins):
         if isinstance(a.type, Stack):
-            operands += s.stacks[a]
+            buffer, top = s.stacks[a]
+            operands += [buffer, _plain(top, "i8")]  # at first it is a literal's name
         elif k in names:
             operands.append(names[k])
         elif isinstance(a, Var) and is_array(a):

@@ -25,7 +25,8 @@ def blank(s: Scope, e: Equation) -> None:
 def call(s: Scope, e: Equation) -> None:
     """Write the call, and bind its result."""
     row, (v,) = TABLE[e.op], e.outs
-    text = row.emit.format(*(_operand(s, a) for a in e.ins), **e.params)
+    operands = [_operand(s, a) for a in e.ins]
+    text = row.emit.format(*operands, all=", ".join(operands), **e.params)
     if not is_array(v):
         s.name(v, Expr(text), any(map(is_array, e.ins)))
         return

@@ -11,6 +11,8 @@ that nothing else points to it: stores to it don't force loads from other arrays
 and loops need no overlap check.  `local(dtype, *extents)`, extents literal, gives a small one on
 the stack, uninitialised: it must not outlive the call.
 
+`row_of(n, a, x, b, y, ...)` is the first of n places where a is x, b is y and so on; or -1.
+
 `opaque(k)` is an integer of whose value LLVM knows nothing.
 `grown(buffer, need)` gives the same numbers in a buffer of at least that and twice the length.
 """
@@ -24,6 +26,7 @@ from llvmlite import ir
 from numba import types
 
 from jitad.emit import numba_private, pages
+from jitad.primitives import TABLE
 
 Value = Any  # of LLVM
 Type = Any  # of Numba
@@ -41,6 +44,10 @@ def store(a: Any, value: Any, *index: int) -> None:
 
 def accum(a: Any, value: Any, *index: int) -> None:
     a[index] += value
+
+
+def row_of(n: int, *given: Any) -> Any:
+    return TABLE["row_of"].evaluate(n, *given)
 
 
 def opaque(k: int) -> int:
@@ -120,6 +127,41 @@ def _type_accum(a: Type, value: Type, *index: Type) -> Any:
 # -- Numba: positions -----------------------------------------------------------------------------
 
 
+def _type_row_of(n: Type, *given: Type) -> Any:
+    columns = given[::2]
+    if not columns or not all(_reaches(a, (n,)) for a in columns):
+        return None
+    pairs = [t for a in columns for t in (a, a.dtype)]
+    return types.intp(types.intp, *pairs) if len(pairs) == len(given) else None
+
+
+def _lower_row_of(context: Any, builder: Any, sig: Any, args: Any) -> Value:
+    n, *given = args
+    before = builder.block
+    head, body, after = (builder.append_basic_block(name) for name in ("rows", "row", "found"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    k = builder.phi(n.type)
+    k.add_incoming(n.type(0), before)
+    builder.cbranch(builder.icmp_signed("<", k, n), body, after)
+    builder.position_at_end(body)
+    same: Any = ir.IntType(1)(1)
+    for a, column, x in zip(sig.args[1::2], given[::2], given[1::2], strict=True):
+        pointer, align = numba_private.reach(context, builder, a, column, [k])
+        y = context.unpack_value(builder, a.dtype, pointer, align)
+        is_float = isinstance(a.dtype, types.Float)
+        equal = builder.fcmp_ordered if is_float else builder.icmp_signed
+        same = builder.and_(same, equal("==", x, y))
+    last = builder.block
+    k.add_incoming(builder.add(k, n.type(1), flags=["nsw"]), last)
+    builder.cbranch(same, after, head)
+    builder.position_at_end(after)
+    out = builder.phi(n.type)
+    out.add_incoming(n.type(-1), head)
+    out.add_incoming(k, last)
+    return out
+
+
 def _type_opaque(k: Type) -> Any:
     return types.intp(types.intp) if isinstance(k, types.Integer) else None
 
@@ -186,6 +228,7 @@ def _lower_grown(context: Any, builder: Any, sig: Any, args: Any) -> Value:
 numba_private.define(load, _type_load, _lower_load)
 numba_private.define(store, _type_store, _lower_store)
 numba_private.define(accum, _type_accum, _lower_accum)
+numba_private.define(row_of, _type_row_of, _lower_row_of)
 numba_private.define(opaque, _type_opaque, _lower_opaque)
 numba_private.define(empty, _type_array, _lower_empty)
 numba_private.define(zeros, _type_array, _lower_zeros)

@@ -55,11 +55,18 @@ def contains(target: list[Any], value: Any) -> bool:
     return False
 
 
-def index(target: list[Any], value: Any) -> int:
+def place(target: list[Any], value: Any) -> int:
     for k in range(len(target)):
         if target[k] == value:
             return k
-    raise ValueError("the value is not in list")
+    return -1
+
+
+def index(target: list[Any], value: Any) -> int:
+    k = place(target, value)
+    if k < 0:
+        raise ValueError("the value is not in list")
+    return k
 
 
 def remove(target: list[Any], value: Any) -> None:

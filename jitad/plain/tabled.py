@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-
-def place(keys: list[Any], key: Any) -> int:
-    for k in range(len(keys)):
-        if keys[k] == key:
-            return k
-    return -1
+from jitad.plain.as_written import place
 
 
 def contains(keys: list[Any], values: list[Any], key: Any) -> bool:

@@ -1,4 +1,4 @@
-"""In what order are the elements of an array, and where in an order does a number belong?
+"""In what order are the elements of an array, and where in an order, or among rows, is a number?
 
 Indices, which have no derivative: a sorted array is the array taken at `argsort`.  Ties keep
 their order; nan comes last, as in NumPy.
@@ -34,4 +34,20 @@ register(Primitive(  # along the last axis
 register(Primitive(  # how many elements of the sorted a are less than v (right: at most v)
     "searchsorted", _searchsorted, _searchsorted_infer, dear=True,
     emit="searchsorted({0}, {1}, {right})",
+))  # fmt: skip
+
+
+def _row_of(n: Any, *given: Any) -> Any:
+    for k in range(int(n)):
+        if all(column[k] == x for column, x in zip(given[::2], given[1::2], strict=True)):
+            return k
+    return -1
+
+
+def _row_of_infer(n: Atom, *given: Atom) -> Inferred:
+    return ((Scalar("i8"), ()),)
+
+
+register(Primitive(  # the first of n rows that equals some numbers: n, column, number, ...
+    "row_of", _row_of, _row_of_infer, dear=True, emit="row_of({all})",
 ))  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
-from jitad.primitives.table import Unknown
+from jitad.primitives.table import Chain, Unknown
 from jitad.sweeps.powers import cancelled
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
@@ -44,6 +44,8 @@ Contribution = Atom | Into | None
 
 def scaled(factor: Any, v: Any) -> Any:
     """factor * v, where a literal one costs nothing."""
+    if isinstance(factor, Chain):
+        return scaled(scaled(factor.inner, v), factor.outer)
     if isinstance(factor, (int, float)):
         if factor == 1.0:
             return v
@@ -157,6 +159,7 @@ def factors(
         if p is None or not want:
             found.append(None)
             continue
+        p = p.product if isinstance(p, Chain) else p
         a = b.atom(p * 1.0 if isinstance(p, Unknown) else p)
         dtype = out.type.dtype  # type: ignore[union-attr]
         if isinstance(a, Lit):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadError
-from jitad.plain import as_written, orders
+from jitad.plain import orders
 from jitad.runtime.forward import Bundle
 from jitad.runtime.reverse import Cell
 from jitad.tape.build import Leaf
@@ -344,7 +344,7 @@ def In(a: Any, b: Any) -> Any:
         if b.kind == "keys":
             return In(a, b.owner)
         if tabled.is_tabled(b.owner):
-            return lists.run(as_written.contains, tabled.seen_through(b.owner, b.kind), a)
+            return lists.contains(tabled.seen_through(b.owner, b.kind), a)
         raise partial.refused("asked for what is in its values")
     if isinstance(b, Range) and type_of(a).dtype[0] in "iu":
         return b.holds(a)

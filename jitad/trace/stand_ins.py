@@ -31,6 +31,7 @@ from jitad.trace.calls import _function as rewritten
 from jitad.trace.containers import heaps, listcalls
 from jitad.trace.containers.iterables import made_of, sequence
 from jitad.trace.containers.lists import become_rows, run
+from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import current
 from jitad.trace.flow.generators import written
@@ -189,6 +190,12 @@ def _is_coefficients(other: Any) -> bool:
     return isinstance(other, (*kinds, ArrayHandle, Complex, Number))
 
 
+def _place(trace: Any, f: Any, args: Any, kwargs: Any) -> Any:
+    at = row_of(*args) if trace is not None else None
+    return rewritten(trace, f, args, kwargs) if at is None else at
+
+
+WRITTEN_OUT[as_written.place.__code__] = _place
 for _name, _by in {
     "__add__": polynomials.added, "__radd__": polynomials.added_to,
     "__sub__": polynomials.subtracted, "__rsub__": polynomials.subtracted_from,

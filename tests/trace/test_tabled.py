@@ -334,3 +334,66 @@ def test_what_is_refused_names_the_line(what):
 
     with pytest.raises(JitadError, match=r"dict|keys|list"):
         jitad.jit(f, fallback=False)(1.5)
+
+
+KEYS = {
+    "floats": lambda v: float(v), "floats and ints": lambda v: v if v > 1.5 else 1,
+    "truths": lambda v: bool(v > 1.5), "tuples": lambda v: (int(v), v > 1.5, 1),
+    "tuples in tuples": lambda v: (1, (int(v), -0.0 * v)), "with a float": lambda v: (int(v), v),
+    "ints of other sizes": lambda v: np.int32(int(v)), "negative": lambda v: -int(v),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_keys_of_each_kind_are_found_as_by_python(kind):
+    """Also those that are compared with another kind of number."""
+    key = KEYS[kind]
+
+    def f(x, at):
+        d, seen, first = {}, set(), []
+        for v, a in zip(x, at):
+            d[key(a)] = d.get(key(a), 1.0) * v
+            if key(a) not in seen:
+                first.append(key(a))
+            seen.add(key(a))
+        out = 1.0 * len(seen) + 3.0 * first.index(key(at[-1]))
+        for other in (1, True, 0.0, 2.5, (1, False, 1), (1, (0, 0.0)), (2, 2.5), -1):
+            out = out * 2.0 + (1.0 if other in d else 0.0) + (0.5 if other in seen else 0.0)
+        return out + sum((k + 1) * v for k, v in enumerate(d.values()))
+
+    for at in ([0.5, 2.5, 1.25, 0.5, 2.75, 2.5], [1.0, 2.0, 0.0, 1.0]):
+        x, at = 0.1 * np.arange(len(at)) + 1.0, np.array(at)
+        assert jitad.jit(f, fallback=False)(x, at) == pytest.approx(f(x, at), rel=1e-15)
+        slope = jitad.jit_grad(f, fallback=False)(x, at)
+        assert np.allclose(slope, jitad.grad(f)(x, at), rtol=1e-14)
+
+
+def test_a_float_that_is_not_a_number_is_no_key_that_is_there():
+    def f(x):
+        d = {}
+        for v in x:
+            d[v * 1.0] = d.get(v * 1.0, 0.0) + 1.0
+        return 1.0 * len(d)
+
+    x = np.array([np.nan, 1.0, np.nan, 1.0])
+    assert jitad.jit(f, fallback=False)(x) == f(x) == 3.0
+
+
+def test_a_use_of_a_dict_costs_as_much_as_what_it_does():
+    """Where a key is, is one equation, and not a loop that stands there at each use."""
+
+    def f(x, uses):
+        d = {}
+        for v in x:
+            d[int(v)] = v
+        out = 0.0
+        for k in range(uses):
+            out += d.get(k, 1.0) + (2.0 if k in d else 0.0)
+        return out
+
+    def compiled(uses):
+        run = jitad.jit_grad(lambda x: f(x, uses), fallback=False)
+        run(np.array([1.5, 3.0]))
+        return [n for n in (str(run.tape("traced")).count("while"), run.source.count("while "))]
+
+    assert compiled(2) == compiled(6)

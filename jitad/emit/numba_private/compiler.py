@@ -30,6 +30,7 @@ from numba.core import ir as numba_ir
 from jitad.emit.numba_private.declarations import FUSED
 from jitad.emit.numba_private.disk import ContentCache
 from jitad.emit.numba_private.helpers import linked
+from jitad.emit.numba_private.kept_helpers import kept
 from jitad.emit.numba_private.lowering import (
     FromSourceLibrary,
     KernelLowering,
@@ -333,5 +334,5 @@ class KernelCompiler(compiler.CompilerBase):
 
     def _compile_core(self) -> Any:
         sides = MARK in self.state.func_id.func.__globals__
-        with undisturbed(), _remembering(), _brief(), _optimising_once(sides), linked():
+        with undisturbed(), _remembering(), _brief(), _optimising_once(sides), linked(), kept():
             return super()._compile_core()

@@ -338,12 +338,15 @@ def _statements(part: _Part) -> Any:
         x: max(bisect_right(counts, number) - 1, 0)
         for number, x in enumerate(part.blocks, part.start)
     }
-    begun: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+    begun: dict[Any, tuple[list[int], list[int]]] = {}  # of a block: places, statements
     for k, (block, place, _) in enumerate(part.marks):
-        begun[block].append((place, k))
+        places, numbers = begun.setdefault(block, ([], []))
+        places.append(place)
+        numbers.append(k)
 
     def statement(block: Any, place: int) -> int:
-        before = [k for at, k in begun.get(block, ()) if at <= place]
-        return before[-1] if before else made_in[block]
+        places, numbers = begun.get(block, ((), ()))
+        before = bisect_right(places, place)
+        return numbers[before - 1] if before else made_in[block]
 
     return statement

@@ -26,6 +26,7 @@ from jitad.tape.ir import lit
 from jitad.trace.containers import writtenback
 from jitad.trace.containers.elements import converted, read_row, write_row
 from jitad.trace.containers.grown import cover, element, empty, fill
+from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
 from jitad.trace.containers.writtenback import writing
@@ -447,6 +448,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "append": append, "pop": pop, "extend": extend, "clear": clear, "copy": copied,
     "sort": sort, "__getitem__": get, "__setitem__": put,
     "__len__": lambda target: _of(target).count,
+    "__contains__": lambda target, value: contains(target, value),
 }  # fmt: skip
 
 
@@ -469,7 +471,6 @@ def method(target: list[Any], name: str) -> Callable[..., Any]:
 _WRITTEN: dict[str, Callable[..., Any]] = {
     "count": as_written.count, "index": as_written.index, "insert": as_written.insert,
     "reverse": as_written.reverse, "remove": as_written.remove,
-    "__contains__": as_written.contains,
 }  # fmt: skip
 
 
@@ -492,4 +493,5 @@ def call_tuple(values: Any) -> Any:
 
 
 def contains(target: list[Any], value: Any) -> Any:
-    return run(as_written.contains, target, value)
+    at = row_of(target, value)
+    return run(as_written.contains, target, value) if at is None else bind("ge", at, 0)

@@ -1,11 +1,14 @@
 """The language that kernels are written in survives the shortened list of passes."""
 
+import math
 import multiprocessing
+import sys
 import threading
 
 import numpy as np
 import pytest
 
+from jitad import jit_grad
 from jitad.emit import native
 
 TEXT = """
@@ -148,3 +151,18 @@ def test_what_is_overwritten_was_read_before():
     kernel.py_func(c, *true, 3.0)
     for g, t in zip(got, true, strict=True):
         np.testing.assert_allclose(g, t, rtol=1e-14)
+
+
+def test_each_function_that_calls_itself_is_compiled_for_one_kind_of_arguments():
+    """What its calls record is empty at first: its length is a number like any other then."""
+
+    def recorded(x, n):
+        return math.sin(recorded(0.5 * x, n - 1)) + x if n > 0 else x * x
+
+    slope = jit_grad(recorded)(0.7, 3)
+    step = 1e-6
+    expected = (recorded(0.7 + step, 3) - recorded(0.7 - step, 3)) / (2.0 * step)
+    assert slope == pytest.approx(expected, rel=1e-8)
+    made = [f.signatures for name, module in sys.modules.items() if "jitad_grad_recorded" in name
+            for f in vars(module).values() if getattr(f, "__module__", "") == name]  # fmt: skip
+    assert len(made) > 1 and all(len(signatures) == 1 for signatures in made)

@@ -165,7 +165,8 @@ def test_every_name_that_rows_emit_is_known():
     for row in TABLE.values():
         if not row.emit or "{" not in row.emit:
             continue
-        tree = ast.parse(row.emit.format(*"abcdefgh", **dict.fromkeys(_FLAGS, True)), mode="eval")
+        text = row.emit.format(*"abcdefgh", all="a, b", **dict.fromkeys(_FLAGS, True))
+        tree = ast.parse(text, mode="eval")
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and node.id not in "abcdefgh":
                 assert node.id in preamble.__all__ or hasattr(builtins, node.id), row.name
