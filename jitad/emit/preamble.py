@@ -26,6 +26,7 @@ from jitad.emit.libraries.sorting import argsort, searchsorted
 from jitad.emit.memory import accum, empty, grown, load, local, opaque, store, zeros
 from jitad.emit.output import ask, show
 from jitad.primitives import TABLE
+from jitad.primitives.several import PARTS
 from jitad.primitives.special import OPERANDS
 
 abs = builtins.abs  # Numba's own is right for every type
@@ -99,6 +100,7 @@ def _power(a: Any, b: Any) -> Any:
 
 atan2 = _plain("atan2", np.arctan2)
 hypot = _plain("hypot", np.hypot)
+unit = _plain("unit", TABLE["unit"].evaluate)
 copysign = _plain("copysign", np.copysign)
 fmod = _plain("fmod", np.fmod)
 logaddexp = _plain("logaddexp", np.logaddexp)
@@ -137,7 +139,7 @@ for _function in _DEFINED:
 _LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_size", "lu",
            "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
            "trisolve")  # fmt: skip
-_SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS)
+_SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS, *PARTS)
 _ELSEWHERE = {"times": "libraries.blas", "gram": "libraries.blas",
               "eig": "libraries.eigen", "heigh": "libraries.hermitian",
               "spread": "threads", "threads": "threads",

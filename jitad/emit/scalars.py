@@ -19,6 +19,7 @@ from jitad.emit import numba_private
 from jitad.emit.libraries import libm
 from jitad.emit.libraries.polygamma import polygamma
 from jitad.primitives import moments
+from jitad.primitives.several import PARTS, WOFZ, Part
 from jitad.primitives.special import OPERANDS
 from jitad.primitives.table import SMALL_POWERS
 
@@ -139,7 +140,10 @@ def _sign(s: Site, x: Value) -> Value:
 
 
 def _extreme(op: str, of_nan: str) -> Lowering:
-    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand."""
+    """`of_nan`: "keep" gives NaN where an operand is one, "drop" gives the other operand.
+
+    Of 0.0 and -0.0 the second is the result, as in NumPy and processors.
+    """
 
     def lower(s: Site, x: Value, y: Value) -> Value:
         first = s.less(op, x, y)
@@ -269,6 +273,26 @@ def _scipy(name: str) -> Lowering:
     return _wide(lower)
 
 
+def _part(part: Part) -> Lowering:
+    """One of the results that SciPy's function writes, or gives as a complex number."""
+
+    def lower(s: Site, *args: Value) -> Value:
+        kind, symbol = args[0].type, f"jitad_{part.function}"
+        if part.function == WOFZ:  # whose parts come and go as numbers of their own
+            pair, flag = ir.LiteralStructType([kind, kind]), ir.IntType(32)
+            fnty = ir.FunctionType(pair, [kind, kind, flag])
+            function = numba_private.declare(s.b.module, fnty, symbol)
+            return s.b.extract_value(s.b.call(function, [*args, ir.Constant(flag, 0)]), part.index)
+        with s.b.goto_entry_block():
+            slots = [s.b.alloca(kind) for _ in range(part.count)]
+        fnty = ir.FunctionType(ir.VoidType(), [kind] * len(args) + [kind.as_pointer()] * len(slots))
+        writes = numba_private.declare(s.b.module, fnty, symbol, ("nounwind",))
+        s.b.call(writes, [*args, *slots])
+        return s.b.load(slots[part.index])
+
+    return _wide(lower)
+
+
 def _lgamma(s: Site, x: Value) -> Value:
     flag = ir.IntType(32)
     with s.b.goto_entry_block():
@@ -308,6 +332,12 @@ def _fadd(s: Site, x: Value, y: Value) -> Value:
 
 def _plus(s: Site, x: Value, y: Value) -> Value:
     return s.b.fadd(x, y, flags=numba_private.ROUNDED) if s.is_float else s.b.add(x, y)
+
+
+def _unit(s: Site, x: Value, _y: Value, size: Value) -> Value:
+    """x / size, 0 where size is."""
+    zero = s.const(0.0)
+    return s.b.select(s.less("==", size, zero), zero, s.b.fdiv(x, size))
 
 
 def _rescale(s: Site, d: Value) -> Value:
@@ -369,6 +399,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "copysign": (_float, None, _intrinsic("copysign")),
     **{name: (_number, None, _rounding(name)) for name in ("floor", "ceil", "trunc", "rint")},
     **{name: (_float, None, _scipy(name)) for name in _FROM_SCIPY},
+    **{name: (_float, None, _part(part)) for name, part in PARTS.items()},
     **({"lgamma": (_float, None, _wide(_lgamma))} if HAS_LGAMMA else {}),
     "polygamma": (_float, None, _wide(_polygamma)),
     **{name: (_float, None, _compiled(f)) for name, f in moments.NUMBERS.items()},
@@ -378,12 +409,12 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "square": (_number, None, _square),
     "reciprocal": (_float, None, _reciprocal),
     "sign": (_number, None, _sign),
-    "maximum": (_number, None, _extreme(">=", "keep")),
-    "minimum": (_number, None, _extreme("<=", "keep")),
+    "maximum": (_number, None, _extreme(">", "keep")),
+    "minimum": (_number, None, _extreme("<", "keep")),
     "highest": (_number, None, _of_many(">=", "maximum")),
     "lowest": (_number, None, _of_many("<=", "minimum")),
-    "fmax": (_number, None, _extreme(">=", "drop")),
-    "fmin": (_number, None, _extreme("<=", "drop")),
+    "fmax": (_number, None, _extreme(">", "drop")),
+    "fmin": (_number, None, _extreme("<", "drop")),
     "fmod": (_number, None, _fmod),
     "pow": (_number, None, _pow),
     "isnan": (_number, _bool, _isnan),
@@ -394,6 +425,7 @@ _TABLE: dict[str, tuple[Callable[..., Type | None], Type | None, Lowering]] = {
     "where": (lambda c, a, b: _number(a, b), None, _where),
     "product_fits": (_word, _bool, _product_fits),
     "inside": (_word, _bool, _inside),
+    "unit": (_float, None, _unit),
     "rescale": (_double, None, _rescale),
     "quotient": (_double, None, _quotient),
 }

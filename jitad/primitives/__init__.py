@@ -15,6 +15,7 @@ from jitad.primitives import (
     orders,
     records,
     schedules,
+    several,
     special,
     spectra,
     threads,
@@ -23,4 +24,4 @@ from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
 __all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "moments", "orders", "records"]
-__all__ += ["schedules", "special", "spectra", "threads"]
+__all__ += ["schedules", "several", "special", "spectra", "threads"]

@@ -2,7 +2,8 @@
 
 A row's `partials` gets `o`, the operands and the result, and gives one factor an operand (None
 where the derivative is zero).  Conventions: at a tie `maximum`, `minimum` share the derivative
-equally, `where` takes the branch that Python takes, `abs` and `sign` have derivative 0 at 0.
+equally, `where` takes the branch that Python takes, `abs`, `sign`, and `hypot` and `atan2` of two
+zeros, have derivative 0 at 0.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitad.primitives.table import (
+    Chain,
     Inferred,
     Primitive,
     arithmetic,
@@ -68,7 +70,7 @@ _binary("mul", lambda a, b: a * b, "{0} * {1}", lambda o, a, b, y: (b, a), tame=
 
 def _div_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     inverse = o.div(1.0, b)  # once for both: a division takes as long as many products
-    return inverse, -(y * inverse)
+    return inverse, Chain(inverse, -y)
 
 
 _binary(
@@ -122,7 +124,13 @@ _row("sign", lambda a: np.sign(np.multiply(a, 1) if dtype_of(a) == "b1" else a),
 
 
 def _pow_evaluate(a: Any, b: Any) -> Any:
-    return a**b if _ints(a, b) else np.power(a, b)  # IEEE: 0.0**-1 is inf
+    if _ints(a, b):
+        return a**b
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        a = np.float64(a)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return np.power(a, b)
+    return a**b  # IEEE: 0.0**-1 is inf; np.power takes 0.5 for the root, which -inf has none of
 
 
 def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
@@ -131,12 +139,13 @@ def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
 
 
 def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
-    # b * a**(b-1) is right at a == 0 for b >= 1; for b == 0 the factor b must win over 0**-1.
+    # b * a**(b-1) is right at a == 0 for b >= 1; for b == 0 the factor b must win over 0**-1,
+    # but there alone: elsewhere it varies with b at b == 0, too.
     # y * log(a) has limit 0 at a == 0 where b > 0; for a < 0 the function of b is not real.
     if isinstance(b, (int, float)) and not isinstance(b, bool):
         base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
     else:
-        base = o.where(o.eq(b, 0), 0.0, b * a ** (b - 1))
+        base = o.where(o.logical_and(o.eq(b, 0), o.eq(a, 0)), 0.0, b * a ** (b - 1))
     if not o.wanted(1):
         return base, None
     by_exponent = o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), math.nan)
@@ -146,13 +155,34 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 _binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
         domain=(POSITIVE, ANY), dear=True, numpy=np.power)  # fmt: skip
 _binary("hypot", np.hypot, "hypot({0}, {1})",
-        lambda o, a, b, y: (_over_norm(o, a, y), _over_norm(o, b, y)),
+        lambda o, a, b, y: (o.unit(a, b, y), o.unit(b, a, y)),
         infer=floating, tame=True, dear=True)  # fmt: skip
+
+
+def _unit(a: Any, b: Any, size: Any) -> Any:
+    none = np.equal(size, 0)
+    return np.where(none, np.multiply(a, 0), a / np.where(none, 1, size))[()]
+
+
+def _inverse(o: Any, size: Any) -> Any:
+    none = o.eq(size, 0)
+    return o.where(none, 0.0, 1.0 / o.where(none, 1.0, size))
+
+
+def _unit_partials(o: Any, a: Any, b: Any, size: Any, y: Any) -> tuple[Any, Any, None]:
+    other, inverse = o.unit(b, a, size), _inverse(o, size)
+    return Chain(other * other, inverse), Chain(-(y * other), inverse), None
+
+
+# The engine's own: a / size for size = hypot(a, b), a function of a and b.  As a quotient its
+# derivative, 1 / size - a**2 / size**3, would cancel where a is the larger one.
+_row("unit", _unit, "unit({0}, {1}, {2})", _unit_partials, domain=(ANY, ANY, POSITIVE))
 
 
 def _atan2_partials(o: Any, a: Any, b: Any) -> tuple[Any, Any]:
     size = o.hypot(a, b)  # whose square may overflow
-    return b / size / size, -(a / size / size)
+    inverse = _inverse(o, size)
+    return Chain(o.unit(b, a, size), inverse), Chain(-o.unit(a, b, size), inverse)
 
 
 _binary("atan2", np.arctan2, "atan2({0}, {1})",
@@ -170,10 +200,6 @@ def _logaddexp_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
 
 _binary("logaddexp", np.logaddexp, "logaddexp({0}, {1})", _logaddexp_partials, infer=floating,
         tame=True, dear=True)  # fmt: skip
-
-
-def _over_norm(o: Any, a: Any, y: Any) -> Any:
-    return o.where(o.eq(y, 0), 0.0, a / o.where(o.eq(y, 0), 1.0, y))
 
 
 # -- choice ---------------------------------------------------------------------------------------
@@ -268,7 +294,8 @@ _unary("cosh", np.cosh, lambda o, x, y: o.sinh(x))
 _unary("tanh", np.tanh, lambda o, x, y: o.sech2(x), tame=True)
 _unary("sech2", _sech2, lambda o, x, y: -2.0 * o.tanh(x) * y, tame=True)
 _unary("asinh", np.arcsinh, lambda o, x, y: 1.0 / o.hypot(1.0, x), tame=True)
-_unary("acosh", np.arccosh, lambda o, x, y: 1.0 / o.sqrt((x - 1.0) * (x + 1.0)), (1.1, 4.0))
+_unary("acosh", np.arccosh, lambda o, x, y: 1.0 / (o.sqrt(x - 1.0) * o.sqrt(x + 1.0)),
+       (1.1, 4.0))  # fmt: skip
 _unary("atanh", np.arctanh, lambda o, x, y: 1.0 / _rest_of_one(o, x), UNIT)
 _unary("erf", _special("erf"), lambda o, x, y: _TWO_OVER_SQRT_PI * o.exp(-(x * x)), tame=True)
 _unary("erfc", _special("erfc"), lambda o, x, y: -_TWO_OVER_SQRT_PI * o.exp(-(x * x)), tame=True)
@@ -277,7 +304,7 @@ _unary("lgamma", _special("gammaln"), lambda o, x, y: o.digamma(x), POSITIVE)
 _unary("digamma", _special("digamma"), lambda o, x, y: o.polygamma(1, x), POSITIVE)
 _unary("expit", _special("expit"), lambda o, x, y: 0.25 * o.sech2(0.5 * x), tame=True)
 _unary("square", np.square, lambda o, x, y: 2.0 * x, dear=False, tame=True)
-_unary("reciprocal", np.reciprocal, lambda o, x, y: -(y * y), POSITIVE, dear=False)
+_unary("reciprocal", np.reciprocal, lambda o, x, y: Chain(-y, y), POSITIVE, dear=False)
 
 
 def _polygamma(n: Any, x: Any) -> Any:

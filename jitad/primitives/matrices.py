@@ -96,8 +96,20 @@ register(Primitive(  # log |det a|
 ))  # fmt: skip
 
 
+def _det(a: Any, lu: Any) -> Any:
+    return _sign(lu) * np.prod(np.abs(np.diagonal(lu[: len(a)])))
+
+
+REGULAR = 1e-4  # a smallest pivot, of the largest, with which an inverse is as good as cofactors
+
+
 def _cofactors(a: Any, lu: Any) -> Any:
     """The derivative of the determinant, also where the matrix is singular."""
+    lu = _lu(a, None) if lu is None else lu
+    pivots = np.abs(np.diagonal(lu[: len(a)]))
+    if len(a) and pivots.min() > REGULAR * pivots.max():
+        eye = np.eye(len(a), dtype=a.dtype)
+        return (_solve(a, lu, eye, turned=True) * _det(a, lu)).astype(a.dtype)
     u, s, vt = np.linalg.svd(a)
     others = np.array([np.prod(np.delete(s, k)) for k in range(len(s))], a.dtype)
     sign = np.linalg.det(u) * np.linalg.det(vt)
@@ -122,7 +134,7 @@ def _cofactors_vjp(o: Any, ct: Any, a: Any, lu: Any, c: Any) -> Any:
 register(Primitive("cofactors", _cofactors, like_operand(0), jvp=_cofactors_jvp, vjp=_cofactors_vjp,
                    dear=True, emit="cofactors({0})"))  # fmt: skip
 register(Primitive(
-    "det", lambda a, lu: _sign(lu) * np.prod(np.abs(np.diagonal(lu[: len(a)]))), scalar_of,
+    "det", _det, scalar_of,
     jvp=lambda o, ins, dins, y: (
         None if dins[0] is None else total(o, o.cofactors(*ins) * dins[0])),
     vjp=lambda o, ct, a, lu, y: (ct * o.cofactors(a, lu), None), emit="determinant({1})",

@@ -61,7 +61,7 @@ def _unary(name: str, partial: Any, domain: tuple[float, float] = POSITIVE) -> N
     _row(name, lambda o, x, y: (partial(o, x, y),), domain)
 
 
-def _series(o: Any, u: Any, coefficients: Sequence[float]) -> Any:
+def series(o: Any, u: Any, coefficients: Sequence[float]) -> Any:
     """The sum of c[k] u**k."""
     *rest, total = coefficients
     for c in reversed(rest):
@@ -90,7 +90,7 @@ def _bessel_tail(o: Any, x: Any, order: int, sign: float, factor: float) -> Any:
         terms.append(-(k + 0.5) * a)
         a *= sign * (4.0 * order**2 - (2 * k + 1) ** 2) / (8.0 * (k + 1))
     inverse = 1.0 / x
-    return _series(o, inverse, terms) * inverse * o.sqrt(inverse)
+    return series(o, inverse, terms) * inverse * o.sqrt(inverse)
 
 
 def _scaled_bessel(name: str, order: int, sign: float, factor: float, near: Any) -> None:
@@ -142,7 +142,7 @@ _ERFCX = [(-1.0) ** (k + 1) * math.prod(range(1, 2 * k + 2, 2)) / 2.0**k for k i
 
 def _far_squares(o: Any, x: Any, factor: float, terms: Sequence[float]) -> Any:
     inverse = 1.0 / (x * x)
-    return factor * inverse * _series(o, inverse, terms)
+    return factor * inverse * series(o, inverse, terms)
 
 
 _unary("erfcx", lambda o, x, y: _far(
@@ -168,7 +168,7 @@ def _about_zero(o: Any, m: Any, coefficients: Sequence[float], elsewhere: Any) -
     """A power series near zero, where differences cancel."""
     near = o.lt(o.abs(m), 0.1)
     other = o.where(near, 0.5, m)
-    return o.where(near, _series(o, o.where(near, m, 0.0), coefficients), elsewhere(other))
+    return o.where(near, series(o, o.where(near, m, 0.0), coefficients), elsewhere(other))
 
 
 
@@ -178,7 +178,7 @@ def _log_slope(o: Any, x: Any) -> Any:
     near = o.lt(o.abs(x - 1.0), 0.1)
     far, off = o.where(near, 0.5, x), o.where(near, x - 1.0, 0.0)
     terms = [(-1.0) ** (k + 1) / (k + 1) for k in range(20)]
-    return o.where(near, _series(o, off, terms), o.log(far) / (1.0 - far))
+    return o.where(near, series(o, off, terms), o.log(far) / (1.0 - far))
 
 
 _unary("spence", lambda o, x, y: _log_slope(o, x))
@@ -193,7 +193,7 @@ def _of_complement(o: Any, p: Any) -> Any:
     low = o.where(near, 0.5, p)
     terms = [n * c for n, c in enumerate(_ELLIPTIC)][1:]
     far = (o.ellipe(1.0 - low) / low - o.ellipkm1(low)) / (2.0 * (1.0 - low))
-    return -o.where(near, _series(o, o.where(near, 1.0 - p, 0.0), terms), far)
+    return -o.where(near, series(o, o.where(near, 1.0 - p, 0.0), terms), far)
 
 
 _unary("ellipkm1", lambda o, p, y: _of_complement(o, p), UNIT)

@@ -56,6 +56,30 @@ class Unknown:
 
 
 @dataclass(frozen=True)
+class Chain:
+    """A partial derivative of two factors, of which a tangent is multiplied with the inner first.
+
+    The derivative of 1 / x is -(1 / x) * (1 / x), which overflows below x = 1e-154; a tangent there
+    is as small as x, and 1 / x times the tangent is a number.
+    """
+
+    outer: Any
+    inner: Any
+
+    @property
+    def product(self) -> Any:
+        return self.outer * self.inner
+
+    def __mul__(self, other: Any) -> Any:
+        return (self.inner * other) * self.outer
+
+    def __add__(self, other: Any) -> Any:
+        return self.product + other
+
+    __radd__ = __add__
+
+
+@dataclass(frozen=True)
 class Primitive:
     """A row of the table."""
 

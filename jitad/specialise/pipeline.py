@@ -44,7 +44,9 @@ from jitad.specialise.shifts import shifts
 from jitad.specialise.simplify import simplify
 from jitad.specialise.sink import sink
 from jitad.specialise.slabs import in_slabs
+from jitad.specialise.systems import systems
 from jitad.specialise.together import together
+from jitad.specialise.triangles import triangles
 from jitad.specialise.turn import turn
 from jitad.specialise.unfold import strides, unfold
 from jitad.specialise.zeros import stores, unread
@@ -69,6 +71,8 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("resolve", resolve),
     ("strides", strides),
     ("unread", unread),
+    ("triangles", triangles),
+    ("systems", systems),
     ("scalarise", scalarise),
     ("privatise", privatise),
     ("scattered", scattered),
@@ -111,6 +115,8 @@ _LOOKS_FOR: dict[Pass, str] = {
     families: "for matmul",
     turn: "vjp nest",
     unread: "store|store_slice",
+    triangles: "cholesky solve",
+    systems: "matrix",
     scalarise: "array",
     privatise: "store|store_slice",
     scattered: "accum_take",

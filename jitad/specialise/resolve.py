@@ -17,6 +17,8 @@ from jitad.specialise.confine import confine
 from jitad.specialise.overwrite import privatise
 from jitad.specialise.scalarise import scalarise
 from jitad.specialise.simplify import simplify_block
+from jitad.specialise.systems import systems
+from jitad.specialise.triangles import triangles
 from jitad.sweeps.calls import Library, hushed
 from jitad.sweeps.custom import inline_customs
 from jitad.sweeps.forward import jvp_block
@@ -185,7 +187,7 @@ def prepare(block: Block) -> Block:
     """A function block as the sweeps like it: folded, small arrays apart, scratch made private,
     what a branch wants in it, what one iteration decides by itself."""
     tape = Tape("function", simplify_block(block))
-    body = privatise(scalarise(tape)).body
+    body = privatise(scalarise(systems(triangles(tape)))).body
     return taken(confine(body if body is tape.body else simplify_block(body)))
 
 

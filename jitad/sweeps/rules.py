@@ -12,7 +12,7 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
-from jitad.primitives.table import Unknown
+from jitad.primitives.table import Chain, Unknown
 from jitad.sweeps.powers import cancelled
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
@@ -44,6 +44,8 @@ Contribution = Atom | Into | None
 
 def scaled(factor: Any, v: Any) -> Any:
     """factor * v, where a literal one costs nothing."""
+    if isinstance(factor, Chain):
+        return scaled(scaled(factor.inner, v), factor.outer)
     if isinstance(factor, (int, float)):
         if factor == 1.0:
             return v
@@ -125,13 +127,20 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
 
 
 def _joined(partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
-    """The partials, an operand that occurs twice having the sum of both: x * x has x + x once."""
+    """The partials, an operand that occurs twice having the sum of both: x * x has x + x once.
+
+    None where it is zero whatever the operands are, as beside a zero written down in a matrix.
+    """
     out = list(partials)
     for k, a in enumerate(ins):
         first = ins.index(a)
         if first < k and isinstance(a, Var) and out[first] is not None and out[k] is not None:
             out[first], out[k] = out[first] + out[k], None
-    return out
+    return [None if _is_zero(p) else p for p in out]
+
+
+def _is_zero(p: Any) -> bool:
+    return isinstance(p, (int, float, np.floating)) and p == 0
 
 
 def factors(
@@ -150,6 +159,7 @@ def factors(
         if p is None or not want:
             found.append(None)
             continue
+        p = p.product if isinstance(p, Chain) else p
         a = b.atom(p * 1.0 if isinstance(p, Unknown) else p)
         dtype = out.type.dtype  # type: ignore[union-attr]
         if isinstance(a, Lit):

@@ -213,8 +213,8 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
     if not own and not shape and not isinstance(content, Number) and not traced:
         return dtype.type(content)
     while len(own) > len(shape):  # NumPy drops leading axes of extent 1 here
-        if isinstance(own[0], Number) or own[0] != 1:
-            raise fail(JitadValueError, _no_fit(own, shape))
+        one = bind("eq", own[0], 1) if isinstance(own[0], Number) else own[0] == 1
+        require(one, JitadValueError, _no_fit(own, shape))
         own = own[1:]
         content = bind("reshape", content, *own) if own else bind("load", content, *(
             0 for _ in shape_of(content)))  # fmt: skip

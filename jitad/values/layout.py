@@ -17,7 +17,7 @@ import numpy as np
 from jitad.tape.build import Leaf
 from jitad.values.extents import Int, product
 from jitad.values.number import Number, bind
-from jitad.values.views import Reshaped, Shown, Window
+from jitad.values.views import At, Reshaped, Shown, Window
 
 if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
@@ -34,13 +34,26 @@ def gives_view(a: ArrayHandle, shape: tuple[Int, ...]) -> bool | None:
     if isinstance(plain, np.ndarray) and plain.size:
         return bool(np.shares_memory(plain, plain.reshape(shape)))
     if sum(not isinstance(n, int) or n != 1 for n in a.shape) < 2:
-        return not isinstance(a._view, Shown)  # of one axis, whatever its steps are
+        return True  # of one axis, whatever its steps are
+    if evenly(a):
+        return True
     found = contiguous(a)
     if found is False and isinstance(a._view, Window):
         # axes that are not merged, and steps that go on in the next row, need no copy
         plain_steps = all(r.step == 1 for r in a._view.ranges)
         return False if len(shape) == 1 and plain_steps else None
     return found
+
+
+def evenly(a: ArrayHandle) -> bool:
+    """Are the elements known to lie in C order in equal steps, as all first ones of pairs do?"""
+    if not isinstance(a._view, Window) or a._parent is None or not contiguous(a._parent):
+        return False
+    entries, shape = list(a._view.entries), list(a._parent.shape)
+    while entries and isinstance(entries[-1], At):
+        entries.pop()
+        shape.pop()
+    return Window(tuple(entries), a._view.axes).contiguous(tuple(shape))
 
 
 def contiguous(a: ArrayHandle) -> bool | None:
@@ -99,6 +112,8 @@ def in_order(a: Any) -> bool:
         return all(map(in_order, a._choice.among))
     if a._parent is None:
         return a.root._order != LOOSE
+    if isinstance(a._view, Shown):  # in steps of zero, as a rule
+        return False
     kept = [k for k in a._view.axes if k is not None] if isinstance(a._view, Window) else []
     ahead = kept == sorted(kept)
     return ahead and in_order(a._parent)
@@ -240,6 +255,11 @@ def laid_out(a: ArrayHandle, of_tape: bool = False) -> Any:
                 return np.empty(a.shape, a.dtype)
         return plain
     parent, view = laid_out(a._parent, of_tape), a._view
-    if parent is None or view is None or view.traced or isinstance(view, Shown):
+    if parent is None or view is None or view.traced:
         return None
+    if isinstance(view, Shown):  # what repeats elements is a view to NumPy, too
+        if not isinstance(parent, np.ndarray) or any(isinstance(n, Number) for n in view.shape):
+            return None
+        shown = view.read(parent)
+        return shown if np.may_share_memory(shown, parent) else None
     return view.read(parent)

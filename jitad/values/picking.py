@@ -249,6 +249,9 @@ def flatnonzero(a: Any) -> Any:
 
 @replaces(np.argwhere)
 def argwhere(a: Any) -> Any:
+    a = handle_of(a)
+    if not a.ndim:  # one row of no indices, or none
+        return call(np.zeros, (flatnonzero(a).shape[0], 0), dtype=np.int64)
     return call(np.stack, nonzero_(a), axis=1)
 
 

@@ -25,7 +25,8 @@ from jitad.values.number import Number
 # SciPy takes longer to import than all of jitad: what stands in for its functions is entered when a
 # function is looked for that is not there, and the user has imported these.
 waiting: dict[str, tuple[str, ...]] = {
-    "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal"),
+    "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal",
+                      "values.scipy.several"),
     "scipy.linalg": ("values.scipy.linalg", "values.complexes.scipy",
                      "values.scipy.matrix_equations", "values.scipy.special_matrices"),
     "scipy.linalg._solvers": ("operators.riccati",),
@@ -206,6 +207,8 @@ def _shows(found: Any, args: Any) -> bool:
     if not hasattr(found, "peek"):
         return isinstance(found, (tuple, list)) and any(_shows(f, args) for f in found)
     array = found.peek()
+    if not isinstance(array, np.ndarray):
+        return False
     if not array.size and array.__array_interface__["data"][1]:
         return True  # read-only, and without elements to share
     return any(
@@ -376,6 +379,16 @@ def write_out(out: Any, result: Any) -> Any:
                        "broadcast shape")  # fmt: skip
     out.assign(result)
     return out
+
+
+def write_each(out: Any, results: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`out=` of a function of several results: a tuple, with None where a new array is to be."""
+    if out is None:
+        return results
+    if not isinstance(out, tuple) or len(out) != len(results):
+        raise fail(JitadTypeError, f"out= must be a tuple of {len(results)} arrays")
+    pairs = zip(out, results, strict=True)
+    return tuple(r if o is None else write_out(o, r) for o, r in pairs)
 
 
 def _lend(value: Any) -> Any:

@@ -31,6 +31,10 @@ add("numpy.any", lambda a: np.any(a > 1.0, where=MASK) * 1.0, M, zero=True)
 add("numpy.all", lambda a: np.all(a > 0.1, axis=0, where=MASK) * 1.0, M, zero=True)
 add("numpy.ptp", lambda a: (np.ptp(a), np.ptp(a, axis=1)), M)
 add("numpy.average", lambda a, w: (np.average(a), np.average(a, 0, w)), M, r(3), native=True)
+add("numpy.average", lambda a: (
+    np.average(a, weights=a > 1.0), np.average(a > 1.0, weights=np.ones(M.shape)),
+    np.average(a, 0, np.array([1, 2, 1], np.int8), returned=True),
+    np.average(a, 1, [True, False, True, True])), M)  # fmt: skip
 add("numpy.average", lambda a, w: np.average(a, weights=w, returned=True), M, r(3, 4))
 add("numpy.cumprod", lambda a: (np.cumprod(a), a.cumprod(axis=1)), M, native=True)
 add("numpy.cumsum", lambda a: (np.cumsum(a), np.cumsum(a, 0)), M)
@@ -105,6 +109,21 @@ def at(a):
 add("numpy.multiply", at, V, native=True)
 add("numpy.ldexp", lambda a: np.ldexp(a, np.array([1, -2, 0, 3, 1])), V)
 add("numpy.fix", lambda a: np.fix(np.floor(3.0 * a) + 0.3 * np.sin(a)), V, zero=True)
+
+
+def written(f):
+    """What a function of two results has written to the arrays that it was given."""
+    def g(a):
+        first, second = np.full_like(a, 7.0), np.zeros(a.shape)
+        found = f(a, out=(first, second))
+        return first, second, found, f(a, out=(None, second))
+
+    return g
+
+
+add("numpy.modf", written(lambda a, out: np.modf(3.0 * a, out=out)), V, native=True)
+add("numpy.divmod", written(lambda a, out: np.divmod(a, 0.7, out=out)), V)
+add("numpy.divmod", lambda a: np.divmod([a[0], a[1]], [0.7, a[2]]), V)
 add("numpy.modf", lambda a: np.modf(np.arange(5) - 2.0 + 0.4 * a), V)
 add("numpy.divmod", lambda a: np.divmod(5.0 + 0.1 * a, 2.0 + 0.1 * a[::-1]), V)
 add("numpy.sinc", lambda a: (np.sinc(a), np.sinc(0.0 * a), np.sinc(1e-4 * a)), V, rtol=1e-5)

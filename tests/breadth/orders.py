@@ -56,6 +56,15 @@ add("numpy.interp", lambda x: np.interp(x, X, Y, period=2.5), 3.0 * n(6), narrow
 for method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "hazen", "weibull",
                "interpolated_inverted_cdf", "median_unbiased", "normal_unbiased"):  # fmt: skip
     add("numpy.quantile", lambda a, m=method: np.quantile(a, [0.0, 0.3, 0.5, 1.0], method=m), V)
+BY_WEIGHT = {"method": "inverted_cdf"}
+add("numpy.quantile", lambda a, w: np.quantile(a, [0.0, 0.4, 1.0], weights=w, **BY_WEIGHT), V,
+    r(len(V)))  # fmt: skip
+add("numpy.quantile", lambda a: (
+    np.quantile(a, [0.0, 0.3], 1, weights=[0, 2, 1, 0, 1], keepdims=True, **BY_WEIGHT),
+    np.quantile(a, 0.4, weights=a > 0.7, **BY_WEIGHT),
+    np.quantile(a, [[0.2], [0.9]], (0, -1), weights=np.ones(a.shape), **BY_WEIGHT)), M)  # fmt: skip
+add("numpy.percentile", lambda a: np.percentile(a, 30, 0, weights=[1, 2, 1, 3], **BY_WEIGHT), M,
+    native=True)  # fmt: skip
 HOLES = np.zeros((4, 5), bool)
 HOLES[0, 1] = HOLES[2, 3] = HOLES[2, 0] = True
 

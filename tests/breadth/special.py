@@ -100,3 +100,20 @@ for name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):
         add(f"scipy.special.{name}", lambda a, f=f, k=order: f(k, 1.0 + a), V, narrow=False)
         add(f"scipy.special.{name}", lambda a, f=f, k=order: f(k, 1.0 + a, derivative=True), V,
             narrow=False)  # fmt: skip
+
+
+# -- several results, complex ones ----------------------------------------------------------------
+
+S = n(5)
+for name in ("fresnel", "airy"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: f(a), S, native=name == "airy")
+for name in ("sici", "shichi"):
+    f = getattr(sp, name)
+    add(f"scipy.special.{name}", lambda a, f=f: f(a), V)
+add("scipy.special.ellipj", lambda u, m: sp.ellipj(3.0 * u, m), S, U, native=True, narrow=False)
+add("scipy.special.wofz", lambda x, y: sp.wofz(x + 1j * y), S, V, native=True, narrow=False)
+add("scipy.special.wofz", lambda x: (sp.wofz(x[0]), sp.wofz([x[1], x[2]]).real), S, narrow=False)
+add("scipy.special.voigt_profile", lambda x, s, g: sp.voigt_profile(x, s, g), S, V, U, native=True,
+    narrow=False)  # fmt: skip
+add("scipy.special.polygamma", lambda a: sp.polygamma([0, 1, 2, 1, 1], a), V, narrow=False)

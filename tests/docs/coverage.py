@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
-        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp wofz
+        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp
             sph_harm_y sph_harm_y_all""",
     },
     "how many results there are depends on the values": {
@@ -141,12 +141,12 @@ by values), frozen distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of
 `statistics.NormalDist` are traced as they are written.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
-`sign` and norms have 0 at 0; sorting keeps the order of equals; `interp` has the slope of the
-piece after a knot; `cholesky`, `eigh` depend on the triangle that they read, and on nothing else;
-`pinv`, `lstsq` are differentiated at constant rank; eigenvectors of `eig` have length one and are
-real where they are largest, those of `eigh` of a complex matrix have a real first element.
-Eigenvectors and singular vectors have no
-derivative where two values coincide: it is `nan` there (their values have one, if they are simple).
+`sign`, norms, `hypot`, `arctan2` and `angle` have 0 at 0; sorting keeps the order of equals;
+`interp` has the slope of the piece after a knot; `cholesky`, `eigh` depend on the triangle that
+they read, and on nothing else; `pinv`, `lstsq` are differentiated at constant rank; eigenvectors of
+`eig` have length one and are real where they are largest, those of `eigh` of a complex matrix have
+a real first element. Eigenvectors and singular vectors have no derivative where two values
+coincide: it is `nan` there (their values have one, if they are simple).
 
 ## Complex numbers
 

@@ -10,9 +10,14 @@ import pytest
 
 from jitad import JitadError, grad
 from jitad.emit import native
-from jitad.primitives import TABLE, special
+from jitad.primitives import TABLE, several, special
 from jitad.primitives.table import Unknown
 from jitad.values.number import o
+
+
+def _faddeeva(z: Any) -> Any:
+    return mp.exp(-z * z) * mp.erfc(-1j * z)
+
 
 TRUTH = {
     "j0": lambda x: mp.besselj(0, x),
@@ -60,6 +65,22 @@ TRUTH = {
     "erfi": mp.erfi,
     "ellipkinc": mp.ellipf,
     "ellipeinc": mp.ellipe,
+    "fresnel_s": mp.fresnels,
+    "fresnel_c": mp.fresnelc,
+    "sici_s": mp.si,
+    "sici_c": mp.ci,
+    "shichi_s": mp.shi,
+    "shichi_c": mp.chi,
+    "airy_a": mp.airyai,
+    "airy_ap": lambda x: mp.airyai(x, 1),
+    "airy_b": mp.airybi,
+    "airy_bp": lambda x: mp.airybi(x, 1),
+    "ellipj_sn": lambda u, m: mp.ellipfun("sn", u, m=m),
+    "ellipj_cn": lambda u, m: mp.ellipfun("cn", u, m=m),
+    "ellipj_dn": lambda u, m: mp.ellipfun("dn", u, m=m),
+    "ellipj_am": lambda u, m: mp.quad(lambda t: mp.ellipfun("dn", t, m=m), [0, u]),
+    "wofz_re": lambda x, y: mp.re(_faddeeva(mp.mpc(x, y))),
+    "wofz_im": lambda x, y: mp.im(_faddeeva(mp.mpc(x, y))),
 }
 INVERSES = {"gammaincinv": "gammainc", "betaincinv": "betainc", "stdtrit": "stdtr",
             "gammainccinv": "gammaincc", "betainccinv": "betaincc"}  # fmt: skip
@@ -71,7 +92,7 @@ def points(name: str) -> np.ndarray:
 
 
 def test_every_row_has_a_truth() -> None:
-    assert set(TRUTH) | set(INVERSES) == set(special.OPERANDS)
+    assert set(TRUTH) | set(INVERSES) == {*special.OPERANDS, *several.PARTS}
 
 
 @pytest.mark.parametrize("name", TRUTH)
@@ -113,7 +134,7 @@ def test_at_zero(name: str, slope: float) -> None:
 
 
 def test_kernels_compute_the_same() -> None:
-    names = list(special.OPERANDS)
+    names = [*special.OPERANDS, *several.PARTS]
     rows = [tuple(points(name)[0]) for name in names]
     count = max(map(len, rows))
     calls = [f"{n}({', '.join(f'a[{k}, {j}]' for j in range(len(r)))})"
@@ -173,3 +194,18 @@ def test_slopes_by_degrees_of_freedom() -> None:
             want = float(mp.diff(lambda t, x=x: truth(t, mp.mpf(x)), df))
         assert row.partials(o, df, x, 0.0)[0] == pytest.approx(want, rel=1e-8, abs=1e-15), (df, x)
     assert row.partials(o, 3.0, 0.0, 0.5)[0] == pytest.approx(0.0, abs=1e-16)
+
+
+def test_where_differences_would_cancel() -> None:
+    """Far out on the line of a spectrum; where a sine is divided by its angle."""
+    partials: Any = TABLE["wofz_re"].partials
+    for z in (1e4 + 1e-3j, 13.0 + 0.5j, -200.0 + 7.0j, 0.1 + 300.0j, 20.0 - 0.1j):
+        with mp.workdps(60):
+            slope = mp.diff(_faddeeva, mp.mpc(z))
+        found = partials(o, z.real, z.imag, TABLE["wofz_re"].evaluate(z.real, z.imag))
+        assert found == pytest.approx((float(slope.real), -float(slope.imag)), rel=1e-11), z
+    for x in (0.0, -1e-9, 0.999, 1.001, -3.0):
+        for name, truth in (("sici_s", mp.sin), ("shichi_s", mp.sinh)):
+            row: Any = TABLE[name]
+            want = float(truth(x) / x) if x else 1.0
+            assert row.partials(o, x, row.evaluate(x))[0] == pytest.approx(want, rel=1e-14)

@@ -92,7 +92,7 @@ def test_ties_are_shared() -> None:
 def test_functions_of_libraries_are_not_computed_again() -> None:
     """They have vector forms with other last bits: only exact arithmetic may be repeated."""
     exact = set(
-        "stop frozen add sub mul div rescale quotient floordiv mod fmod neg abs sign copysign "
+        "stop frozen add sub mul div unit rescale quotient floordiv mod fmod neg abs sign copysign "
         "maximum minimum fmax fmin where square reciprocal floor ceil trunc rint lt le gt ge eq "
         "ne logical_and logical_or logical_not isnan isinf isfinite bitand bitor bitxor lshift "
         "rshift invert cast product_fits inside".split()

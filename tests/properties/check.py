@@ -54,6 +54,10 @@ class Wrong(Exception):
     """Two numbers that should be equal are not."""
 
 
+class Documented(Exception):
+    """What comes back is not what Python gives, as LIMITATIONS.md says."""
+
+
 def arguments(number: int) -> tuple[Any, ...]:
     random = np.random.default_rng(number)
     u = random.uniform
@@ -117,6 +121,8 @@ def outcome(
             run(way)
         except Wrong as e:
             return Outcome("failed", f"{way}: {str(e).split(':')[0]}", str(e), tuple(ran))
+        except Documented as e:
+            return Outcome("refused", f"{way}: {e}", ran=tuple(ran))
         except Exception as e:
             if isinstance(e, jitad.JitadError) and any(text in str(e) for text in refused):
                 return Outcome("refused", f"{way}: {e.what}", ran=tuple(ran))

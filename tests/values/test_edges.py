@@ -95,3 +95,22 @@ def test_an_image_of_one_row_is_its_own_mirror(order):
 def test_factorials_of_negative_numbers(n):
     got = jitad.jit(lambda n: scipy.special.factorial(n))(n)
     assert np.isclose(got, scipy.special.factorial(n))
+
+
+ZEROS = np.array([-0.0, 0.0, -0.0, 0.0, 1.0, -np.inf, np.nan])
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.maximum(x, 0.0), lambda x: np.maximum(0.0, x), lambda x: np.minimum(x, 0.0),
+    lambda x: np.minimum(-0.0, x), lambda x: np.fmax(x, x[::-1]), lambda x: np.fmin(x, x[::-1]),
+    lambda x: np.clip(x, -1.0, 0.0), lambda x: np.clip(x, 0.0, 1.0),
+    lambda x: np.clip(x, -0.0, 1.0),
+    lambda x: x**0.5, lambda x: np.power(x, 0.5), lambda x: x[5] ** 0.5, lambda x: x[0] ** 0.5,
+])  # fmt: skip
+def test_signs_of_zeros_and_roots_of_infinities(f):
+    with np.errstate(all="ignore"):
+        want = f(ZEROS)
+        for got in (jitad.jit(f)(ZEROS), jitad.jvp(f, (ZEROS,), (ZEROS,))[0]):
+            known = ~np.isnan(want)
+            np.testing.assert_array_equal(got, want)
+            np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(want)[known])

@@ -18,6 +18,7 @@ from numba.extending import overload
 
 from jitad.emit.libraries import addresses
 from jitad.primitives import TABLE
+from jitad.primitives.matrices import REGULAR
 
 _cython_lapack = addresses.alone("scipy.linalg", "cython_lapack")
 for _name in ("getrf", "getrs", "potrf", "trtrs"):  # at import: code on disk refers to them
@@ -184,6 +185,13 @@ def _cofactors(a):  # type: ignore[no-untyped-def]
         n = len(a)
         if not n:
             return np.empty((0, 0), a.dtype)
+        factors = lu(a)
+        smallest, largest = abs(factors[0, 0]), abs(factors[0, 0])
+        for i in range(n):
+            smallest = min(smallest, abs(factors[i, i]))
+            largest = max(largest, abs(factors[i, i]))
+        if smallest > REGULAR * largest:
+            return solve(factors, np.eye(n, dtype=a.dtype), True) * determinant(factors)
         u, s, vt = np.linalg.svd(a)
         sign = determinant(lu(np.ascontiguousarray(u))) * determinant(lu(np.ascontiguousarray(vt)))
         out = np.zeros((n, n), a.dtype)

@@ -13,14 +13,14 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
-from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
+from jitad.values.broadcast import as_operand, cast, elementwise, require_same, shape_of
 from jitad.values.extents import Int
-from jitad.values.kind import fail, is_python, require
+from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.numpy.orders import sort
 from jitad.values.numpy.rearranging import taken_along
 from jitad.values.numpy.reductions import axes_of
-from jitad.values.numpy.shaping import concatenate, handle, ravel, reshape
+from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, ravel, reshape
 from jitad.values.registry import call, replaces, write_out
 
 _NO_VALUE = np._NoValue
@@ -102,8 +102,9 @@ def nanpercentile(a: Any, q: Any, *args: Any, **kwargs: Any) -> Any:
 def _quantiles(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, weights: Any,
                holes: bool) -> Any:  # fmt: skip
     """One quantile, or several in front; with holes, nan counts for nothing."""
-    if weights is not None:
-        raise fail(JitadTypeError, "weights= of quantiles is not supported here")
+    if weights is not None and holes:
+        raise fail(JitadTypeError, "weights= of quantiles with nan is not supported here",
+                   "Leave the nan out, and take np.quantile.")  # fmt: skip
     if method not in _PLACES:
         raise fail(JitadValueError, f"{method!r} is not a valid method. Use one of: "
                    + ", ".join(_PLACES))  # fmt: skip
@@ -111,12 +112,16 @@ def _quantiles(a: Any, q: Any, axis: Any, out: Any, method: str, keepdims: Any, 
     inside = elementwise("logical_and", elementwise("ge", q, 0), elementwise("le", q, 1))
     require(call(np.all, inside), JitadValueError, "Quantiles must be in the range [0, 1]")
     keep = keepdims is not _NO_VALUE and bool(keepdims)
+    shares = None if weights is None else _spread(handle(weights), handle(a), axis, method)
     a, shape = _folded(a, axis)
-    a = sort(_not_empty(a) if holes else a, -1)
+    if shares is None:
+        a = sort(_not_empty(a) if holes else a, -1)
+    else:
+        a, shares = _by_size(a, _folded(shares, axis)[0])
     n = _numbers(a) if holes else a.shape[-1]
 
     def one(a: ArrayHandle, q: Any) -> Any:
-        found = _quantile(a, q, n, method)
+        found = _quantile(a, q, n, method) if shares is None else _weighted(a, q, shares)
         found = found if holes else _with_nan(found, a[..., -1])
         return reshape(found, shape) if keep else found
 
@@ -136,6 +141,47 @@ def _numbers(a: ArrayHandle) -> Any:
     """How many elements of each row are numbers; of none: one, which is nan."""
     there = elementwise("logical_not", elementwise("isnan", a)).astype(int)
     return elementwise("maximum", call(np.sum, there, axis=-1), 1)
+
+
+# -- of weighted elements --------------------------------------------------------------------------
+
+
+def _spread(w: ArrayHandle, a: ArrayHandle, axis: Any, method: str) -> ArrayHandle:
+    """A weight for each element."""
+    if method != "inverted_cdf":
+        raise fail(JitadValueError, "Only method 'inverted_cdf' supports weights. Got: "
+                   f"{method}.")  # fmt: skip
+    axes = axes_of(axis, a.ndim)
+    if w.ndim != a.ndim:
+        if w.ndim != 1 or len(axes) != 1:
+            raise fail(JitadTypeError, "1D weights expected when shapes of a and weights differ.")
+        w = w.with_axes(tuple(k for k in range(a.ndim) if k != axes[0]))
+    for k in axes:
+        require_same(w.shape[k], a.shape[k], lambda: "Shape of weights must be consistent with "
+                     "shape of a along specified axis.")  # fmt: skip
+    right = call(np.all, elementwise("ge", w, 0))
+    require(right, JitadValueError, "Weights must be non-negative.")
+    return broadcast_to(w, a.shape)
+
+
+def _by_size(a: ArrayHandle, w: ArrayHandle) -> tuple[ArrayHandle, Any]:
+    """Rows sorted, and what share of the weight each element and those before it have."""
+    order = call(np.argsort, a, axis=-1)
+    a, w = taken_along(a, order, -1), taken_along(w, order, -1)
+    total = call(np.cumsum, w, axis=-1, dtype=float)
+    whole = total[..., -1:]
+    sound = elementwise("logical_and", elementwise("gt", whole, 0.0), call(np.isfinite, whole))
+    require(call(np.all, sound), JitadValueError, "Weights included NaN, inf or were all zero.")
+    return a, elementwise("stop", elementwise("div", total, whole))
+
+
+def _weighted(a: ArrayHandle, q: Any, shares: Any) -> Any:
+    """The first element up to which there is a share of q, and more than nothing."""
+    if type_of(q).dtype == "f4" and not is_python(q):
+        shares = shares.astype(np.float32)
+    before = elementwise("logical_or", elementwise("lt", shares, q), elementwise("eq", shares, 0.0))
+    place = call(np.sum, before, axis=-1)
+    return _at(a, elementwise("minimum", place, extents.sub(a.shape[-1], 1)))
 
 
 # -- where a quantile is -------------------------------------------------------------------------

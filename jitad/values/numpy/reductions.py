@@ -274,9 +274,16 @@ _reduction(np.any, lambda a, axes: bind("gt", _truth(a, axes), 0), neutral=False
 _reduction(np.all, lambda a, axes: bind("eq", _truth(a, axes), count(a, axes)), neutral=True)
 
 
+def _refuse_axis(a: Any, axis: Any) -> None:
+    """A number has a sum along an axis, in NumPy, but no mean."""
+    if axis not in (None, ()) and not shape_of(_content(a)):
+        raise fail(JitadValueError, f"axis {axis} is out of bounds for array of dimension 0")
+
+
 @replaces(np.mean)
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
          where: Any = True) -> Any:  # fmt: skip
+    _refuse_axis(a, axis)
     if where is True or where is _NO_VALUE:
         return _plain_mean(a, axis, dtype, out, keepdims)
     total = call(np.sum, a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
@@ -298,6 +305,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 
 def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any, mean: Any) -> Any:
+    _refuse_axis(a, axis)
     center = call(np.mean, a, axis=axis, keepdims=True, where=where) if mean is None else mean
     deviation = elementwise("sub", a, center)
     squares = call(np.sum, elementwise("mul", deviation, deviation), axis=axis, keepdims=keepdims,

@@ -20,7 +20,7 @@ from jitad.values.numpy.rearranging import along
 from jitad.values.numpy.reductions import axes_of, part, strong
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, ravel, reshape
 from jitad.values.numpy.ufuncs import float_of, numpy_number
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, replaces, write_each
 
 # -- sliding products -----------------------------------------------------------------------------
 
@@ -376,14 +376,16 @@ def fix(x: Any, out: Any = None) -> Any:
 
 
 @replaces(np.modf)
-def modf(x: Any, /) -> Any:
+def modf(x: Any, /, *, out: Any = None) -> Any:
     x = as_operand(x)
     x = elementwise("cast", x, dtype=float_of(x))
     zero = elementwise("copysign", 0.0, x)
     part = elementwise("where", elementwise("isinf", x), zero, elementwise("fmod", x, 1.0))
-    return tuple(map(numpy_number, (part, elementwise("trunc", x))))
+    return write_each(out, tuple(map(numpy_number, (part, elementwise("trunc", x)))))
 
 
 @replaces(np.divmod)
-def divmod_(a: Any, b: Any, /) -> Any:
-    return numpy_number(elementwise("floordiv", a, b)), numpy_number(elementwise("mod", a, b))
+def divmod_(a: Any, b: Any, /, *, out: Any = None) -> Any:
+    a, b = as_operand(a), as_operand(b)
+    both = tuple(numpy_number(elementwise(name, a, b)) for name in ("floordiv", "mod"))
+    return write_each(out, both)

@@ -32,6 +32,8 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         total: Any = elementwise("mul", extents.product(a.shape[k] for k in axes), 1.0)
     else:
         w = handle(weights)
+        kind = np.result_type(a.dtype, w.dtype, *((np.float64,) if a.dtype.kind in "iub" else ()))
+        w = w if w.dtype == kind else w.astype(kind)
         if w.ndim != a.ndim:
             if w.ndim != 1 or len(axes) != 1:
                 raise fail(JitadTypeError, "1D weights expected when shapes of a and weights "
@@ -151,6 +153,7 @@ def _moment(original: Any, of: Any) -> None:
     def replacement(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, *args: Any,
                     where: Any = True, **kwargs: Any) -> Any:  # fmt: skip
         a = handle(a)
+        axis = axis if a.ndim else None
         there = _there(a, where)
         clean = elementwise("where", there, a, 0)
         found = call(of, clean, axis, dtype, None, *args, where=there, **kwargs)

@@ -17,7 +17,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.primitives.unloaded import Unloaded, loaded
 from jitad.tape.types import Array, Scalar, named, promote
-from jitad.values.broadcast import as_operand, cast, elementwise
+from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
 from jitad.values.kind import fail, is_python, require, type_of
 from jitad.values.number import Number
 from jitad.values.quick import quickly
@@ -164,6 +164,8 @@ def _power(a: Any, b: Any) -> Any:
     if not known and _is_integer(a, b) and type_of(b).dtype[0] == "i":
         require(call(np.all, elementwise("ge", b, 0)), JitadValueError,
                 "Integers to negative integer powers are not allowed", "Make the base a float.")
+    if type(b) is float and b == 0.5 and shape_of(a):  # to NumPy that is the root, at -inf, too
+        return elementwise("sqrt", a)
     return elementwise("pow", a, b)
 
 
@@ -310,9 +312,9 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other:
         raise fail(JitadTypeError, f"{next(iter(other))}= of np.clip is not supported here")
     result = as_operand(a)
     if low is not None:
-        result = elementwise("maximum", result, low)
+        result = elementwise("maximum", low, result)  # of equal zeros the second is the result
     if high is not None:
-        result = elementwise("minimum", result, high)
+        result = elementwise("minimum", high, result)
     if low is not None and high is not None:  # one function of three operands in NumPy
         kind, _ = promote(*(type_of(as_operand(x)) for x in (a, low, high)))
         if kind[0] == "f" and type_of(result).dtype != kind:

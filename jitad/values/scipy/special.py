@@ -282,6 +282,7 @@ _spherical(sp.spherical_kn, "kv", 0.5 * math.pi, np.inf)
 
 @replaces(sp.polygamma)
 def polygamma(n: Any, x: Any) -> Any:
+    n, x = as_operand(n), as_operand(x)
     if type_of(n).dtype != "f4":  # its loops take the order in their own precision
         x = _double(x)
     return numpy_number(elementwise("polygamma", n, x))

@@ -35,6 +35,26 @@ FOUND = {
         z.imag.reshape(-1)[1] = s
         return z.real, z.imag
     """,
+    "parts of spectra are reshaped in equal steps": """
+        z = np.fft.ifft(a, n=3).imag
+        z.reshape(-1)[-1] = s
+        z.ravel()[0] = 9.0
+        return z, a
+    """,
+    "what is repeated along one axis is reshaped by a view": """
+        z = a[0, :1] * 2.0
+        w = np.broadcast_to(z, (2, 1)).reshape(-1), np.broadcast_to(z, (2, 1, 1)).reshape(1, 2)
+        z *= s
+        return *w, z
+    """,
+    "axes of one element dropped on writing": """
+        c[:1] = a[:1, :1]
+        c[n - 1:] = b[None, :, :1].T[0].T[..., 0][:n + 1]
+        return c,
+    """,
+    "where a number is not zero": """
+        return np.argwhere(np.sum(c) > -9.0), np.argwhere(s > 5.0), c
+    """,
     "a product of sums is an array without axes": """
         z = np.tensordot(c, c, 1)
         y = z
@@ -159,6 +179,8 @@ RAISING = {
     "a vector for a matrix": lambda x: np.matvec(x, x),
     "a matrix that is a vector": lambda x: np.vecmat(x, x),
     "a number correlated": lambda x: np.correlate(x, np.asarray(0.25)) * x[0],
+    "the mean of a number along an axis": lambda x: np.mean(np.sum(x), axis=0),
+    "the spread of a number along an axis": lambda x: np.std(x @ x, axis=-1),
     "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
 }
 
@@ -211,6 +233,7 @@ UNCLEAR = {
     "chosen": lambda a: a.T + 1.0 if a[0, 1] > 0.0 else a.T * 2.0,
     "looped": lambda a: np.abs(sum_of_turned(a)),
     "joined": lambda a: np.concatenate([a.T, a.T]),
+    "joined of repeated rows": lambda a: np.dstack([np.broadcast_to(a[0], (2, 3))] * 2),
 }
 
 

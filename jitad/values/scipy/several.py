@@ -1,0 +1,66 @@
+"""What becomes of functions of scipy.special that give several results, or complex ones?
+
+Of real operands, but for `wofz`: each result is a row (`primitives/several.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special as sp
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.primitives.several import PARTS, WOFZ
+from jitad.values.broadcast import as_operand, elementwise
+from jitad.values.complexes.lifts import combined, imaginary_part, real_part
+from jitad.values.kind import fail, require
+from jitad.values.numpy.ufuncs import as_ufunc, div, mul, numpy_number
+from jitad.values.registry import call, of_complex, replaces, write_each
+
+
+def _of(name: str) -> Any:
+    rows = [row for row, part in PARTS.items() if part.function == name]
+
+    @replaces(getattr(sp, name))
+    def replacement(*args: Any, out: Any = None, **others: Any) -> Any:
+        if others or len(args) != PARTS[rows[0]].operands:
+            raise fail(JitadTypeError, f"{name} is supported without where= and the like")
+        operands = tuple(map(as_operand, args))
+        return write_each(out, tuple(numpy_number(elementwise(row, *operands)) for row in rows))
+
+    return replacement
+
+
+for _name in dict.fromkeys(part.function for part in PARTS.values()):
+    if _name != WOFZ:
+        _of(_name)
+
+
+@replaces(sp.wofz)
+def wofz(z: Any) -> Any:
+    x = elementwise("cast", as_operand(z), dtype="f8")  # real ones go by its first loop
+    return _faddeeva(x, mul(x, 0.0))
+
+
+@of_complex(sp.wofz)
+def _wofz_of_complex(z: Any) -> Any:
+    return _faddeeva(real_part(z), imaginary_part(z))
+
+
+def _faddeeva(x: Any, y: Any) -> Any:
+    return combined(elementwise("wofz_re", x, y), elementwise("wofz_im", x, y))
+
+
+def _voigt(x: Any, sigma: Any, gamma: Any) -> Any:
+    """The Lorentz profile, which is what is left for sigma = 0, has no derivative by it here."""
+    wide = call(np.all, elementwise("gt", sigma, 0.0))
+    require(wide, JitadValueError, "voigt_profile with a sigma that is not positive",
+            "For sigma = 0 write gamma / pi / (x**2 + gamma**2).")  # fmt: skip
+    scale = mul(sigma, math.sqrt(2.0))
+    height = elementwise("wofz_re", div(x, scale), div(gamma, scale))
+    return div(height, mul(sigma, math.sqrt(2.0 * math.pi)))
+
+
+replaces(sp.voigt_profile)(as_ufunc(sp.voigt_profile, _voigt))
