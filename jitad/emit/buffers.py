@@ -53,6 +53,7 @@ class Root:
     born: int = 0
     origins: frozenset[Root] = frozenset()
     name: str = ""
+    watched: bool = False  # not owned, but who is in it is asked: a frame of zeros
     values: list[Var] = field(default_factory=list)
 
 
@@ -98,7 +99,7 @@ class Buffers:
         """The value lives in one of these."""
         self.roots[v] = roots
         for r in origins(roots):
-            if r.owned:  # nobody asks who else is in the others
+            if r.owned or r.watched:  # nobody asks who else is in the others
                 r.values.append(v)
 
     def writable(self, v: Var, inside: tuple[Block, ...] = ()) -> bool:
@@ -107,9 +108,9 @@ class Buffers:
         For a loop, `inside` are its blocks: nothing in there may use what is in that memory.
         """
         roots = self.roots[v]
-        return all(r.owned and not self._occupied(r, inside) for r in roots)
+        return all(r.owned and not self.occupied(r, inside) for r in roots)
 
-    def _occupied(self, root: Root, inside: tuple[Block, ...]) -> bool:
+    def occupied(self, root: Root, inside: tuple[Block, ...] = ()) -> bool:
         """Is a value in this root live?  Forgets on the way those that never will be again."""
         here = self.levels[-1].block
         kept: list[Var] = []

@@ -378,17 +378,28 @@ def _reshape(s: Scope, e: Equation) -> None:
 
 
 def _pad(s: Scope, e: Equation) -> None:
-    """The frame is zeroed once, where one buffer serves all iterations of a loop."""
+    """The frame is zeroed once, where one buffer serves all iterations of a loop, and all frames
+    of one shape there of which no two are wanted at a time."""
     (a, *operands), (v,) = e.ins, e.outs
     assert isinstance(a, Var)
     inner = s.extents[a]
     before, outer = s.locals(operands[: len(inner)]), s.locals(operands[len(inner) :])
     stays = s.depth((*before, *inner)) <= s.depth(outer)
     inside = nests.evaluate(s, (e, 0), a, identity(len(inner)), s.counters(len(inner)))
-    name = s.new_name(v)
-    made = s.allocate_as(name, v.type.dtype, outer, "zeros", hoist=stays)  # type: ignore[union-attr]
+    read = origins(frozenset().union(*(s.buffers.roots[x] for x, _ in inside.reads)))
+    frames: list[tuple[str, Root]] = []  # not to be written by others
+    if stays and s.hoists(outer):
+        shape = (v.type, before, s.same(inner), s.same(outer))
+        frames = s.loops[s.depth(outer)].frames.setdefault(shape, [])
+    free = ((n, r) for n, r in frames if r not in read and not s.buffers.occupied(r))
+    name, root = next(free, ("", None))
+    if root is None:
+        name = s.new_name(v)
+        made = s.allocate_as(name, v.type.dtype, outer, "zeros", hoist=stays)  # type: ignore[union-attr]
+        root = Root(False, made.depth, made.born, watched=True)
+        frames.append((name, root))
     s.bind(v, Access(name, identity(len(outer))), outer)
-    roots = frozenset([Root(False, made.depth, made.born)])  # not to be written by others
+    roots = frozenset([root])
     s.buffers.place(v, roots)
     place = tuple(plus(of_expr(x), of_axis(k)) for k, x in enumerate(before))
     nests.fill(s, a, Access(name, place), inner, inside, roots)

@@ -7,7 +7,7 @@ buffer and a top.  Extents are names or literals that never change while they ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -34,9 +34,13 @@ class Formula:
 
 @dataclass(slots=True)
 class Loop:
-    """A loop around the present statement; `before` are lines in front of it."""
+    """A loop around the present statement; `before` are lines in front of it.
+
+    `frames`: the frames of zeros that are allocated there, by all that they have to agree in.
+    """
 
     before: Page
+    frames: dict[tuple[object, ...], list[tuple[str, Root]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from jitad.specialise.shifts import shifts
 from jitad.tape.types import INT, Array
 from jitad.values.number import o
 from tests.emit.running import check
+from tests.jacobians.truth import complex_step
 from tests.specialise.passes import keeps, twin
 from tests.specialise.tapes import M, V, for_, ops, tape_of
 from tests.sweeps.test_settled import by_complex_steps
@@ -167,3 +168,78 @@ def test_windows_of_one_row():
     g = jit_grad(swept_rows)
     np.testing.assert_allclose(g(x), by_complex_steps(swept_rows, x), rtol=1e-12)
     assert "pad" in str(g.tape("shifts")) and "pad" not in str(g.tape("fold"))
+
+
+def averaged(x, n):
+    """Each step goes from one plate to the other and back."""
+    a, b = x.copy(), x.copy()
+    for _ in range(n):
+        for one, other in ((a, b), (b, a)):
+            inner = one[1:-1, 1:-1]
+            other[1:-1, 1:-1] = inner + one[1:-1, :-2] + 2.0 * one[2:, 1:-1] - one[:-2, 1:-1]
+    return np.sum(a * a * b)
+
+
+def test_plates_that_take_from_each_other_in_turn_have_one_frame():
+    x = np.sin(np.arange(30.0)).reshape(5, 6)
+    g = jit_grad(averaged)
+    for n in (0, 1, 3):
+        expected = complex_step(lambda x, n=n: averaged(x, n), x)
+        assert np.allclose(g(x, n), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
+    assert g.source.count("zeros(np.float64, max(") == 1
+
+
+def one_after_the_other(g, frame, left, right):
+    p = frame(g)
+    h = o.store(left(p) + right(p), 0.5, 0)
+    q = frame(h)
+    return left(q) - right(q)
+
+
+def both_at_once(g, frame, left, right):
+    p, q = frame(g * 0.5), frame(g * g)
+    return left(p) - right(q)
+
+
+def one_made_of_the_other(g, frame, left, right):
+    p = frame(g)
+    return right(frame(left(p) * 0.5 + right(p)))
+
+
+def one_wanted_later(g, frame, left, right):
+    p = frame(g)
+    h = o.store(left(p) + right(p), 0.5, 0)
+    q = frame(h)
+    return left(q) - right(p)
+
+
+def chosen_first(g, frame, left, right):
+    """The first frame is made at the left, then used; the second is that of the next turn."""
+    p = frame(left(frame(g)) * 0.5)
+    return o.store(right(p), 0.25, 1)
+
+
+@pytest.mark.parametrize(
+    ("step", "frames"),
+    [(one_after_the_other, 1), (both_at_once, 2), (one_made_of_the_other, 2),
+     (one_wanted_later, 2), (chosen_first, 2)],
+)  # fmt: skip
+@pytest.mark.parametrize("nested", [False, True])
+def test_frames_that_are_not_wanted_at_a_time_are_one(step, frames, nested):
+    def f(b, g, n):
+        m = n + 2
+
+        def body(i, g):
+            return (step(
+                g, lambda v: o.pad(v, 1, m),
+                lambda p: o.slice(p, 0, 1, n, kinds="r"), lambda p: o.slice(p, 2, 1, n, kinds="r"),
+            ),)  # fmt: skip
+
+        def around(i, g):
+            return for_(b, 0, 1, 2, body(i, g), body)
+
+        return for_(b, 0, 1, 3, (g * 1.0,), around if nested else body)[0]
+
+    tape = tape_of([("g", V), ("n", INT)], lambda b, g, n: f(b, o.slice(g, 0, 1, n, kinds="r"), n))
+    source = check(tape, np.sin(np.arange(7.0)), 7, exact=True)
+    assert source.count("zeros(") == frames
