@@ -52,6 +52,11 @@ def _closes_over(rule: Rule, pos: Pos | None) -> JitadError:
     )  # fmt: skip
 
 
+def asks(block: Block) -> bool:
+    """May a derivative that nobody knows be asked for in a block's sweep?"""
+    return any(e.op in ("custom", "unknown") for e in walk(block))
+
+
 def refuse(block: Block, varied: set[Var]) -> None:
     """An error that names all functions of which no derivative may be taken, and would be."""
     found = {

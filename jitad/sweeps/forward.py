@@ -15,7 +15,7 @@ import numpy as np
 
 from jitad.primitives import TABLE
 from jitad.sweeps.calls import Library
-from jitad.sweeps.custom import push, refuse
+from jitad.sweeps.custom import asks, push, refuse
 from jitad.sweeps.implicit import inlined, opened, solved, zeros
 from jitad.sweeps.reached import NEVER, Reached, Steep, steep
 from jitad.sweeps.rules import tangent
@@ -41,6 +41,7 @@ def jvp_block(
     `others`: the active params of further directions, whose tangents come after those of the first.
     """
     b = Builder()
+    b.unknown = asks(block)
     env = begin(b, block)
     new = b.blocks[0]
     directions = (active, *others)

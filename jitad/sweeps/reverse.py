@@ -22,7 +22,7 @@ from jitad.primitives import TABLE, Into
 from jitad.sweeps.again import adds_up, in_any_order, needs_no_past
 from jitad.sweeps.called import back, so_far
 from jitad.sweeps.calls import Library
-from jitad.sweeps.custom import attach_rules, pull
+from jitad.sweeps.custom import asks, attach_rules, pull
 from jitad.sweeps.factors import factored
 from jitad.sweeps.fuse import finish, independent, set_aside
 from jitad.sweeps.implicit import pulled
@@ -58,6 +58,7 @@ def vjp_block(
     `function`: whose body it is; then these are what it adds to (`Library.added_to`).
     """
     b = Builder()
+    b.unknown = asks(block)
     env = begin(b, block)
     new = b.blocks[0]
     results = copy_block(b, block, env)

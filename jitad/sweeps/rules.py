@@ -106,7 +106,7 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
     y = b.leaf(outs[0])
     if row.partials is not None and row.elementwise:
         total: Any = None
-        partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
+        partials = _joined(b, row.partials(_Making(b), *xs, y, **e.params), ins)
         for p, t in zip(partials, ts, strict=True):
             if t is not None and p is not None:
                 part = times(b, p, t, row.chooses)
@@ -126,17 +126,18 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
     raise missing(e, row)
 
 
-def _joined(partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
+def _joined(b: Builder, partials: tuple[Any, ...], ins: list[Atom]) -> list[Any]:
     """The partials, an operand that occurs twice having the sum of both: x * x has x + x once.
 
-    None where it is zero whatever the operands are, as beside a zero written down in a matrix.
+    None where it is zero whatever the operands are, as beside a zero written down in a matrix;
+    but what nobody knows is asked for even then.
     """
     out = list(partials)
     for k, a in enumerate(ins):
         first = ins.index(a)
         if first < k and isinstance(a, Var) and out[first] is not None and out[k] is not None:
             out[first], out[k] = out[first] + out[k], None
-    return [None if _is_zero(p) else p for p in out]
+    return out if b.unknown else [None if _is_zero(p) else p for p in out]
 
 
 def _is_zero(p: Any) -> bool:
@@ -153,7 +154,7 @@ def factors(
     row = TABLE[e.op]
     if row.partials is None:
         raise missing(e, row)
-    partials = _joined(row.partials(_Making(b), *map(b.leaf, ins), b.leaf(out), **e.params), ins)
+    partials = _joined(b, row.partials(_Making(b), *map(b.leaf, ins), b.leaf(out), **e.params), ins)
     found: list[Atom | None] = []
     for p, want in zip(partials, wanted, strict=True):
         if p is None or not want:
@@ -180,7 +181,7 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     if row.vjp is not None:
         given = list(row.vjp(_Making(b), ct, *xs, y, **e.params))
     elif row.partials is not None:
-        partials = _joined(row.partials(_Making(b), *xs, y, **e.params), ins)
+        partials = _joined(b, row.partials(_Making(b), *xs, y, **e.params), ins)
         given = [
             times(b, p, ct, row.chooses) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)

@@ -60,6 +60,7 @@ class Builder:
         self.on_check: Callable[[tuple[Atom, ...], dict[str, Any]], bool] | None = None
         self.catches: Callable[[type[Exception]], bool] = lambda kind: False  # does the program?
         self.stretches = False  # axes that turn out to have extent 1, where operands meet
+        self.unknown = False  # may derivatives that nobody knows be asked for?
         self._constant = constant
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
