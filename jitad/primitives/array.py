@@ -227,9 +227,11 @@ register(Primitive(
     + (None,) * (len(rest) - 1), fresh=True,
 ))  # fmt: skip
 def _blank(*dims: Any, dtype: str, start: str) -> Any:
+    """In front of a loop that is not run, extents of what it would make may be negative."""
     kind = np.dtype(dtype)
     unset = np.nan if kind.kind == "f" else True if kind.kind == "b" else np.iinfo(kind).max
-    return np.full(tuple(map(_int, dims)), 0 if start == "zeros" else unset, dtype)
+    shape = tuple(max(_int(n), 0) for n in dims)
+    return np.full(shape, 0 if start == "zeros" else unset, dtype)
 
 
 register(Primitive(  # "zeros" or "empty", each element of which is written by what follows

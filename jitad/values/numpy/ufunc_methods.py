@@ -151,6 +151,8 @@ def _step(ufunc: Any, dtype: Any, operands: int = 2) -> Callable[..., Any]:
 def _accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None,
                 out: Any = None) -> Any:  # fmt: skip
     a = handle(array)
+    if not a.ndim:
+        raise fail(JitadTypeError, "cannot accumulate on a scalar")
     if ufunc in _OF_TRUTH:
         a = a.astype(bool)
     if dtype is None and ufunc in (np.maximum, np.minimum, *_OF_TRUTH):

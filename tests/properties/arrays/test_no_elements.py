@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import jitad
-from tests.engines import as_emitted
+from tests.engines import as_emitted, on_tape
 from tests.properties.check import forget, load
 
 STATEMENTS = [
@@ -105,3 +105,22 @@ def test_a_slice_of_what_a_branch_made_may_be_of_none() -> None:
         a = np.ones((n, 3)) * 0.4
         for x, y in zip(as_emitted(f, a.copy(), a), f(a.copy(), a), strict=True):
             np.testing.assert_array_equal(x, y, strict=True)
+
+
+def test_what_a_loop_over_nothing_would_make() -> None:
+    """Memory for it stands in front of the loop, and there its extent is negative."""
+
+    def f(a, b, s):
+        for r, w in zip(a, b):
+            b[1:] = b[:-1] * s
+            r[:1] = np.cos(r[:1]) + w
+        return a, b
+
+    def sensitivities(*x):
+        values, pullback = jitad.vjp(f, *x)
+        return values, pullback(values)
+
+    x = (np.ones((1, 1)), np.zeros(0), 0.7)
+    for engine in (as_emitted, on_tape):
+        values, slopes = engine(sensitivities, *x)
+        assert values[0] == slopes[0] == 1.0 and values[1].shape == slopes[1].shape == (0,)
