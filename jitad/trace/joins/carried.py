@@ -32,6 +32,9 @@ def with_extents(
             before = tuple(n if outside(b.atom(n)) else 0 for n in source.value.shape)
             after = end.value.shape if isinstance(end, Arr) else before
             return resized(b, f, before, after, outside, room)
+        case Shown(of, parent, numbers):
+            whole: tuple[Any, Any] = getattr(entry, "parent", None), getattr(end, "parent", None)
+            return Shown(of, with_extents(b, parent, *whole, outside, room), numbers)
         case Maybe(part, name, none):
             inner = getattr(end, "part", end)
             before_it = getattr(entry, "part", entry)

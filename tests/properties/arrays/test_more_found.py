@@ -143,6 +143,15 @@ FOUND = {
             b[..., 1:9] -= s
         return b,
     """,
+    "a part of a spectrum that is first made in a loop": """
+        for i in range(1, 3):
+            b[3:1 - n] = c[:3]
+            t = np.fft.ifft(b, n=3).imag
+            s += np.float64(np.sum(t)) * 0.1
+            for j in range(1, 3):
+                b = b * 0.5 + c[:3]
+        return b, s * c, np.nanmax(t)
+    """,
     # -- choices
     "complex on one path": """
         z = c * 1.0
