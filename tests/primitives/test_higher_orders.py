@@ -15,7 +15,7 @@ import scipy.special as sp
 from mpmath import mp
 
 import jitad
-from tests.engines import as_emitted
+from tests.engines import as_emitted, on_tape
 
 Function = Callable[[Any], Any]
 
@@ -123,3 +123,17 @@ def test_two_zeros_have_no_direction() -> None:
                 assert as_emitted(slope, *at) == 0.0
             assert jitad.grad(f, (0, 1))(*at) == (0.0, 0.0)
             assert as_emitted(jitad.grad(f, (0, 1)), *at) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("f", [
+    lambda a: np.arctan2(a, 2.5), lambda a: np.arctan2(2.5, a), lambda a: np.hypot(a, 2.5),
+    lambda a: a / 2.5, lambda a: 2.5 / a,
+])  # fmt: skip
+def test_a_float_of_pythons_leaves_float32_as_it_is(f) -> None:
+    def adjoint(a):
+        _, pullback = jitad.vjp(f, a)
+        return pullback(np.ones_like(a))[0]
+
+    a = np.linspace(0.5, 2.0, 3, dtype=np.float32)
+    for engine in (on_tape, as_emitted, lambda f, a: f(a)):
+        assert engine(adjoint, a).dtype == np.float32

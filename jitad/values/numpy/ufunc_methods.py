@@ -164,6 +164,9 @@ def _accumulate(ufunc: Any, array: Any, /, axis: int = 0, dtype: Any = None,
 
 def _at(ufunc: Any, a: Any, indices: Any, b: Any = None, /) -> None:
     """One index after the other, so that equal indices act again on what the first has left."""
+    if not shape_of(a) and not isinstance(a, ArrayHandle):
+        raise fail(JitadTypeError, "a number can't be written to: NumPy has an array without axes "
+                   "here, if anything", "Use the result of the ufunc itself.")  # fmt: skip
     a = handle(a)
     if ufunc in (np.add, np.subtract):
         picking.accumulate(a, indices, b if ufunc is np.add else call(np.negative, b))

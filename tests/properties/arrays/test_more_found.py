@@ -189,6 +189,7 @@ RAISING = {
     "a matrix that is a vector": lambda x: np.vecmat(x, x),
     "a number correlated": lambda x: np.correlate(x, np.asarray(0.25)) * x[0],
     "the mean of a number along an axis": lambda x: np.mean(np.sum(x), axis=0),
+    "a number added to at a place": lambda x: np.add.at(x[0], (), 1.0),
     "sums of a number so far": lambda x: np.add.accumulate(np.sum(x)),
     "the spread of a number along an axis": lambda x: np.std(x @ x, axis=-1),
     "stacks of other shapes": lambda x: np.stack([x, x[:2]]),
