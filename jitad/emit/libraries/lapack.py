@@ -18,7 +18,6 @@ from numba.extending import overload
 
 from jitad.emit.libraries import addresses
 from jitad.primitives import TABLE
-from jitad.primitives.matrices import REGULAR
 
 _cython_lapack = addresses.alone("scipy.linalg", "cython_lapack")
 for _name in ("getrf", "getrs", "potrf", "trtrs"):  # at import: code on disk refers to them
@@ -175,22 +174,21 @@ def _determinant(factors):  # type: ignore[no-untyped-def]
     return implementation
 
 
-def cofactors(a: Any) -> Any:
-    return TABLE["cofactors"].evaluate(a, None)
+def cofactors(a: Any, factors: Any) -> Any:
+    return TABLE["cofactors"].evaluate(a, factors)
 
 
 @_compiled(cofactors)
-def _cofactors(a):  # type: ignore[no-untyped-def]
-    def implementation(a):  # type: ignore[no-untyped-def]
+def _cofactors(a, factors):  # type: ignore[no-untyped-def]
+    def implementation(a, factors):  # type: ignore[no-untyped-def]
         n = len(a)
         if not n:
             return np.empty((0, 0), a.dtype)
-        factors = lu(a)
         smallest, largest = abs(factors[0, 0]), abs(factors[0, 0])
         for i in range(n):
             smallest = min(smallest, abs(factors[i, i]))
             largest = max(largest, abs(factors[i, i]))
-        if smallest > REGULAR * largest:
+        if smallest > np.finfo(a.dtype).eps ** 0.25 * largest:
             return solve(factors, np.eye(n, dtype=a.dtype), True) * determinant(factors)
         u, s, vt = np.linalg.svd(a)
         sign = determinant(lu(np.ascontiguousarray(u))) * determinant(lu(np.ascontiguousarray(vt)))
