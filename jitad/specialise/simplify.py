@@ -7,8 +7,7 @@ equations, writes index sums one way and drops what loops carry unchanged; then 
 from __future__ import annotations
 
 from jitad.specialise.affine import AffineBuilder
-from jitad.tape.copy import begin, copy_block
-from jitad.tape.dead import remove_dead
+from jitad.tape.copy import rebuilt
 from jitad.tape.ir import Block, Tape
 
 
@@ -18,8 +17,4 @@ def simplify(tape: Tape) -> Tape:
 
 
 def simplify_block(block: Block) -> Block:
-    b = AffineBuilder()
-    env = begin(b, block)
-    new = b.blocks[0]
-    new.results = copy_block(b, block, env)
-    return remove_dead(new)
+    return rebuilt(AffineBuilder(), block)

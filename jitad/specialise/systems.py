@@ -23,8 +23,7 @@ import numpy as np
 
 from jitad.specialise.scalarise import LARGEST
 from jitad.tape.build import Builder
-from jitad.tape.copy import begin, copy_block
-from jitad.tape.dead import remove_dead
+from jitad.tape.copy import rebuilt
 from jitad.tape.ir import Atom, Lit, Tape, Var, lit, walk
 from jitad.tape.types import Scalar
 
@@ -37,11 +36,7 @@ def systems(tape: Tape) -> Tape:
     """The tape with small matrices factored, and small systems solved, in the open."""
     if not any(_open(e.op, e.ins) for e in walk(tape.body)):
         return tape
-    b = _Opening()
-    env = begin(b, tape.body)
-    new = b.blocks[0]
-    new.results = copy_block(b, tape.body, env)
-    return Tape(tape.name, remove_dead(new), tape.pos, tape.functions)
+    return Tape(tape.name, rebuilt(_Opening(), tape.body), tape.pos, tape.functions)
 
 
 def _open(op: str, ins: tuple[Atom, ...]) -> bool:

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.tape.build import Builder
-from jitad.tape.copy import begin, copy_block
-from jitad.tape.dead import remove_dead
+from jitad.tape.copy import rebuilt
 from jitad.tape.ir import Atom, Lit, Tape, Var, walk
 from jitad.tape.types import Scalar
 
@@ -22,11 +21,7 @@ def triangles(tape: Tape) -> Tape:
     """The tape with systems of roots of matrices solved by substitution."""
     if not {"cholesky", "solve"} <= {e.op for e in walk(tape.body)}:
         return tape
-    b = _Substituting()
-    env = begin(b, tape.body)
-    new = b.blocks[0]
-    new.results = copy_block(b, tape.body, env)
-    return Tape(tape.name, remove_dead(new), tape.pos, tape.functions)
+    return Tape(tape.name, rebuilt(_Substituting(), tape.body), tape.pos, tape.functions)
 
 
 class _Substituting(Builder):

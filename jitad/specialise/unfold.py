@@ -17,8 +17,7 @@ from typing import Any
 
 from jitad.primitives import TABLE
 from jitad.specialise.affine import AffineBuilder
-from jitad.tape.copy import begin, copy_block
-from jitad.tape.dead import remove_dead
+from jitad.tape.copy import copy_block, rebuilt
 from jitad.tape.flow import closure
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var, walk
 from jitad.tape.types import Scalar
@@ -136,8 +135,4 @@ class _Unfolding(AffineBuilder):
 
 
 def _copied(body: Block, plain: dict[str, Block], ending: Block | None = None) -> Block:
-    b = _Unfolding(plain, ending)
-    env = begin(b, body)
-    new = b.blocks[0]
-    new.results = copy_block(b, body, env)
-    return remove_dead(new)
+    return rebuilt(_Unfolding(plain, ending), body)

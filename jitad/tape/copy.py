@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from jitad.errors import GuardMiss
 from jitad.tape.build import Builder
+from jitad.tape.dead import remove_dead
 from jitad.tape.ir import CALLS, Atom, Block, Equation, Lit, Var, lit
 from jitad.tape.same import key_of
 from jitad.tape.types import Array, Scalar, Type
@@ -102,6 +103,14 @@ def begin(b: Builder, block: Block) -> Env:
                 shape[k] = env[d]
         new.shape = tuple(shape)
     return env
+
+
+def rebuilt(b: Builder, block: Block) -> Block:
+    """A whole block by the emissions of an empty builder, without what is dead then."""
+    env = begin(b, block)
+    new = b.blocks[0]
+    new.results = copy_block(b, block, env)
+    return remove_dead(new)
 
 
 def renew(var: Var, like: Atom | None, env: Env) -> Var:
