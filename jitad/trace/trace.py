@@ -32,8 +32,8 @@ from jitad.trace.calls import call
 from jitad.trace.containers.stretch import Room
 from jitad.trace.context import Again, DeadPath, Insight, Region, Trace, Written, assign
 from jitad.trace.flow.attempts import diverted, would_catch
-from jitad.trace.flow.branches import raises_for_the_user
 from jitad.trace.flow.observe import Decisions
+from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.joins.forms import Form, Handle, Record
 from jitad.trace.joins.join import build, extract, kinds
 from jitad.trace.joins.snapshot import Arr, Rec, Snapshot, snapshot

@@ -30,7 +30,8 @@ from jitad.errors import (
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
 from jitad.trace.context import Region, Trace, current
-from jitad.trace.flow.branches import Branches, emit_end, raises_for_the_user
+from jitad.trace.flow.branches import Branches
+from jitad.trace.flow.raising import emit_end, raises_for_the_user
 from jitad.trace.joins.selected import fork, one_of, spread
 from jitad.trace.joins.snapshot import Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET, Among, Perhaps, is_optional

@@ -7,31 +7,20 @@ becomes a `check` in front of the other one, which then needs no block.
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable
 from itertools import chain, repeat
 from typing import Any
 
-from jitad.errors import (
-    GuardMiss,
-    JitadError,
-    JitadExtentError,
-    JitadIndexError,
-    JitadOverflowError,
-    JitadValueError,
-    JitadZeroDivisionError,
-)
+from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
-from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, lit, shape_outside
+from jitad.tape.ir import STRUCTURED, Atom, Block, Lit, Pos, Var, shape_outside
 from jitad.tape.types import BOOL
 from jitad.trace.calls import call, special
 from jitad.trace.containers import partial
 from jitad.trace.containers.listed import inside
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import (
-    Bottom,
-    DeadPath,
     Region,
     Trace,
     assign,
@@ -39,6 +28,7 @@ from jitad.trace.context import (
     reopened,
 )
 from jitad.trace.flow.observe import observe
+from jitad.trace.flow.raising import emit_end, raises_for_the_user
 from jitad.trace.joins.forms import Form, Maybe
 from jitad.trace.joins.join import build, extract, given, kinds
 from jitad.trace.joins.mismatch import Mismatch, check_end, explain
@@ -437,47 +427,6 @@ def _place_name(w: Any) -> str:
     if w.slot == APPENDED:
         return APPENDED
     return str(w.slot[1]) if isinstance(w.slot, tuple) else ""
-
-
-# -- exceptions under a condition -----------------------------------------------------------------
-
-_PROGRAM_ERRORS = (JitadIndexError, JitadOverflowError, JitadValueError, JitadZeroDivisionError)
-
-
-def raises_for_the_user(error: BaseException) -> bool:
-    """True of what the program raises when it runs; False of what jitad refuses to trace."""
-    if isinstance(error, (JitadError, GuardMiss)):
-        if isinstance(error, _PROGRAM_ERRORS):
-            return not isinstance(error, JitadExtentError)  # which NumPy might not raise
-        return getattr(error, "of_program", False)
-    if isinstance(error, TypeError):
-        return _raised_by_statement(error) or getattr(error, "of_program", False)
-    return isinstance(error, (Exception, DeadPath))
-
-
-def _raised_by_statement(error: BaseException) -> bool:
-    """True where user code says `raise`; library code given a traced number raises otherwise."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    if at is None:
-        return False
-    return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
-
-
-def emit_end(trace: Trace, error: BaseException) -> None:
-    """What ends a path of which the trace knows no more."""
-    if isinstance(error, Bottom):
-        trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
-    elif not isinstance(error, DeadPath):
-        emit_raise(trace, error)
-
-
-def emit_raise(trace: Trace, error: BaseException) -> None:
-    """The exception, as a check that fails."""
-    from jitad.trace.effects import record_raise  # results are joined values
-
-    record_raise(trace.builder, lit(False), error)
 
 
 def require_or_raise(trace: Trace, ok: Leaf, args: Callable[[], tuple[Any, ...]]) -> None:

@@ -24,8 +24,9 @@ from jitad.trace.containers.iterables import Counted, is_table, read, sequence, 
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Again, Region, Trace, current
 from jitad.trace.flow.attempts import onward
-from jitad.trace.flow.branches import Branches, decided, raises_for_the_user, truth
+from jitad.trace.flow.branches import Branches, decided, truth
 from jitad.trace.flow.counted import RolledFor, RolledWhile
+from jitad.trace.flow.raising import raises_for_the_user
 from jitad.trace.flow.rolled import Rolled
 from jitad.trace.joins.optional import present
 from jitad.trace.joins.selected import among_parts

@@ -28,12 +28,8 @@ from jitad.trace.flow.attempts import (
     settled,
     with_raised,
 )
-from jitad.trace.flow.branches import (
-    _place_name,
-    emit_raise,
-    is_content,
-    raises_for_the_user,
-)
+from jitad.trace.flow.branches import _place_name, is_content
+from jitad.trace.flow.raising import emit_raise, raises_for_the_user
 from jitad.trace.joins.carried import entries, handles_of, with_extents
 from jitad.trace.joins.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.joins.join import build, extract, given, kinds, signature

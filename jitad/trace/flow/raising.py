@@ -1,0 +1,55 @@
+"""Is an exception that a trace meets the program's own, and how does it end a path?"""
+
+from __future__ import annotations
+
+import dis
+
+from jitad.errors import (
+    GuardMiss,
+    JitadError,
+    JitadExtentError,
+    JitadIndexError,
+    JitadOverflowError,
+    JitadValueError,
+    JitadZeroDivisionError,
+)
+from jitad.tape.ir import lit
+from jitad.trace.context import Bottom, DeadPath, Trace
+
+_PROGRAM_ERRORS = (JitadIndexError, JitadOverflowError, JitadValueError, JitadZeroDivisionError)
+
+
+def raises_for_the_user(error: BaseException) -> bool:
+    """True of what the program raises when it runs; False of what jitad refuses to trace."""
+    if isinstance(error, (JitadError, GuardMiss)):
+        if isinstance(error, _PROGRAM_ERRORS):
+            return not isinstance(error, JitadExtentError)  # which NumPy might not raise
+        return getattr(error, "of_program", False)
+    if isinstance(error, TypeError):
+        return _raised_by_statement(error) or getattr(error, "of_program", False)
+    return isinstance(error, (Exception, DeadPath))
+
+
+def _raised_by_statement(error: BaseException) -> bool:
+    """True where user code says `raise`; library code given a traced number raises otherwise."""
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    if at is None:
+        return False
+    return dis.opname[at.tb_frame.f_code.co_code[at.tb_lasti]].startswith("RAISE")
+
+
+def emit_end(trace: Trace, error: BaseException) -> None:
+    """What ends a path of which the trace knows no more."""
+    if isinstance(error, Bottom):
+        trace.builder.emit("check", lit(False), exception=GuardMiss, message="nowhere")
+    elif not isinstance(error, DeadPath):
+        emit_raise(trace, error)
+
+
+def emit_raise(trace: Trace, error: BaseException) -> None:
+    """The exception, as a check that fails."""
+    from jitad.trace.effects import record_raise  # results are joined values
+
+    record_raise(trace.builder, lit(False), error)
