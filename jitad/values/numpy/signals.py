@@ -305,7 +305,7 @@ def _of_two(original: Any, row: str) -> None:
     def replacement(a1: Any, a2: Any) -> Any:
         a, b = (call(np.atleast_1d, a) for a in (a1, a2))
         if a.ndim != 1 or b.ndim != 1:
-            raise fail(JitadValueError, f"np.{original.__name__} is supported for coefficients "
+            raise fail(JitadTypeError, f"np.{original.__name__} is supported for coefficients "
                        "along one axis")  # fmt: skip
         n = extents.largest(a.shape[0], b.shape[0])
         return elementwise(row, _padded(a, n), _padded(b, n))
