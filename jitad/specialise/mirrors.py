@@ -251,6 +251,9 @@ class _Double:
         else:
             e.ins = tuple(self._plain(a) for a in e.ins)
             self._out.append(e)
+            for v in e.outs:
+                if v in self._kinds:  # inner loops may read it as it is
+                    self._companion(v, self._kinds[v])
 
     def _structured(self, e: Equation) -> None:
         kinds = [self._kinds.get(v) for v in e.outs]

@@ -15,6 +15,7 @@ from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.assign import assign
 from jitad.specialise.braid import braid
+from jitad.specialise.columns import columns
 from jitad.specialise.delay import delay
 from jitad.specialise.elements import elements
 from jitad.specialise.families import families
@@ -69,6 +70,7 @@ PIPELINE: tuple[tuple[str, Pass], ...] = (
     ("families", families),
     ("decided", simplify),
     ("turn", turn),
+    ("columns", columns),
     ("resolve", resolve),
     ("strides", strides),
     ("unread", unread),
@@ -116,6 +118,7 @@ _LOOKS_FOR: dict[Pass, str] = {
     masks: "positions",
     families: "for matmul",
     turn: "vjp nest",
+    columns: "nest matmul|sum",
     unread: "store|store_slice",
     triangles: "cholesky solve",
     systems: "matrix",

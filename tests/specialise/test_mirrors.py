@@ -25,9 +25,9 @@ def factored(x: Any) -> Any:
     m, n = x.copy(), len(x)
     for i in range(n):
         for j in range(i):
-            m[i, j] = (m[i, j] - np.dot(m[i, :j], m[:j, j])) / m[j, j]
+            m[i, j] = (m[i, j] - np.dot(m[i, :j] * 1.5, m[:j, j])) / m[j, j]
         for j in range(i, n):
-            m[i, j] -= np.dot(m[i, :i], m[:i, j])
+            m[i, j] -= np.dot(m[i, :i] * 1.5, m[:i, j])
     return np.sum(m * m)
 
 
@@ -58,8 +58,17 @@ def of_a_product(x: Any) -> Any:
         m[:, t] *= 0.9
     for i in range(n):
         for j in range(n):
-            total += np.dot(m[i], m[:, j])
+            total += np.dot(m[i] * 1.5, m[:, j])
     return total + np.sum((m @ m) * m.T)
+
+
+def as_made(x: Any) -> Any:
+    """No loop carries the matrix: the innermost reads it as it was made."""
+    m, total = np.sin(x), 0.0
+    for i in range(len(x)):
+        for j in range(len(x)):
+            total += np.dot(m[i, : j // 2], m[: j // 2, j - 1]) * np.dot(m[:j, i], m[j, :j])
+    return total
 
 
 def chosen(x: Any) -> Any:
@@ -71,14 +80,14 @@ def chosen(x: Any) -> Any:
     while k < n and s < 1e6:
         for i in range(n):
             for j in range(n):
-                s += np.dot(m[i, :k], m[:k, j]) ** 2
+                s += np.dot(m[i, :k] * 1.5, m[:k, j]) ** 2
         if s > 0.5:
             m[k, k] = 0.5 * s / (1.0 + s)
         k += 1
     return s + m[1, 2]
 
 
-PROGRAMS = [factored, by_elements, of_a_product, chosen]
+PROGRAMS = [factored, by_elements, of_a_product, as_made, chosen]
 
 
 @pytest.mark.parametrize(
@@ -109,9 +118,9 @@ def test_nothing_strides_in_the_inner_loops_of_a_factorisation() -> None:
         m, n, total = x.copy(), len(x), 0.0
         for i in range(n):
             for j in range(i):
-                m[i, j] = (m[i, j] - np.dot(m[i, :j], m[:j, j])) / m[j, j]
+                m[i, j] = (m[i, j] - np.dot(m[i, :j] * 1.5, m[:j, j])) / m[j, j]
             for j in range(i, n):
-                m[i, j] -= np.dot(m[i, :i], m[:i, j])
+                m[i, j] -= np.dot(m[i, :i] * 1.5, m[:i, j])
         for i in range(n):
             total += np.dot(m[i], m[i])
         return total

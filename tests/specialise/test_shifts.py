@@ -10,6 +10,8 @@ import pytest
 
 from jitad import jit_grad
 from jitad.specialise.shifts import shifts
+from jitad.specialise.simplify import simplify
+from jitad.tape.ir import lit
 from jitad.tape.types import INT, Array
 from jitad.values.number import o
 from tests.emit.running import check
@@ -187,6 +189,104 @@ def test_plates_that_take_from_each_other_in_turn_have_one_frame():
         expected = complex_step(lambda x, n=n: averaged(x, n), x)
         assert np.allclose(g(x, n), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
     assert g.source.count("zeros(np.float64, max(") == 1
+
+
+def around_zeros(at, places, after):
+    """A window at `at` is zero when others are added to; `after`: what is done with the sum."""
+    def f(b, g, x, n, m):
+        def window(place):
+            return place[0], 1, n, place[1], 1, m
+
+        x = o.slice(x, 0, 1, n, 0, 1, m, kinds="rr")
+        g = o.store_slice(g, 0.0, *window(at), kinds="rr")
+        for place in places:
+            g = o.accum_slice(g, x * 4.0 if place == (1, 1) else x, *window(place), kinds="rr")
+        got = [o.slice(g, *window(at), kinds="rr") for wanted in "sl" if wanted in after]
+        if "l" in after:  # the sum is looked for elsewhere, too
+            got.append(o.slice(g, 0, 1, 2, 0, 1, 2, kinds="rr"))
+        if "z" in after:
+            g = o.store_slice(g, 0.0, *window(at), kinds="rr")
+        return (g, *got)
+
+    return tape_of([("g", M), ("x", M), ("n", INT), ("m", INT)], f)
+
+
+CROSS = [(2, 1), (0, 1), (1, 0), (1, 2), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("at", "places"),
+    [((1, 1), CROSS), ((1, 1), CROSS[:4]), ((0, 1), CROSS), ((2, 2), CROSS), ((1, 0), CROSS[2:]),
+     ((1, 1), [(2, 2), (0, 3), (0, 0), (0, 3)])],
+)  # fmt: skip
+@pytest.mark.parametrize("after", ["", "s", "sz", "lz", "z"])
+def test_where_there_were_zeros_the_sum_is_all_there_is(at, places, after):
+    tape = around_zeros(at, places, after)
+    points = [(np.full((8, 9), 7.0), PLATE, n, m) for n in (5, 1, 0) for m in (6, 2, 0)]
+    block = keeps(shifts, tape, *points)
+    assert not ops(block, "accum_slice")
+    zeroing = [e for e in ops(block, "store_slice") if e.ins[1] == lit(0.0)]
+    assert len(zeroing) == ("z" in after)
+    if after == "sz":  # nothing else is stored than the rim
+        rim = {(k, c > at[k]) for p in places for k, c in enumerate(p) if c != at[k]}
+        assert len(ops(block, "store_slice")) == 1 + len(rim)
+
+
+@pytest.mark.parametrize("at", [(3, 1), (1, -1)])
+def test_a_window_of_zeros_that_lies_beyond_is_set_to_zero(at):
+    tape = around_zeros((3, 1) if at[1] > 0 else (1, 3), CROSS, "s")
+    block = keeps(shifts, tape, (np.full((8, 9), 7.0), PLATE, 5, 6))
+    assert len([e for e in ops(block, "store_slice") if e.ins[1] == lit(0.0)]) == 1
+
+
+@pytest.mark.parametrize("zero", ["always", "at the end", "at the beginning", "elsewhere"])
+def test_what_each_iteration_leaves_zero_is_zero_in_the_next(zero):
+    """If it is zero before the loop as well, and the window the same in all iterations."""
+    def f(b, x, n):
+        whole = (0, 1, n, 1, 1, n)
+
+        def body(i, g, x):
+            for place in ((0, 1), (1, 1), (0, 0), (0, 2)):
+                at = (place[0], 1, n, place[1], 1, n)
+                g = o.accum_slice(g, x, *at, kinds="rr")
+            x = o.slice(g, *whole, kinds="rr") * 0.5
+            moved = i - 3 if zero == "elsewhere" else 0
+            g = o.store_slice(g, 0.0, moved, *whole[1:], kinds="rr")
+            return g, x
+
+        m = n + 2
+        start = o.full(1.0 if zero == "at the end" else 0.0, m, m, dtype="f8")
+        if zero == "at the beginning":
+            start = o.store(start, 1.0, 0, 1)
+        return tuple(for_(b, 3, 1, 2, (start, x), body))
+
+    tape = tape_of(
+        [("x", M), ("n", INT)], lambda b, x, n: f(b, o.slice(x, 0, 1, n, 0, 1, n, kinds="rr"), n)
+    )
+    block = keeps(shifts, tape, (PLATE, 4), (PLATE, 1), (PLATE, 0))
+    zeroing = [e for e in ops(block, "store_slice") if e.ins[1] == lit(0.0)]
+    assert len(zeroing) == (zero != "always")
+    check(simplify(shifts(twin(tape))), PLATE, 4, exact=True)
+
+
+def gone_to_and_fro(x, n):
+    """By two plates, of which the second starts as the first; the rim of both counts."""
+    a, b = x.copy(), x.copy()
+    for _ in range(n):
+        for one, other in ((a, b), (b, a)):
+            rows = one[2:, 1:-1] + one[:-2, 1:-1]
+            other[1:-1, 1:-1] = 0.2 * (rows + one[1:-1, 1:-1] + one[1:-1, :-2] + one[1:-1, 2:])
+    return np.sum(a * a * a)
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (3, 3), (2, 5), (3, 2)])
+def test_plates_in_turns_hand_on_frames(shape):
+    x = np.sin(np.arange(float(np.prod(shape)))).reshape(shape)
+    g = jit_grad(gone_to_and_fro)
+    for n in (0, 1, 3):
+        expected = complex_step(lambda x, n=n: gone_to_and_fro(x, n), x)
+        assert np.allclose(g(x, n), expected, rtol=0.0, atol=1e-12 * np.abs(expected).max())
+    assert g.source.count("0.0, i") == 0  # no zero is stored
 
 
 def one_after_the_other(g, frame, left, right):
