@@ -5,6 +5,7 @@ from jitad.primitives import (
     banded,
     calls,
     custom,
+    determinants,
     effects,
     eigen,
     elementwise,
@@ -23,5 +24,5 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "moments", "orders", "records"]
-__all__ += ["schedules", "several", "special", "spectra", "threads"]
+__all__ += ["banded", "determinants", "eigen", "fourier", "hermitian", "matrices", "moments"]
+__all__ += ["orders", "records", "schedules", "several", "special", "spectra", "threads"]
