@@ -17,6 +17,7 @@ from jitad.primitives import (
     records,
     schedules,
     several,
+    shares,
     special,
     spectra,
     threads,
@@ -25,4 +26,4 @@ from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
 __all__ += ["banded", "determinants", "eigen", "fourier", "hermitian", "matrices", "moments"]
-__all__ += ["orders", "records", "schedules", "several", "special", "spectra", "threads"]
+__all__ += ["orders", "records", "schedules", "several", "shares", "special", "spectra", "threads"]

@@ -143,6 +143,7 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     # but there alone: elsewhere it varies with b at b == 0, too.  For b < 0 it may overflow where
     # a is tiny and varies as little: then a tangent is divided by a first.
     # y * log(a) has limit 0 at a == 0 where b > 0; for a < 0 the function of b is not real.
+    base: Any
     if isinstance(b, (int, float)) and not isinstance(b, bool):
         if b < 0:
             base = Chain(b * y, o.div(1.0, a))

@@ -14,8 +14,11 @@ import scipy.special as sp
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE
 from jitad.primitives.unloaded import Unloaded
+from jitad.values.array import wrap
 from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.kind import fail, type_of
+from jitad.values.number import bind
+from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.ufuncs import (
     add,
     as_row,
@@ -44,20 +47,31 @@ from jitad.values.registry import call, replaces
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
               return_sign: bool = False) -> Any:  # fmt: skip
     a = as_operand(a)
+    marked = b is None and bool(shape_of(a))  # weighted, it varies as its parts do
     top = _largest(a, axis, axis is not None or keepdims)
     top = elementwise("where", elementwise("isfinite", top), top, 0.0)
-    terms = elementwise("exp", elementwise("sub", a, top))
+    terms = elementwise("exp", elementwise("sub", elementwise("stop", a) if marked else a, top))
     if b is not None:
         terms = elementwise("mul", b, terms)
     total = call(np.sum, terms, axis=axis, keepdims=keepdims)
     none = elementwise("eq", total, 0.0)  # where the logarithm has an infinite slope, times zero
     sign = elementwise("sign", total)
     total = elementwise("abs", total) if return_sign else total
-    total = elementwise("log", elementwise("where", none, 1.0, total))
-    total = elementwise("where", none, -np.inf, total)
+    whole = elementwise("where", none, 1.0, total)
+    total = elementwise("where", none, -np.inf, elementwise("log", whole))
     if not keepdims and axis is not None:
         top = call(np.squeeze, top, axis=axis)
     found = elementwise("add", total, top)
+    if marked:
+        if not keepdims and axis is not None:
+            whole = call(np.expand_dims, whole, axis)
+        if keepdims:
+            found = call(np.squeeze, found, axis=axis)
+        shares = elementwise("mul", terms, elementwise("div", 1.0, whole))
+        found = _marked("log_sum", found, a, axis, _marked("shares", shares, a, axis))
+        if keepdims:
+            axes = axes_of(axis, len(shape_of(a)))
+            found = call(np.expand_dims, found, axes)
     return (found, sign) if return_sign else found
 
 
@@ -66,15 +80,29 @@ def _largest(a: Any, axis: Any, keepdims: bool) -> Any:
     return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims))
 
 
+def _marked(name: str, value: Any, x: Any, axis: Any, *others: Any) -> Any:
+    """The value, as what it is of x: see `primitives/shares`."""
+    contents = [v.content if hasattr(v, "content") else v for v in (value, x, *others)]
+    return wrap(bind(name, *contents, axes=axes_of(axis, len(shape_of(x)))))
+
+
 @replaces(sp.softmax)
 def softmax(x: Any, axis: Any = None) -> Any:
-    shifted = elementwise("exp", elementwise("sub", x, _largest(x, axis, True)))
-    return elementwise("div", shifted, call(np.sum, shifted, axis=axis, keepdims=True))
+    x = as_operand(x)
+    shifted = elementwise("sub", elementwise("stop", x), _largest(x, axis, True))
+    terms = elementwise("exp", shifted)
+    shares = elementwise("div", terms, call(np.sum, terms, axis=axis, keepdims=True))
+    return _marked("shares", shares, x, axis) if shape_of(x) else shares
 
 
 @replaces(sp.log_softmax)
 def log_softmax(x: Any, axis: Any = None) -> Any:
-    return elementwise("sub", x, logsumexp(x, axis=axis, keepdims=True))
+    x = as_operand(x)
+    if not shape_of(x):
+        return elementwise("sub", x, logsumexp(x))
+    fixed = elementwise("stop", x)
+    logs = elementwise("sub", fixed, logsumexp(fixed, axis=axis, keepdims=True))
+    return _marked("log_shares", logs, x, axis, softmax(x, axis))
 
 
 # -- one formula each -----------------------------------------------------------------------------
