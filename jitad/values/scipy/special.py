@@ -192,6 +192,7 @@ def _rgamma(x: Any) -> Any:
 
 def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
     """What the distribution of Fisher and Snedecor has on one side, by the smaller part."""
+    a, b = (where(elementwise("gt", v, 0.0), v, np.nan) for v in (a, b))
     small, both = elementwise("lt", this, other), add(this, other)
     left = elementwise("betainc", a, b, where(small, div(this, both), 0.25))
     return where(small, left, elementwise("betaincc", b, a, where(small, 0.25, div(other, both))))
