@@ -69,7 +69,7 @@ def _chosen(b: Builder, ct: Any) -> tuple[Any, Any, bool] | None:
     return None
 
 
-def _reached(b: Builder, ct: Any, depth: int = 4) -> Any:
+def _reached(b: Builder, ct: Any, depth: int = 8) -> Any:
     """Where the elements of a sum of chosen terms are chosen in one of them; None: anywhere."""
     source = b.sources.get(ct.atom) if isinstance(ct, Leaf) and depth else None
     if source is None or not is_array(source.outs[0]):
