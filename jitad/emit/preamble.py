@@ -136,13 +136,15 @@ for _function in _DEFINED:
 
 # -- what SciPy hands out, which takes long to import: when emitted code asks for it ---------------
 
-_LAPACK = ("cholesky", "cofactors", "determinant", "eigh", "expm", "line", "log_size", "lu",
+_LAPACK = ("cholesky", "eigh", "expm", "line", "log_size", "lu",
            "lu_order", "lu_sign", "part", "pinv", "qr", "solve", "sqrtm", "svd",
            "trisolve")  # fmt: skip
+_DETERMINANTS = ("cofactors", "cofactors_along", "determinant", "lifts")
 _SPECIAL = ("lgamma", "digamma", "polygamma", *OPERANDS, *PARTS)
 _ELSEWHERE = {"times": "libraries.blas", "gram": "libraries.blas",
               "eig": "libraries.eigen", "heigh": "libraries.hermitian",
               "spread": "threads", "threads": "threads",
+              **dict.fromkeys(_DETERMINANTS, "libraries.determinants"),
               **dict.fromkeys(_LAPACK, "libraries.lapack")}  # fmt: skip
 
 

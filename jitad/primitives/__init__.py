@@ -5,6 +5,7 @@ from jitad.primitives import (
     banded,
     calls,
     custom,
+    determinants,
     effects,
     eigen,
     elementwise,
@@ -16,6 +17,7 @@ from jitad.primitives import (
     records,
     schedules,
     several,
+    shares,
     special,
     spectra,
     threads,
@@ -23,5 +25,5 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "eigen", "fourier", "hermitian", "matrices", "moments", "orders", "records"]
-__all__ += ["schedules", "several", "special", "spectra", "threads"]
+__all__ += ["banded", "determinants", "eigen", "fourier", "hermitian", "matrices", "moments"]
+__all__ += ["orders", "records", "schedules", "several", "shares", "special", "spectra", "threads"]

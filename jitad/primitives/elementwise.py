@@ -140,12 +140,20 @@ def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
 
 def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     # b * a**(b-1) is right at a == 0 for b >= 1; for b == 0 the factor b must win over 0**-1,
-    # but there alone: elsewhere it varies with b at b == 0, too.
+    # but there alone: elsewhere it varies with b at b == 0, too.  For b < 0 it may overflow where
+    # a is tiny and varies as little: then a tangent is divided by a first.
     # y * log(a) has limit 0 at a == 0 where b > 0; for a < 0 the function of b is not real.
+    base: Any
     if isinstance(b, (int, float)) and not isinstance(b, bool):
-        base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
+        if b < 0:
+            base = Chain(b * y, o.div(1.0, a))
+        else:
+            base = 0.0 if b == 0 else (1.0 if b == 1 else (2.0 * a if b == 2 else b * a ** (b - 1)))
     else:
-        base = o.where(o.logical_and(o.eq(b, 0), o.eq(a, 0)), 0.0, b * a ** (b - 1))
+        less = o.lt(b, 0)
+        base = b * o.where(less, y, a ** (b - 1))
+        base = o.where(o.logical_and(o.eq(b, 0), o.eq(a, 0)), 0.0, base)
+        base = Chain(base, o.where(less, o.div(1.0, o.where(less, a, 1.0)), 1.0))
     if not o.wanted(1):
         return base, None
     by_exponent = o.where(o.gt(a, 0), y * o.log(o.where(o.gt(a, 0), a, 1.0)), math.nan)

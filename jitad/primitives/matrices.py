@@ -5,7 +5,7 @@ b)` varies with a and b by its own rule and uses the factors again, forwards, ba
 derivatives of derivatives; so one factorisation does for all of them.
 
 Sources: Giles 2008, "Collected matrix derivative results"; Murray 2016, "Differentiation of the
-Cholesky decomposition"; Magnus & Neudecker 1988, ch. 8 (determinants).
+Cholesky decomposition"; Magnus & Neudecker 1988, ch. 8 (`log_size`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _lu(a: Any, rows: Any) -> Any:
     return out
 
 
-def _solve(a: Any, lu: Any, b: Any, *, turned: bool) -> Any:
+def solved(a: Any, lu: Any, b: Any, *, turned: bool) -> Any:
     n = len(a)
     if not b.size:
         return np.zeros(b.shape, b.dtype)
@@ -66,7 +66,7 @@ def _solve_vjp(o: Any, ct: Any, a: Any, lu: Any, b: Any, x: Any, *, turned: bool
     return ga, None, gb
 
 
-def _sign(lu: Any) -> Any:
+def sign_of(lu: Any) -> Any:
     n = lu.shape[1]
     swaps = np.count_nonzero(lu[n] != np.arange(n))
     return np.prod(np.sign(np.diagonal(lu[:n]))) * lu.dtype.type(-1 if swaps % 2 else 1)
@@ -84,10 +84,10 @@ def _inverse_turned(o: Any, a: Any, lu: Any) -> Any:
 register(Primitive("lu", _lu, lambda a, rows: array(a.type.dtype, rows, a.shape[1]),
                    constant=True, dear=True, emit="lu({0})"))  # fmt: skip
 register(Primitive(  # x of a x = b, or (turned) of a.T x = b; lu: that of a
-    "solve", _solve, like_operand(2), jvp=_solve_jvp, vjp=_solve_vjp, dear=True,
+    "solve", solved, like_operand(2), jvp=_solve_jvp, vjp=_solve_vjp, dear=True,
     emit="solve({1}, {2}, {turned})",
 ))  # fmt: skip
-register(Primitive("lu_sign", _sign, scalar_of, constant=True, emit="lu_sign({0})"))
+register(Primitive("lu_sign", sign_of, scalar_of, constant=True, emit="lu_sign({0})"))
 register(Primitive(  # log |det a|
     "log_size", _log_size, scalar_of,
     jvp=lambda o, ins, dins, y: (
@@ -95,49 +95,6 @@ register(Primitive(  # log |det a|
     vjp=lambda o, ct, a, lu, y: (ct * _inverse_turned(o, a, lu), None), emit="log_size({1})",
 ))  # fmt: skip
 
-
-def _det(a: Any, lu: Any) -> Any:
-    return _sign(lu) * np.prod(np.abs(np.diagonal(lu[: len(a)])))
-
-
-def _cofactors(a: Any, lu: Any) -> Any:
-    """The derivative of the determinant, also where the matrix is singular.
-
-    By the inverse where pivots say that it has three quarters of its digits.
-    """
-    pivots = np.abs(np.diagonal(lu[: len(a)]))
-    if len(a) and pivots.min() > np.finfo(a.dtype).eps ** 0.25 * pivots.max():
-        eye = np.eye(len(a), dtype=a.dtype)
-        return (_solve(a, lu, eye, turned=True) * _det(a, lu)).astype(a.dtype)
-    u, s, vt = np.linalg.svd(a)
-    others = np.array([np.prod(np.delete(s, k)) for k in range(len(s))], a.dtype)
-    sign = np.linalg.det(u) * np.linalg.det(vt)
-    return ((u * others) @ vt * sign).astype(a.dtype)
-
-
-def _cofactors_jvp(o: Any, ins: Any, dins: Any, c: Any) -> Any:
-    (a, lu), (da, _) = ins, dins
-    if da is None:
-        return None
-    turned = _inverse_turned(o, a, lu)
-    moved = o.matmul(o.matmul(c, turn(o, da)), turned)
-    return c * total(o, turned * da) - moved
-
-
-def _cofactors_vjp(o: Any, ct: Any, a: Any, lu: Any, c: Any) -> Any:
-    turned = _inverse_turned(o, a, lu)
-    moved = o.matmul(o.matmul(turned, turn(o, ct)), c)
-    return turned * total(o, ct * c) - moved, None
-
-
-register(Primitive("cofactors", _cofactors, like_operand(0), jvp=_cofactors_jvp, vjp=_cofactors_vjp,
-                   dear=True, emit="cofactors({0}, {1})"))  # fmt: skip
-register(Primitive(
-    "det", _det, scalar_of,
-    jvp=lambda o, ins, dins, y: (
-        None if dins[0] is None else total(o, o.cofactors(*ins) * dins[0])),
-    vjp=lambda o, ct, a, lu, y: (ct * o.cofactors(a, lu), None), emit="determinant({1})",
-))  # fmt: skip
 
 # -- triangles ------------------------------------------------------------------------------------
 

@@ -252,6 +252,59 @@ _row("betaincinv", lambda o, a, b, p, y: _beta_inverse(o, a, b, o.lt(p, 0.5), y)
 _row("betainccinv", lambda o, a, b, p, y: _of_rest(_beta_inverse(o, a, b, o.gt(p, 0.5), y)),
      POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
+# -- relative entropies: at x = 0 no slope is taken, which is endless -----------------------------
+
+
+def _log_ratio(o: Any, x: Any, y: Any) -> Any:
+    inside = o.logical_and(o.gt(x, 0.0), o.gt(y, 0.0))
+    x, y = o.where(inside, x, 1.0), o.where(inside, y, 1.0)
+    return o.where(inside, o.log(x) - o.log(y), 0.0)
+
+
+def _ratio(o: Any, x: Any, y: Any) -> Any:
+    none = o.eq(x, 0.0)
+    return o.where(none, 0.0, x / o.where(none, 1.0, y))
+
+
+_row("rel_entr", lambda o, x, y, z: (
+    _log_ratio(o, x, y) + o.where(o.gt(x, 0.0), 1.0, 0.0), -_ratio(o, x, y)),
+    POSITIVE, POSITIVE)  # fmt: skip
+_row("kl_div", lambda o, x, y, z: (
+    _log_ratio(o, x, y) - o.where(o.eq(x, 0.0), 1.0, 0.0), 1.0 - _ratio(o, x, y)),
+    POSITIVE, POSITIVE)  # fmt: skip
+
+# -- of angles in degrees -------------------------------------------------------------------------
+
+_DEGREE = math.pi / 180.0
+_unary("sindg", lambda o, x, y: _DEGREE * o.cosdg(x), ANY)
+_unary("cosdg", lambda o, x, y: -_DEGREE * o.sindg(x), ANY)
+_unary("tandg", lambda o, x, y: _DEGREE * (1.0 + y * y), ANY)
+
+# -- beta functions, binomial coefficients --------------------------------------------------------
+
+
+def _gap(o: Any, a: Any, b: Any) -> Any:
+    """digamma(a + b) - digamma(a), of large a by its asymptotic series, term by term."""
+    far = o.logical_and(o.ge(a, 30.0), o.ge(a + b, 30.0))
+    x, d = o.where(far, a, 30.0), o.where(far, b, 0.0)
+    s, t = 1.0 / x, 1.0 / (x + d)
+    u, v = s * s, t * t
+    first = -d * s * t  # t - s
+    second = first * (s + t)
+    total = o.log1p(d * s) - 0.5 * first - second / 12.0 + second * (u + v) / 120.0
+    total = total - second * (u * u + u * v + v * v) / 252.0
+    total = total + second * (u + v) * (u * u + v * v) / 240.0
+    x, d = o.where(far, 1.0, a), o.where(far, 0.0, b)
+    return o.where(far, total, o.digamma(x + d) - o.digamma(x))
+
+
+_row("betaln", lambda o, a, b, y: (-_gap(o, a, b), -_gap(o, b, a)), POSITIVE, POSITIVE)
+_row("beta", lambda o, a, b, y: (-y * _gap(o, a, b), -y * _gap(o, b, a)), POSITIVE, POSITIVE)
+_row("binom", lambda o, n, k, y: (
+    y * _gap(o, n - k + 1.0, k), y * (o.digamma(n - k + 1.0) - o.digamma(k + 1.0))),
+    (5.0, 9.0), POSITIVE)  # fmt: skip
+_row("poch", lambda o, x, m, y: (y * _gap(o, x, m), y * o.digamma(x + m)), POSITIVE, POSITIVE)
+
 _row("expn", lambda o, n, x, y: (_order("expn"), o.where(
     o.gt(n, 0.5), -o.expn(o.where(o.gt(n, 0.5), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
     (1.0, 1.0), POSITIVE)  # fmt: skip

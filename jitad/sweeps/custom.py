@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from jitad.errors import ACTIVE, JitadError, unknown_functions
 from jitad.primitives.custom import Rule
+from jitad.primitives.shares import MARKS
 from jitad.sweeps.calls import Library
 from jitad.tape.build import Builder
 from jitad.tape.copy import Env, begin, copy_block, zero
@@ -57,6 +58,9 @@ def asks(block: Block) -> bool:
     return any(e.op in ("custom", "unknown") for e in walk(block))
 
 
+_MARKS = MARKS | {"custom", "stop", "unknown"}
+
+
 def refuse(block: Block, varied: set[Var]) -> None:
     """An error that names all functions of which no derivative may be taken, and would be."""
     found = {
@@ -75,7 +79,7 @@ def inline(b: Builder, block: Block, atoms: Sequence[Atom]) -> list[Atom]:
 
 def inline_customs(block: Block) -> Block:
     """The block with every function that still has rules in the form of its own code."""
-    if not any(e.op in ("custom", "stop", "unknown") for e in walk(block)):
+    if not any(e.op in _MARKS for e in walk(block)):
         return block
     block = remove_dead(block)
     needed = {e.params["missing"]: e.pos for e in walk(block) if e.op == "unknown"}
@@ -91,7 +95,7 @@ class _Inliner(Builder):
     error: JitadError | None = None  # where a derivative is needed that nobody knows
 
     def emit(self, op: str, *ins: Atom, **params: object) -> object:
-        if op == "stop":
+        if op == "stop" or op in MARKS:
             return ins[0]
         if op == "unknown":
             what = {"exception": type(self.error), "message": str(self.error)}

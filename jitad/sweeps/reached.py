@@ -236,7 +236,13 @@ class Reached:
             return e.ins[0]
         return Unless(e.ins[0]) if self.when(e.ins[1]) == NEVER else None
 
-    def _of(self, op: str, one: Condition, other: Condition) -> Of:
+    def _of(self, op: str, one: Condition, other: Condition) -> Condition:
+        """Both, but for what says no more: a or (a and b), (a and b) and b."""
+        dual = "logical_and" if op == "logical_or" else "logical_or"
+        for a, b in ((one, other), (other, one)):
+            known = _terms(op, a)
+            if all(t in known for t in _terms(op, b)) or a in _terms(dual, b):
+                return a
         key = (op, one, other)
         if key not in self._made:
             self._made[key] = Of(*key, 1 + max(_depth(one), _depth(other)))
@@ -410,6 +416,13 @@ def _sure(c: Condition | None, always: set[Carried], seen: dict[int, bool] | Non
                 known = isinstance(c, Carried) and c in always
         seen[id(c)] = known
     return seen[id(c)]
+
+
+def _terms(op: str, c: Condition) -> list[Condition]:
+    """What is joined by this operation in a condition."""
+    if isinstance(c, Of) and c.op == op:
+        return _terms(op, c.one) + _terms(op, c.other)
+    return [c]
 
 
 def _depth(c: Condition | None) -> int:

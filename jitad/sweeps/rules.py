@@ -12,7 +12,7 @@ import numpy as np
 
 from jitad.errors import JitadError
 from jitad.primitives import TABLE, Into, Primitive
-from jitad.primitives.table import Chain, Unknown
+from jitad.primitives.table import Chain, Unknown, tame
 from jitad.sweeps.powers import cancelled
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.copy import zero
@@ -69,16 +69,38 @@ def _chosen(b: Builder, ct: Any) -> tuple[Any, Any, bool] | None:
     return None
 
 
-def times(b: Builder, factor: Any, ct: Any, chooses: bool = False) -> Any:
+def _reached(b: Builder, ct: Any, depth: int = 8) -> Any:
+    """Where the elements of a sum of chosen terms are chosen in one of them; None: anywhere."""
+    source = b.sources.get(ct.atom) if isinstance(ct, Leaf) and depth else None
+    if source is None or not is_array(source.outs[0]):
+        return None
+    chosen = _chosen(b, ct)
+    if chosen is not None:
+        c, v, then = chosen
+        c, inner = c if then else o.logical_not(c), _reached(b, v, depth - 1)
+        return c if inner is None else o.logical_and(c, inner)
+    if source.op in ("neg", "cast"):
+        return _reached(b, b.leaf(source.ins[0]), depth - 1)
+    if source.op != "add":
+        return None
+    one, two = (_reached(b, b.leaf(a), depth - 1) for a in source.ins)
+    return None if one is None or two is None else o.logical_or(one, two)
+
+
+def times(b: Builder, factor: Any, ct: Any, chooses: bool = False, wild: bool = False) -> Any:
     """factor * ct, where a zero that stands for a branch not taken stays one.
 
     The factor may be infinite or nan there: np.where(x > 0, np.sqrt(x), 0.0) at negative x.  Of
     what `chooses` among its operands, zero is the factor of one not taken: there ct may be.
+    `wild`: it may be so where all that there is is finite; then sums of chosen terms count, too.
     """
     chosen = _chosen(b, ct)
+    if chosen is None and wild:
+        c = _reached(b, ct)
+        chosen = None if c is None else (c, ct, True)
     if chosen is not None:
         c, v, then = chosen
-        part = times(b, factor, v, chooses)
+        part = times(b, factor, v, chooses, wild and v is not ct)
     else:
         chosen = _chosen(b, factor) if chooses else None
         if chosen is None:
@@ -109,7 +131,7 @@ def tangent(b: Builder, e: Equation, ins: list[Atom], tangents: list[Atom | None
         partials = _joined(b, row.partials(_Making(b), *xs, y, **e.params), ins)
         for p, t in zip(partials, ts, strict=True):
             if t is not None and p is not None:
-                part = times(b, p, t, row.chooses)
+                part = times(b, p, t, row.chooses, not tame(e))
                 total = part if total is None else b.leaf(plus(b, b.atom(total), b.atom(part)))
         return None if total is None else conform(b, b.atom(total), outs[0])
     if row.linear:
@@ -183,7 +205,7 @@ def contributions(b: Builder, e: Equation, ins: list[Atom], out: Atom, cotangent
     elif row.partials is not None:
         partials = _joined(b, row.partials(_Making(b), *xs, y, **e.params), ins)
         given = [
-            times(b, p, ct, row.chooses) if p is not None and want else None
+            times(b, p, ct, row.chooses, not tame(e)) if p is not None and want else None
             for p, want in zip(partials, wanted, strict=True)
         ]
     else:

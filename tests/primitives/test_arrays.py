@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from jitad.primitives import TABLE
+from jitad.primitives.shares import MARKS
 from jitad.runtime import jvp, vjp
 from jitad.values.array import ArrayHandle
 from jitad.values.number import bind
@@ -75,9 +76,9 @@ SAMPLES: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
 NO_DERIVATIVE = {"blank", "dim", "iota", "check", "print", "positions"}
 # Calls on whole arrays: tested in tests/breadth by way of the functions that use them.
 WHOLE = {name for name, row in TABLE.items() if row.emit and not row.elementwise}
-# tested with the sweeps, and in tests/custom
-ENGINES_OWN = {"ident", "stack", "push", "pop", "pops", "attach", "call", "act",
-               "custom", "attach_rule", "callback", "unknown", "spread"}  # fmt: skip
+# tested with the sweeps, in tests/custom, in tests/values/test_softmax
+ENGINES_OWN = {*MARKS, "ident", "stack", "push", "pop", "pops", "attach", "call", "act", "custom",
+               "attach_rule", "callback", "unknown", "spread"}  # fmt: skip
 
 CASES = [(name, k) for name, samples in SAMPLES.items() for k in range(len(samples))]
 

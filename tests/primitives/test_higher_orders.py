@@ -48,6 +48,15 @@ PROGRAMS: dict[str, tuple[Function, Function, tuple[float, ...]]] = {
     "arctan2 of tiny": (lambda x: np.arctan2(_tiny(x), 3e-200), lambda x: mpmath.atan(x / 3),
                         (0.3, 1e4)),
     "arccosh": (np.arccosh, mpmath.acosh, (1.0 + 1e-9, 3.0, 1e60)),
+    "power of tiny": (lambda x: _tiny(x) ** 0.3, lambda x: _tiny(x) ** mpmath.mpf(0.3),
+                      (1e-40, 0.3, 1e9)),
+    "power of tiny, exponent traced": (
+        lambda x: _tiny(x) ** (0.3 + 0.0 * x), lambda x: _tiny(x) ** mpmath.mpf(0.3), (0.3, 1e9)),
+    "cubic root of tiny": (lambda x: np.cbrt(_tiny(x)), lambda x: mpmath.cbrt(_tiny(x)),
+                           (1e-40, 0.3, 1e9)),
+    "inverse power": (lambda x: 1e-240 * _tiny(x) ** -1.2, lambda x: x ** mpmath.mpf(-1.2),
+                      (0.3, 1e9)),
+    "inverse square": (lambda x: 1e-240 * (1e-120 * x) ** -2, lambda x: x**-2, (0.3, 1e9)),
     "x**x": (lambda x: x**x, lambda x: x**x, (0.5, 1.0, 2.0, 3.0)),
 }  # fmt: skip
 

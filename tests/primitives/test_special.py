@@ -7,12 +7,14 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.special as sp
 
-from jitad import JitadError, grad
+from jitad import JitadError, derivative, grad, jit_grad
 from jitad.emit import native
 from jitad.primitives import TABLE, several, special
 from jitad.primitives.table import Unknown
 from jitad.values.number import o
+from tests.engines import as_emitted
 
 
 def _faddeeva(z: Any) -> Any:
@@ -49,6 +51,15 @@ TRUTH = {
     "ellipe": mp.ellipe,
     "ellipkm1": lambda p: mp.ellipk(1 - p),
     "expn": mp.expint,
+    "rel_entr": lambda x, y: x * mp.log(x / y),
+    "kl_div": lambda x, y: x * mp.log(x / y) - x + y,
+    "sindg": lambda x: mp.sin(mp.radians(x)),
+    "cosdg": lambda x: mp.cos(mp.radians(x)),
+    "tandg": lambda x: mp.tan(mp.radians(x)),
+    "betaln": lambda a, b: mp.log(mp.beta(a, b)),
+    "beta": mp.beta,
+    "binom": mp.binomial,
+    "poch": mp.rf,
     "owens_t": lambda h, a: mp.quad(
         lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, a]) / (2 * mp.pi),
     "stdtr": lambda df, x: mp.quad(lambda t: (1 + t * t / df) ** (-(df + 1) / 2), [-mp.inf, 0, x])
@@ -209,3 +220,41 @@ def test_where_differences_would_cancel() -> None:
             row: Any = TABLE[name]
             want = float(truth(x) / x) if x else 1.0
             assert row.partials(o, x, row.evaluate(x))[0] == pytest.approx(want, rel=1e-14)
+
+
+@pytest.mark.parametrize("x, d", [(1e8, 2.5), (1e13, 0.5), (40.0, 3.0), (29.9, 3.0), (31.0, -0.9)])
+@pytest.mark.parametrize("name", ["betaln", "beta", "binom", "poch"])
+def test_beta_functions_of_large_numbers(name: str, x: float, d: float) -> None:
+    """Differences of logarithms of gamma functions, which have no digits in common with them."""
+    f = getattr(sp, name)
+    truth = (lambda a, b: mp.log(abs(mp.beta(a, b)))) if name == "betaln" else TRUTH[name]
+    np.testing.assert_allclose(as_emitted(lambda a, b: f(a, b), x, d), f(x, d), rtol=1e-13)
+    with mp.workdps(60):
+        slopes = [float(mp.diff(truth, (x, d), n)) for n in ((1, 0), (0, 1), (2, 0), (1, 1))]
+
+    def both(a: Any, b: Any) -> Any:
+        return (*grad(f, (0, 1))(a, b), *derivative(lambda a: grad(f, (0, 1))(a, b))(a))
+
+    np.testing.assert_allclose(both(x, d), slopes, rtol=1e-9)
+    np.testing.assert_allclose(as_emitted(both, x, d), slopes, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["boxcox", "boxcox1p", "entr", "rel_entr", "kl_div", "cosdg",
+                                  "sindg", "tandg", "betaln", "binom", "fdtr", "fdtrc", "gdtr",
+                                  "gdtrc"])  # fmt: skip
+def test_values_at_edges_are_scipys(name: str) -> None:
+    f = getattr(sp, name)
+    edges = np.array([-1e12, -1.5, -1.0, -0.0, 0.0, 1e-9, 0.5, 1.0 - 1e-9, 1.0, 3.0, 90.0, 1e12])
+    edges = edges[np.abs(edges) < 1e9] if f.nin == 3 else edges
+    args = [a.ravel() for a in np.meshgrid(*[edges] * f.nin)]
+    calls = (lambda x: f(x)), (lambda x, y: f(x, y)), (lambda x, y, z: f(x, y, z))
+    found = as_emitted(calls[f.nin - 1], *args)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(found, f(*args), rtol=1e-9, atol=1e-15)
+
+
+def test_slopes_of_boxcox_at_zero() -> None:
+    for p, slopes in ((2.0, (0.0, 0.25)), (1.0, (1.0, 1.0)), (0.5, (np.inf, 4.0))):
+        for way in (grad, jit_grad):
+            assert way(sp.boxcox, (0, 1))(0.0, p) == slopes
+            assert way(lambda x, p: sp.boxcox1p(x, p), (0, 1))(-1.0, p) == slopes

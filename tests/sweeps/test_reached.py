@@ -255,3 +255,40 @@ def test_second_derivatives(f, engine):
             for inner in (jitad.grad, jitad.derivative):
                 got = ENGINES[engine](outer(inner(f)), x)
                 assert got == pytest.approx(want, rel=1e-4, abs=1e-6), (outer, inner, x)
+
+
+def by_two_conditions(x, p):
+    logs, none = np.log(x), x == 0.0
+    return np.where(none, 0.0, logs) + np.where(none, np.where(p == 0.0, logs, 7.0 * p), 0.0)
+
+
+def by_one_of_two(x, p):
+    roots = np.sqrt(x)
+    return np.where(x > 0.0, roots, x) * np.where(p > 2.0, roots, p)
+
+
+def by_many_of_one(x, p):
+    logs, none = np.log(x), x == 0.0
+    finite = np.where(none, 0.0, logs)
+    small = np.abs(p * finite) < 1.0
+    inside, total = np.where(small, p * finite, 0.0), 0.0
+    for k in range(18):
+        total = total * inside + 1.0 / (k + 1.0)
+    return np.where(none, np.where(p == 0.0, logs, x * p), np.where(small, total, 1.0) * finite)
+
+
+@pytest.mark.parametrize("f, slope", [(by_two_conditions, 0.0), (by_one_of_two, 1.0),
+                                      (by_many_of_one, 1.0)])  # fmt: skip
+def test_sums_of_what_several_conditions_choose(f, slope):
+    """Of elements, too: a sum is reached where one of its terms is."""
+
+    def summed(x, p):
+        return np.sum(f(x, p))
+
+    for x, p in ((0.0, 1.0), (np.zeros(3), 1.0), (np.zeros(3), np.ones(3))):
+        for way in (jitad.grad, jitad.jit_grad):
+            assert np.all(way(summed)(x, p) == slope)
+        if np.ndim(x):
+            for way in (jitad.jvp, lambda f, x, t: jitad.jit_jvp(f)(x, t)):
+                moved = way(lambda x, p=p: summed(x, p), (x,), (np.ones(3),))[1]
+                assert moved == 3.0 * slope

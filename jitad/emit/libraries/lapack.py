@@ -39,7 +39,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 FEW = 30_000  # multiplications that are not worth threads
 
 
-def _compiled(function: Any) -> Any:
+def compiled(function: Any) -> Any:
     return overload(function, jit_options=_OPTIONS)
 
 
@@ -50,7 +50,7 @@ def lu(a: Any) -> Any:
     return TABLE["lu"].evaluate(a, len(a) + 1)
 
 
-@_compiled(lu)
+@compiled(lu)
 def _lu(a):  # type: ignore[no-untyped-def]
     def implementation(a):  # type: ignore[no-untyped-def]
         n = len(a)
@@ -73,7 +73,7 @@ def solve(factors: Any, b: Any, turned: bool) -> Any:
     return TABLE["solve"].evaluate(factors[:-1], factors, b, turned=turned)
 
 
-@_compiled(solve)
+@compiled(solve)
 def _solve(factors, b, turned):  # type: ignore[no-untyped-def]
     def implementation(factors, b, turned):  # type: ignore[no-untyped-def]
         n, k = b.shape
@@ -101,7 +101,7 @@ def lu_sign(factors: Any) -> Any:
     return TABLE["lu_sign"].evaluate(factors)
 
 
-@_compiled(lu_sign)
+@compiled(lu_sign)
 def _lu_sign(factors):  # type: ignore[no-untyped-def]
     def implementation(factors):  # type: ignore[no-untyped-def]
         n = factors.shape[1]
@@ -125,7 +125,7 @@ def lu_order(pivots: Any) -> Any:
     return TABLE["lu_order"].evaluate(pivots)
 
 
-@_compiled(lu_order)
+@compiled(lu_order)
 def _lu_order(pivots):  # type: ignore[no-untyped-def]
     def implementation(pivots):  # type: ignore[no-untyped-def]
         n = len(pivots)
@@ -146,61 +146,13 @@ def log_size(factors: Any) -> Any:
     return TABLE["log_size"].evaluate(factors[:-1], factors)
 
 
-@_compiled(log_size)
+@compiled(log_size)
 def _log_size(factors):  # type: ignore[no-untyped-def]
     def implementation(factors):  # type: ignore[no-untyped-def]
         out = factors.dtype.type(0)
         for i in range(factors.shape[1]):
             d = abs(factors[i, i])
             out += math.log(d) if d != 0 else -math.inf
-        return out
-
-    return implementation
-
-
-def determinant(factors: Any) -> Any:
-    return TABLE["det"].evaluate(factors[:-1], factors)
-
-
-@_compiled(determinant)
-def _determinant(factors):  # type: ignore[no-untyped-def]
-    def implementation(factors):  # type: ignore[no-untyped-def]
-        n = factors.shape[1]
-        out = factors.dtype.type(1)
-        for i in range(n):
-            out *= factors[i, i] if factors[n, i] == i else -factors[i, i]
-        return out
-
-    return implementation
-
-
-def cofactors(a: Any, factors: Any) -> Any:
-    return TABLE["cofactors"].evaluate(a, factors)
-
-
-@_compiled(cofactors)
-def _cofactors(a, factors):  # type: ignore[no-untyped-def]
-    def implementation(a, factors):  # type: ignore[no-untyped-def]
-        n = len(a)
-        if not n:
-            return np.empty((0, 0), a.dtype)
-        smallest, largest = abs(factors[0, 0]), abs(factors[0, 0])
-        for i in range(n):
-            smallest = min(smallest, abs(factors[i, i]))
-            largest = max(largest, abs(factors[i, i]))
-        if smallest > np.finfo(a.dtype).eps ** 0.25 * largest:
-            return solve(factors, np.eye(n, dtype=a.dtype), True) * determinant(factors)
-        u, s, vt = np.linalg.svd(a)
-        sign = determinant(lu(np.ascontiguousarray(u))) * determinant(lu(np.ascontiguousarray(vt)))
-        out = np.zeros((n, n), a.dtype)
-        for k in range(n):
-            others = sign
-            for i in range(n):
-                if i != k:
-                    others *= s[i]
-            for i in range(n):
-                for j in range(n):
-                    out[i, j] += u[i, k] * others * vt[k, j]
         return out
 
     return implementation
@@ -213,7 +165,7 @@ def trisolve(a: Any, b: Any, lower: bool, turned: bool, unit: bool) -> Any:
     return TABLE["trisolve"].evaluate(a, b, lower=lower, turned=turned, unit=unit)
 
 
-@_compiled(trisolve)
+@compiled(trisolve)
 def _trisolve(a, b, lower, turned, unit):  # type: ignore[no-untyped-def]
     def implementation(a, b, lower, turned, unit):  # type: ignore[no-untyped-def]
         n, k = b.shape
@@ -239,7 +191,7 @@ def cholesky(a: Any) -> Any:
     return TABLE["cholesky"].evaluate(a)
 
 
-@_compiled(cholesky)
+@compiled(cholesky)
 def _cholesky(a):  # type: ignore[no-untyped-def]
     def implementation(a):  # type: ignore[no-untyped-def]
         n = len(a)
@@ -266,7 +218,7 @@ def part(packed: Any, start: int, count: int) -> Any:
     return np.array(packed[start : start + count])
 
 
-@_compiled(part)
+@compiled(part)
 def _part(packed, start, count):  # type: ignore[no-untyped-def]
     def implementation(packed, start, count):  # type: ignore[no-untyped-def]
         m = packed.shape[1]
@@ -283,7 +235,7 @@ def line(packed: Any, k: int) -> Any:
     return np.array(packed[k])
 
 
-@_compiled(line)
+@compiled(line)
 def _line(packed, k):  # type: ignore[no-untyped-def]
     def implementation(packed, k):  # type: ignore[no-untyped-def]
         out = np.empty(packed.shape[1], packed.dtype)
@@ -298,7 +250,7 @@ def eigh(a: Any) -> Any:
     return TABLE["eigh"].evaluate(a, len(a) + 1)
 
 
-@_compiled(eigh)
+@compiled(eigh)
 def _eigh(a):  # type: ignore[no-untyped-def]
     def implementation(a):  # type: ignore[no-untyped-def]
         n = len(a)
@@ -318,7 +270,7 @@ def svd(a: Any) -> Any:
     return TABLE["svd"].evaluate(a, None, None)
 
 
-@_compiled(svd)
+@compiled(svd)
 def _svd(a):  # type: ignore[no-untyped-def]
     def implementation(a):  # type: ignore[no-untyped-def]
         m, n = a.shape
@@ -341,7 +293,7 @@ def qr(a: Any) -> Any:
     return TABLE["qr"].evaluate(a, None)
 
 
-@_compiled(qr)
+@compiled(qr)
 def _qr(a):  # type: ignore[no-untyped-def]
     def implementation(a):  # type: ignore[no-untyped-def]
         m, n = a.shape
@@ -362,7 +314,7 @@ def pinv(a: Any, cutoff: float) -> Any:
     return TABLE["pinv"].evaluate(a, cutoff)
 
 
-@_compiled(pinv)
+@compiled(pinv)
 def _pinv(a, cutoff):  # type: ignore[no-untyped-def]
     def implementation(a, cutoff):  # type: ignore[no-untyped-def]
         m, n = a.shape
@@ -395,7 +347,7 @@ def expm(a: Any) -> Any:
     return TABLE["expm"].evaluate(a)
 
 
-@_compiled(expm)
+@compiled(expm)
 def _expm(a):  # type: ignore[no-untyped-def]
     def implementation(a):  # type: ignore[no-untyped-def]
         n = len(a)
@@ -438,7 +390,7 @@ def sqrtm(a: Any) -> Any:
     return TABLE["sqrtm"].evaluate(a)
 
 
-@_compiled(sqrtm)
+@compiled(sqrtm)
 def _sqrtm(a):  # type: ignore[no-untyped-def]
     small = np.finfo(str(a.dtype)).eps
 

@@ -246,11 +246,6 @@ def log_expit(x: Any) -> Any:
     return elementwise("neg", elementwise("logaddexp", 0.0, elementwise("neg", x)))
 
 
-def betaln(a: Any, b: Any) -> Any:
-    whole = elementwise("lgamma", add(a, b))
-    return sub(add(elementwise("lgamma", a), elementwise("lgamma", b)), whole)
-
-
 def float_of(x: Any) -> str:
     dtype = type_of(x).dtype
     return dtype if dtype[0] == "f" else "f8"

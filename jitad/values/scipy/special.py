@@ -14,13 +14,15 @@ import scipy.special as sp
 from jitad.errors import JitadTypeError
 from jitad.primitives.table import TABLE
 from jitad.primitives.unloaded import Unloaded
+from jitad.values.array import wrap
 from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.kind import fail, type_of
+from jitad.values.number import bind
+from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.ufuncs import (
     add,
     as_row,
     as_ufunc,
-    betaln,
     div,
     enter,
     exp,
@@ -44,20 +46,31 @@ from jitad.values.registry import call, replaces
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False,
               return_sign: bool = False) -> Any:  # fmt: skip
     a = as_operand(a)
+    marked = b is None and bool(shape_of(a))  # weighted, it varies as its parts do
     top = _largest(a, axis, axis is not None or keepdims)
     top = elementwise("where", elementwise("isfinite", top), top, 0.0)
-    terms = elementwise("exp", elementwise("sub", a, top))
+    terms = elementwise("exp", elementwise("sub", elementwise("stop", a) if marked else a, top))
     if b is not None:
         terms = elementwise("mul", b, terms)
     total = call(np.sum, terms, axis=axis, keepdims=keepdims)
     none = elementwise("eq", total, 0.0)  # where the logarithm has an infinite slope, times zero
     sign = elementwise("sign", total)
     total = elementwise("abs", total) if return_sign else total
-    total = elementwise("log", elementwise("where", none, 1.0, total))
-    total = elementwise("where", none, -np.inf, total)
+    whole = elementwise("where", none, 1.0, total)
+    total = elementwise("where", none, -np.inf, elementwise("log", whole))
     if not keepdims and axis is not None:
         top = call(np.squeeze, top, axis=axis)
     found = elementwise("add", total, top)
+    if marked:
+        if not keepdims and axis is not None:
+            whole = call(np.expand_dims, whole, axis)
+        if keepdims:
+            found = call(np.squeeze, found, axis=axis)
+        shares = elementwise("mul", terms, elementwise("div", 1.0, whole))
+        found = _marked("log_sum", found, a, axis, _marked("shares", shares, a, axis))
+        if keepdims:
+            axes = axes_of(axis, len(shape_of(a)))
+            found = call(np.expand_dims, found, axes)
     return (found, sign) if return_sign else found
 
 
@@ -66,15 +79,29 @@ def _largest(a: Any, axis: Any, keepdims: bool) -> Any:
     return elementwise("stop", call(np.max, a, axis=axis, keepdims=keepdims))
 
 
+def _marked(name: str, value: Any, x: Any, axis: Any, *others: Any) -> Any:
+    """The value, as what it is of x: see `primitives/shares`."""
+    contents = [v.content if hasattr(v, "content") else v for v in (value, x, *others)]
+    return wrap(bind(name, *contents, axes=axes_of(axis, len(shape_of(x)))))
+
+
 @replaces(sp.softmax)
 def softmax(x: Any, axis: Any = None) -> Any:
-    shifted = elementwise("exp", elementwise("sub", x, _largest(x, axis, True)))
-    return elementwise("div", shifted, call(np.sum, shifted, axis=axis, keepdims=True))
+    x = as_operand(x)
+    shifted = elementwise("sub", elementwise("stop", x), _largest(x, axis, True))
+    terms = elementwise("exp", shifted)
+    shares = elementwise("div", terms, call(np.sum, terms, axis=axis, keepdims=True))
+    return _marked("shares", shares, x, axis) if shape_of(x) else shares
 
 
 @replaces(sp.log_softmax)
 def log_softmax(x: Any, axis: Any = None) -> Any:
-    return elementwise("sub", x, logsumexp(x, axis=axis, keepdims=True))
+    x = as_operand(x)
+    if not shape_of(x):
+        return elementwise("sub", x, logsumexp(x))
+    fixed = elementwise("stop", x)
+    logs = elementwise("sub", fixed, logsumexp(fixed, axis=axis, keepdims=True))
+    return _marked("log_shares", logs, x, axis, softmax(x, axis))
 
 
 # -- one formula each -----------------------------------------------------------------------------
@@ -86,8 +113,17 @@ def _power(x: Any, p: Any) -> Any:
 
 def _boxcox(x: Any, p: Any) -> Any:
     """(x**p - 1) / p, and the logarithm where p is zero."""
-    logs = log(x)
-    return mul(logs, _exprel(mul(p, logs)))
+    return boxcox_by(x, log(x), p)
+
+
+def boxcox_by(x: Any, logs: Any, p: Any) -> Any:
+    """The same where the logarithm is known; at zero, where it is endless, by the power."""
+    zero, none = elementwise("eq", x, 0.0), elementwise("eq", p, 0.0)
+    exponent = where(none, 1.0, p)
+    edge = div(sub(_power(where(zero, add(x, 0.0), 1.0), exponent), 1.0), exponent)  # +0.0
+    finite = where(zero, 0.0, logs)
+    usual = mul(finite, _exprel(mul(p, finite)))
+    return where(zero, where(none, logs, edge), usual)
 
 
 def _inv_boxcox(y: Any, p: Any) -> Any:
@@ -116,21 +152,6 @@ def _gammasgn(x: Any) -> Any:
     even = elementwise("eq", elementwise("mod", elementwise("floor", x), 2.0), 0.0)
     sign = where(elementwise("logical_or", elementwise("gt", x, 0.0), even), 1.0, -1.0)
     return elementwise("cast", sign, dtype=float_of(x))
-
-
-def _gammas(above: tuple[Any, ...], below: tuple[Any, ...]) -> Any:
-    """A quotient of products of gamma functions."""
-    logs: Any = 0.0
-    sign: Any = 1.0
-    for x in above:
-        logs, sign = add(logs, _gammaln(x)), mul(sign, _gammasgn(x))
-    for x in below:
-        logs, sign = sub(logs, _gammaln(x)), mul(sign, _gammasgn(x))
-    return mul(sign, exp(logs))
-
-
-def _binom(n: Any, k: Any) -> Any:
-    return _gammas((add(n, 1.0),), (add(k, 1.0), add(sub(n, k), 1.0)))
 
 
 def _huber(delta: Any, r: Any) -> Any:
@@ -171,17 +192,19 @@ def _rgamma(x: Any) -> Any:
 
 def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
     """What the distribution of Fisher and Snedecor has on one side, by the smaller part."""
+    a, b = (where(elementwise("gt", v, 0.0), v, np.nan) for v in (a, b))
     small, both = elementwise("lt", this, other), add(this, other)
     left = elementwise("betainc", a, b, where(small, div(this, both), 0.25))
     return where(small, left, elementwise("betaincc", b, a, where(small, 0.25, div(other, both))))
 
 
+def _not_below(x: Any) -> Any:
+    """nan below zero, where a distribution is not asked for."""
+    return where(elementwise("lt", x, 0.0), np.nan, x)
+
+
 def _double(x: Any) -> Any:
     return elementwise("cast", mul(x, 1.0), dtype="f8")
-
-
-def _degrees(name: str) -> Any:
-    return lambda x: elementwise(name, mul(x, math.pi / 180.0))
 
 
 for _row in list(TABLE.values()):
@@ -198,35 +221,26 @@ for _original, _compute in (
     (sp.log1p, as_row("log1p")),
     (sp.cbrt, as_row("cbrt")),
     (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
-    (sp.entr, lambda x: elementwise("neg", xlogy(x, x))),
-    (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
+    (sp.entr, lambda x: where(elementwise("lt", x, 0.0), -np.inf, elementwise("neg", xlogy(x, x)))),
     (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
     (sp.loggamma, as_row("lgamma")),
     (sp.rgamma, _rgamma),
-    (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, x), n)),
-    (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, x))),
-    (sp.betaln, betaln),
+    (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, _not_below(x)), n)),
+    (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, _not_below(x)))),
     (sp.boxcox, _boxcox),
     (sp.inv_boxcox, _inv_boxcox),
-    (sp.binom, _binom),
-    (sp.poch, lambda x, m: _gammas((add(x, m),), (x,))),
-    (sp.beta, lambda a, b: _gammas((a, b), (add(a, b),))),
     (sp.gammasgn, _gammasgn),
     (sp.huber, _huber),
     (sp.pseudo_huber, _pseudo_huber),
-    (sp.kl_div, lambda x, y: add(sub(xlogy(x, div(x, y)), x), y)),
     (sp.exprel, _exprel),
     (sp.cosm1, lambda x: mul(-2.0, _power(elementwise("sin", mul(x, 0.5)), 2))),
-    (sp.sindg, _degrees("sin")),
-    (sp.cosdg, _degrees("cos")),
-    (sp.tandg, _degrees("tan")),
     (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
     (sp.chdtr, lambda v, x: elementwise("gammainc", mul(0.5, v), mul(0.5, x))),
     (sp.chdtrc, lambda v, x: elementwise("gammaincc", mul(0.5, v), mul(0.5, x))),
     (sp.pdtr, lambda k, m: elementwise("gammaincc", add(elementwise("floor", k), 1.0), m)),
     (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
-    (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, x))),
-    (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, x))),
+    (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, _not_below(x)))),
+    (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, _not_below(x)))),
     (sp.kn, lambda n, x: elementwise("kv", n, x)),
     (sp.yn, lambda n, x: elementwise("yv", n, x)),
 ):  # fmt: skip
@@ -312,6 +326,6 @@ def comb(N: Any, k: Any, *, exact: bool = False, repetition: bool = False) -> An
         raise fail(JitadTypeError, "comb is supported without exact= and repetition=")
     N, k = mul(N, 1.0), mul(k, 1.0)
     possible = call(np.greater_equal, call(np.minimum, call(np.subtract, N, k), k), 0.0)
-    return call(np.where, possible, _binom(N, k), 0.0)  # N >= k >= 0
+    return call(np.where, possible, elementwise("binom", N, k), 0.0)  # N >= k >= 0
 
 
