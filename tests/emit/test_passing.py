@@ -17,7 +17,7 @@ from jitad.emit import native
 from jitad.emit.numba_private import layout, on_stack
 from jitad.emit.passing import Passing, Where
 from jitad.tape.ir import Var
-from jitad.tape.types import Array
+from jitad.tape.types import INT, Array
 
 HEAD = "import numpy as np\nfrom jitad.emit.preamble import *\n\n"
 BODY = """
@@ -60,6 +60,14 @@ def test_who_sees_what() -> None:
     assert known.where("a", ast.Name("solve"), False) is None
     (asks,) = ast.parse("def f():\n    a = empty(float64, 3)\n    b = ask('key', '')").body
     assert isinstance(asks, ast.FunctionDef) and Passing(asks).where("a", made, False) is None
+
+
+@pytest.fixture
+def counted() -> Iterator[None]:
+    """Numba counts what it allocates."""
+    _nrt_python.memsys_enable_stats()
+    yield
+    _nrt_python.memsys_disable_stats()
 
 
 LOOPS = HEAD + """
@@ -110,6 +118,21 @@ def test_arrays_of_loops(n: int) -> None:
                 np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
+@pytest.mark.skipif(not layout.ARRAYS_ARE_MADE, reason="objects are laid out otherwise")
+def test_a_loop_has_the_same_memory_again(counted: None) -> None:
+    """However many iterations there are: the room is not used up by them."""
+    f = native.compile(LOOPS, "f")
+    x, counts = np.arange(10.0), np.array([10, 3, 7] * 1000)
+    f(x, counts, 10)
+    params = [Var(Array("f8", 1)), Var(Array("i8", 1)), Var(INT)]
+    way = native.direct(f, params)
+    before = rtsys.get_allocation_stats()
+    total, first = way(x, counts, 10)
+    assert rtsys.get_allocation_stats() == before
+    for a, b in zip((total, first), by_numpy(x, counts, 10), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
 def test_extents_that_are_none() -> None:
     f = native.compile(HEAD + "def f(n, m):\n    a = empty(np.float64, n, m)\n"
                        "    k = len(a)\n    return (1.0 * k, 2.0)\n", "f")  # fmt: skip
@@ -120,14 +143,6 @@ def test_extents_that_are_none() -> None:
     for n, m in ((2**40, 2**40), (2**32, 2**32), (2**62, 4)):
         with pytest.raises((ValueError, MemoryError)):
             f(n, m)
-
-
-@pytest.fixture
-def counted() -> Iterator[None]:
-    """Numba counts what it allocates."""
-    _nrt_python.memsys_enable_stats()
-    yield
-    _nrt_python.memsys_disable_stats()
 
 
 def network(w: Any, b: Any, x: Any, y: Any) -> Any:

@@ -60,7 +60,9 @@ class Frame:
         """The data of an array and its owner; `owned(*given)` is the allocator's for the same."""
         before = ir.Constant(_BEFORE.as_pointer(), None)
         if self._again:
-            before = cgutils.alloca_once(builder, _BEFORE, zfill=True)
+            with builder.goto_entry_block():
+                before = builder.alloca(_BEFORE)
+                builder.store(ir.Constant(_BEFORE, None), before)
         places = [self._room, self._top, self._owner, before, *map(_WORD, self._sizes)]
         data = builder.call(_function(context, owned), [*given, *places])
         return data, builder.load(self._owner)
