@@ -113,7 +113,7 @@ def programs(peer: Peer) -> dict[str, Callable[..., Any]]:
         y = peer.added_at(x * x, places, m)
         return np.sum(y * y)
 
-    def bilinear(x, a, y):
+    def bilinear_form(x, a, y):
         return np.sum(np.einsum("bi,ij,bj->b", x, a, y) ** 2)
 
     def batched(a, b):
@@ -149,7 +149,7 @@ def programs(peer: Peer) -> dict[str, Callable[..., Any]]:
 
     found = (chain, gates, polynomial, leaky, huber, by_columns, by_rows, unit, cross_entropy,
              layer_norm, distances, rbf, attention, perceptron, blur, running, sorting, gather,
-             scatter, bilinear, batched, symmetric, outer, solve, log_density, spectrum, peaks,
+             scatter, bilinear_form, batched, symmetric, outer, solve, log_density, spectrum, peaks,
              classifier)  # fmt: skip
     return {f.__name__: f for f in found}
 
@@ -266,7 +266,7 @@ MADE: dict[str, tuple[tuple[int, ...], Inputs]] = {
     "sorting": ((0,), partial(vectors, 2)),
     "gather": ((0,), with_places),
     "scatter": ((0,), with_groups),
-    "bilinear": ((0, 1), pairs),
+    "bilinear_form": ((0, 1), pairs),
     "batched": ((0, 1), batches),
     "symmetric": ((0,), partial(squares, 1)),
     "outer": ((0, 1), sides),

@@ -1,5 +1,6 @@
 """How does the report run a measurement elsewhere and learn what became of it?"""
 
+import contextlib
 import json
 import os
 import signal
@@ -8,10 +9,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+STAGE = "stage: "  # begins a line that says what a measurement is about to do
 
 
 class Failed(Exception):
-    """A measurement ended without a result; the message says why, in a line."""
+    """A measurement ended without a result; the message says why, in a line.
+
+    `stage`: what it had last said that it was about to do.
+    """
+
+    def __init__(self, why: str, stage: str = "") -> None:
+        super().__init__(why)
+        self.stage = stage
 
 
 def measure(what: str, *arguments: str, cache: Path, seconds: float) -> dict:
@@ -19,27 +28,38 @@ def measure(what: str, *arguments: str, cache: Path, seconds: float) -> dict:
     command = [sys.executable, "-m", "benchmarks.report.measure", what, *arguments]
     # Both caches are the cell's own: the first process finds nothing, the second all of it.
     caches = {"JITAD_CACHE_DIR": str(cache), "NUMBA_CACHE_DIR": str(cache)}
-    environment = os.environ | caches
+    with subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | caches, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as child:  # fmt: skip
+        try:
+            out, err = child.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            end(child)
+            out, _ = child.communicate()
+            raise Failed(f"took more than {seconds:.0f} s", stage_of(out)) from None
+        except BaseException:
+            end(child)
+            raise
+    if child.returncode < 0:
+        raise Failed(f"died of {signal.Signals(-child.returncode).name}", stage_of(out))
     try:
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            timeout=seconds,
-        )
-    except subprocess.TimeoutExpired:
-        raise Failed(f"took more than {seconds:.0f} s") from None
-    if done.returncode < 0:
-        raise Failed(f"died of {signal.Signals(-done.returncode).name}")
-    lines = done.stdout.splitlines()
-    try:
-        result = json.loads(lines[-1])
+        result = json.loads(out.splitlines()[-1])
     except (IndexError, ValueError):
-        said = [line for line in done.stderr.splitlines() if line.strip()]
-        raise Failed(said[-1].strip() if said else f"ended with {done.returncode}") from None
+        said = [line for line in err.splitlines() if line.strip()]
+        raise Failed(said[-1].strip() if said else f"ended with {child.returncode}") from None
     if "failed" in result:
         raise Failed(result["failed"])
     return result
+
+
+def end(child: subprocess.Popen[str]) -> None:
+    """End a process and what it has started: a compiler that runs on would hold its output open,
+    and whoever reads that would wait for it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+
+
+def stage_of(out: str) -> str:
+    said = [line for line in out.splitlines() if line.startswith(STAGE)]
+    return said[-1].removeprefix(STAGE) if said else ""

@@ -22,6 +22,7 @@ from benchmarks import peers as others
 from benchmarks import timing
 from benchmarks.peers import everyday
 from benchmarks.report import memory, peers
+from benchmarks.report.children import STAGE
 from benchmarks.subjects import as_parts, check_same
 from jitad import grad, jit, jit_value_and_grad
 from kernels import load
@@ -156,7 +157,8 @@ def against(name: str, size: str, rounds: str, limit: str, chosen: str) -> dict:
         check_same(gradient(*arguments), expected)
     subjects, firsts = {"jitad": lambda: gradient(*arguments)}, {"jitad": first}
     missing = {}
-    for peer in chosen.split(","):
+    for peer in filter(None, chosen.split(",")):
+        print(f"{STAGE}{peer}", flush=True)
         try:
             start = time.perf_counter()
             with at_most(float(limit)):
@@ -168,6 +170,7 @@ def against(name: str, size: str, rounds: str, limit: str, chosen: str) -> dict:
             subjects[peer] = call
         except Exception as error:
             missing[peer] = reason(error)
+    print(f"{STAGE}all", flush=True)
     times = timing.interleaved(
         subjects, rounds=int(rounds), seconds=int(rounds) / 2, clock=time.process_time
     )

@@ -7,7 +7,9 @@ is to be the very object that it was when the shortcut was made; where it isn't,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import re
+from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -45,14 +47,15 @@ def shortcut(
     captured = [c.path for c in traced.captures]
     if not plain or traced.commits or parameters(traced) != [*arguments, *captured]:
         return None
-    results = direct_results(traced)
-    whole = result_expression(traced.output.form, Source(function))
-    single = whole == "r[0]"
-    if not single and whole != f"({''.join(f'r[{k}], ' for k in range(len(results)))})":
+    arrays = [isinstance(t, Array) for t in direct_results(traced)]
+    form = form_of(result_expression(traced.output.form, Source(function)), len(arrays))
+    if form is False:
         return None
-    arrays = [k for k, t in enumerate(results) if isinstance(t, Array)]
-    places = {"all": ([0], 1), "gradient": ([1], 2)}
-    out = into is not None and (arrays, len(results)) == places[into]
+    given: native.Form = False
+    if into is not None:
+        given = marked(form, iter(arrays))
+        if into == "gradient":
+            given = given[1] if isinstance(given, tuple) and given[0] is False else False
     found = _Found(function)
     try:
         for guard in traced.guards:
@@ -64,8 +67,28 @@ def shortcut(
         return None
     classes = [*map(type, leaves), *(_class_of(c.type) for c in traced.captures)]
     return native.shortcut(
-        kernel, traced.tape.body.params, found.relied(classes), general, traced.misses, single, out
+        kernel, traced.tape.body.params, found.relied(classes), general, traced.misses, form, given
     )
+
+
+def form_of(whole: str | None, count: int) -> native.Form:
+    """How a result is put together of so many, if that is tuples of each in turn; else False."""
+    if whole is None or _RESULT.sub("", whole).strip("(), "):
+        return False
+    if [int(k) for k in _RESULT.findall(whole)] != list(range(count)):
+        return False
+    form: native.Form = ast.literal_eval(_RESULT.sub("None", whole))
+    return form
+
+
+_RESULT = re.compile(r"r\[(\d+)\]")
+
+
+def marked(form: native.Form, arrays: Iterator[bool]) -> native.Form:
+    """The form with False for results that are no arrays."""
+    if isinstance(form, tuple):
+        return tuple([marked(part, arrays) for part in form])
+    return None if next(arrays) else False
 
 
 def _class_of(t: Type) -> type:

@@ -91,14 +91,19 @@ def parts(node: ast.AST) -> Iterator[ast.AST]:
         kind = type(part)
         if kind is list:
             todo += part
-        elif kind not in _LEAVES:
+        elif kind not in LEAVES:
             yield part
             if kind is not ast.Name:
-                todo += [getattr(part, name) for name in part._fields if name not in _PLAIN]
+                todo += inside(part)
+
+
+def inside(node: ast.AST) -> list[Any]:
+    """What a node consists of, and lists of such, but what names nothing."""
+    return [getattr(node, name) for name in node._fields if name not in _PLAIN]
 
 
 _PLAIN = frozenset(("ctx", "op", "ops", "attr", "kind", "type_comment"))  # no names in them
-_LEAVES = {ast.Constant, str, int, type(None)}
+LEAVES = {ast.Constant, str, int, type(None)}
 
 
 def _is_single(of: _Found) -> bool:

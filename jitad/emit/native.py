@@ -29,14 +29,15 @@ import numpy as np
 
 from jitad.emit import cachefiles, numba_private
 from jitad.emit.capi import address
-from jitad.emit.numba_private import IN_CELL, ITSELF, NOT_THERE, Relied
+from jitad.emit.numba_private import IN_CELL, ITSELF, NOT_THERE, Form, Relied
 from jitad.emit.pages import keep_what_is_freed
 from jitad.emit.surroundings import surroundings
 from jitad.tape.ir import Var
 from jitad.tape.types import Array, Scalar
 
 __all__ = [
-    "IN_CELL", "ITSELF", "NOT_THERE", "Relied", "address", "call", "compile", "direct", "shortcut",
+    "IN_CELL", "ITSELF", "NOT_THERE", "Form", "Relied", "address", "call", "compile", "direct",
+    "shortcut",
 ]  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
@@ -98,11 +99,11 @@ def direct(dispatcher: Any, params: Sequence[Var]) -> Any:
 
 def shortcut(
     dispatcher: Any, params: Sequence[Var], relied: Relied, general: Callable[..., Any],
-    misses: tuple[type[BaseException], ...], single: bool, out: bool,
+    misses: tuple[type[BaseException], ...], form: Form, into: Form,
 ) -> Any:  # fmt: skip
     """A builtin function that does all of a call, while `relied` holds: see `numba_private`."""
     signature = _signature(params)
-    return numba_private.shortcut(dispatcher, signature, relied, general, misses, single, out)
+    return numba_private.shortcut(dispatcher, signature, relied, general, misses, form, into)
 
 
 def call(dispatcher: Any, params: Sequence[Var], values: Sequence[Any]) -> Any:

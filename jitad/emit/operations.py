@@ -22,3 +22,13 @@ OF_FLOATS: dict[type, Callable[..., Any]] = {
     ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
     ast.Div: ir.IRBuilder.fdiv,
 }  # fmt: skip
+
+
+def literal(node: ast.expr) -> int | None:
+    """The number that an expression is, if it is one."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return -value
+    return None

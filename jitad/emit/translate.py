@@ -25,7 +25,8 @@ from numba import types
 from jitad.emit.cheap import is_cheap
 from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
 from jitad.emit.numba_private import Body, NotTranslated, Typed, can_be_handed
-from jitad.emit.operations import OF_FLOATS, OPERATORS
+from jitad.emit.operations import OF_FLOATS, OPERATORS, literal
+from jitad.emit.passing import Passing
 from jitad.emit.repeated import disjoint, function_of, repeated
 
 
@@ -45,6 +46,7 @@ class _Translation:
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
+        self.passing = Passing(function)
         self.checked = checked(function)
         self.longest = longest(function.body)
         self.repeated = repeated(function, self.mentions, self.checked) if body.shares else {}
@@ -86,6 +88,11 @@ class _Translation:
 
     def statement(self, statement: ast.stmt) -> None:
         match statement:
+            case ast.Assign([ast.Name(id=name)], ast.Call(func=of, args=args)) if (
+                where := self.passing.where(name, of, bool(self.loops))
+            ):
+                given = [self.value(a) for a in args]
+                self.bind(name, self.body.in_frame(self.constant(of), given, *where), True)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 with self.wrapping(name in self.checked):
                     found = self.owned(value)
@@ -190,7 +197,7 @@ class _Translation:
                 bounds = [self.value(a) for a in args]
             case _:
                 raise NotTranslated("a loop over something else than a range")
-        step = self.literal(args[2]) if len(args) == 3 else 1
+        step = literal(args[2]) if len(args) == 3 else 1
         if step is None or not step or not all(self.body.is_int(x) for x in bounds):
             raise NotTranslated("a range of other numbers, or of unknown direction")
         first, last = bounds[:2] if len(bounds) > 1 else (self.body.constant(0), bounds[0])
@@ -330,7 +337,7 @@ class _Translation:
             case ast.IfExp(test=test, body=yes, orelse=no):
                 return self.choice(test, yes, no)
             case ast.Subscript(value=ast.Attribute(value=array, attr="shape"), slice=axis):
-                number = self.literal(axis)
+                number = literal(axis)
                 if number is not None:
                     return self.body.extent(self.value(array), number)
             case ast.Subscript(value=ast.Name()):
@@ -372,14 +379,6 @@ class _Translation:
             case ast.Attribute(value=value, attr=attr):
                 return getattr(self.constant(value), attr)
         raise NotTranslated(f"{ast.unparse(node)}")
-
-    def literal(self, node: ast.expr) -> int | None:
-        match node:
-            case ast.Constant(value=int(value)):
-                return value
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
-                return -value
-        return None
 
     def operation(self, op: ast.AST, left: Typed, right: Typed) -> Typed:
         if type(op) not in OPERATORS:

@@ -85,7 +85,17 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
     "a pair": (jit_value_and_grad, (2.0,), (8.0, 12.0)),
     "a value": (jit, (2.0,), 8.0),
     "a tuple of one": (lambda f: jit(lambda x: (f(x),)), (2.0,), (8.0,)),
-}
+    "tuples in tuples": (lambda f: jit(lambda x: ((f(x), (x,)), (), (x, x))), (2.0,),
+                         ((8.0, (2.0,)), (), (2.0, 2.0))),
+    "a value and a pair": (lambda f: jit_value_and_grad(lambda x, y: f(x) + y, argnums=(0, 1)),
+                           (2.0, 1.0), (9.0, (12.0, 1.0))),
+}  # fmt: skip
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return type(b) is tuple and len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and bool(np.all(a == b))
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -95,8 +105,7 @@ def test_a_steady_call_runs_no_python(name: str, python: list[Any]) -> None:
     settled(g, *args)
     del python[:]
     for _ in range(3):
-        got = g(*args)
-        assert type(got) is type(expected) and np.all(got == expected)
+        assert same(expected, g(*args))
     assert not python
 
 
@@ -109,6 +118,48 @@ def test_out_is_written_without_python(python: list[Any]) -> None:
     value, slope = pair(other, out=other)  # an argument will do as well
     assert value == 14.0 and slope is other and other.tolist() == [2.0, 4.0, 6.0]
     assert not python
+
+
+def test_several_arrays_of_out_are_written_without_python(python: list[Any]) -> None:
+    def f(x, a, y):
+        return np.sum(x * x) * a + np.sum(y * y)
+
+    y = np.array([1.0, 2.0])
+    g = settled(jit_grad(f, argnums=(0, 1, 2)), X, 2.0, y)
+    pair = settled(jit_value_and_grad(f, argnums=(0, 2)), X, 2.0, y)
+    nested = settled(jit(lambda x: ((x + 1.0, np.sum(x)), (2.0 * x,))), X)
+    a, b, x = np.empty(3), np.empty(2), X.copy()
+    counts = [sys.getrefcount(v) for v in (a, b, x, y)]
+    del python[:]
+    for _ in range(5):
+        slopes = g(X, 2.0, y, out=(a, None, b))
+        assert slopes[0] is a and slopes[1] == 14.0 and slopes[2] is b
+        assert a.tolist() == [4.0, 8.0, 12.0] and b.tolist() == [2.0, 4.0]
+        value, (first, second) = pair(X, 3.0, y, out=(a, b))
+        assert value == 47.0 and first is a and second is b and a.tolist() == [6.0, 12.0, 18.0]
+        assert pair(x, 1.0, y, out=(x, b))[1][0] is x  # an argument will do as well
+        assert x.tolist() == [2.0, 4.0, 6.0]
+        x[:] = X
+        (one, total), (two,) = nested(X, out=((a, "not looked at"), (x,)))
+        assert one is a and total == 6.0 and two is x
+        assert a.tolist() == [2.0, 3.0, 4.0] and x.tolist() == [2.0, 4.0, 6.0]
+        x[:] = X
+    assert not python
+    del slopes, first, second, one, two
+    assert [sys.getrefcount(v) for v in (a, b, x, y)] == counts
+
+
+def test_several_arrays_of_out_that_do_not_fit_are_refused() -> None:
+    g = settled(jit_grad(lambda x, y: np.sum(x * y), argnums=(0, 1)), X, X)
+    a, b = np.zeros(3), np.zeros(4)
+    memory = np.zeros(5)
+    for wrong in ((a,), (a, a), (a, b), (a, b[:3], b), [a, b[:3]], a, None, (a, None), (None, a),
+                  ((a, b[:3]),), (memory[:3], memory[2:]), (a, b[:3].astype("f4"))):  # fmt: skip
+        with pytest.raises(JitadError, match="out"):
+            g(X, X, out=wrong)
+        assert not a.any() and not b.any() and not memory.any()
+    found = g(X, X, out=(a, b[:3]))
+    assert found[0] is a and a.tolist() == X.tolist() == b[:3].tolist()
 
 
 def test_out_that_does_not_fit_is_refused() -> None:

@@ -24,6 +24,7 @@ ENTRY, DIRECT = "jitad/emit/numba_private/entry.py", ("tests/emit/test_direct.py
 PLACES = "jitad/emit/numba_private/layout.py"
 SHORTCUT, SHORT = "jitad/emit/numba_private/shortcut.py", ("tests/api/test_shortcuts.py",)
 TRANSLATED, KEPT = ("tests/emit/native/test_translate.py",), ("tests/api/test_kept.py",)
+STACK, PASSING = "jitad/emit/numba_private/on_stack.py", ("tests/emit/test_passing.py",)
 SHARED = ("tests/emit/native/test_shared.py",)
 TURNING = ("tests/specialise/test_layout.py",)
 SCHEDULES, COUNTED = "jitad/primitives/schedules.py", ("tests/sweeps/test_schedule.py",)
@@ -225,7 +226,13 @@ FAULTS: tuple[Fault, ...] = (
           "names that are bound anew are not seen", SHORT),
     Fault(SHORTCUT, 'self.expect(b.icmp_unsigned("==", now, class_), operands)', "pass",
           "an int goes where a float is expected, or a NumPy number", SHORT),
-    Fault(SHORTCUT, "            api.incref(only)\n", "", "a result is freed too early", SHORT),
+    Fault(SHORTCUT, "        api.incref(only)\n", "", "a result is freed too early", SHORT),
+    Fault("jitad/emit/passing.py", "self.left.add(node.id)", "pass",
+          "an array that Python keeps lies in a stack frame", PASSING),
+    Fault("jitad/emit/passing.py", "in_a_loop and not reads_the_old", "in_a_loop",
+          "an array that grows is copied onto itself", PASSING),
+    Fault(STACK, 'b.icmp_unsigned("<=", total, size)', "ir.IntType(1)(1)",
+          "an array that gets longer in a loop runs into the next", PASSING),
     Fault("jitad/specialise/roots.py", "above = op in (\"lt\", \"ge\")", "above = False",
           "a comparison of a root is another at its bound", ("tests/specialise/test_roots.py",)),
     Fault("jitad/specialise/roots.py", 'or (op in ("lt", "le") and not signs.holds(x))', "",

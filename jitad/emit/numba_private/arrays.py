@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba.core import callconv, cgutils
 
 from jitad.emit.numba_private.declarations import Attributes, declare
+from jitad.emit.numba_private.on_stack import serving
 
 
 class Parts:
@@ -123,23 +124,36 @@ def new_array(
     The memory comes from a function of the module, which is not inlined: what can go wrong there
     takes much more code than a kernel's loops.
     """
-    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
-    module, conv = builder.module, context.call_conv
+    word, conv = ir.IntType(64), context.call_conv
     errors_ = conv._get_excinfo_argument(builder.function)
-    name = f"jitad_memory_{len(extents)}"
+    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    given = [errors_, itemsize, *extents]
+    owned = _memory(context, builder.module, errors_.type, len(extents), prepare)
+    frame = serving()
+    if frame is None:
+        meminfo = found = builder.call(owned, given)
+    else:
+        found, meminfo = frame.memory(context, builder, owned, given)
+    with builder.if_then(cgutils.is_null(builder, found), likely=False):
+        conv._return_errcode_raw(builder, callconv.RETCODE_USEREXC)
+    data = context.nrt.meminfo_data(builder, meminfo) if frame is None else found
+    return _made(context, builder, type, _fresh(builder, data), extents, meminfo)
+
+
+def _memory(
+    context: Any, module: Any, errors_: Any, ndim: int, prepare: Callable[..., None]
+) -> Any:
+    """The function that gives what owns memory for an array of so many axes."""
+    word, byte = ir.IntType(64), ir.IntType(8).as_pointer()
+    name = f"jitad_memory_{ndim}"
     if name not in module.globals:
-        fnty = ir.FunctionType(byte, [errors_.type, word, *(word for _ in extents)])
+        fnty = ir.FunctionType(byte, [errors_, word, *[word] * ndim])
         function = ir.Function(module, fnty, name)
         function.linkage = "internal"
         function.attributes = Attributes(["noinline", "nounwind"])
         function.return_value.add_attribute("noalias")
         _write_memory(context, function, prepare)
-    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
-    meminfo = builder.call(module.globals[name], [errors_, itemsize, *extents])
-    with builder.if_then(cgutils.is_null(builder, meminfo), likely=False):
-        conv._return_errcode_raw(builder, callconv.RETCODE_USEREXC)
-    data = _fresh(builder, context.nrt.meminfo_data(builder, meminfo))
-    return _made(context, builder, type, data, extents, meminfo)
+    return module.globals[name]
 
 
 def _write_memory(context: Any, function: Any, prepare: Callable[..., None]) -> None:

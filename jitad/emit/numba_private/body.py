@@ -15,6 +15,7 @@ from numba.core import ir as numba_ir
 from jitad.emit.numba_private.arrays import Parts, _made, reach
 from jitad.emit.numba_private.division import Division
 from jitad.emit.numba_private.neighbours import Neighbours
+from jitad.emit.numba_private.on_stack import Frame
 from jitad.emit.numba_private.shared import Shared, called, can_be_handed, declared
 from jitad.emit.numba_private.unrolling import Unrolling
 
@@ -60,6 +61,7 @@ class Body:
         self._raised: list[tuple[int, Any]] = []  # number of an exception, block that raises it
         self._failing: Any = None
         self.division = Division(lower.builder)
+        self._frames: dict[bool, Frame] = {}
         self._unrolling = Unrolling(self.builder)
         self._neighbours = Neighbours(self.builder)
 
@@ -110,6 +112,15 @@ class Body:
     def apply(self, function: Any, args: list[Typed]) -> Typed:
         """A call of something that Numba knows."""
         return self._call(function, None, args)
+
+    def in_frame(self, function: Any, args: list[Typed], result: bool, again: bool) -> Typed:
+        """A new array that is soon forgotten, or a `result`; `again`: see `Frame.serving`."""
+        if result and self.builder is not self._lower.builder:
+            return self._call(function, None, args)
+        if result not in self._frames:
+            self._frames[result] = Frame(self.builder, result)
+        with self._frames[result].serving(again):
+            return self._call(function, None, args)
 
     def wrapping(self, number: Typed) -> Typed:
         """A number that was just computed, without the promise that it does not overflow."""

@@ -30,6 +30,7 @@ from jitad.emit.numba_private.layout import (
     field,
     new_array_object,
 )  # fmt: skip
+from jitad.emit.numba_private.on_stack import offer
 
 
 def is_direct(fndesc: Any) -> bool:
@@ -42,7 +43,7 @@ def is_direct(fndesc: Any) -> bool:
 
 # What a builtin function keeps for its own way, before what the code wants to have of Python: the
 # kernel's address, and for a shortcut what that relies on.
-OWN = 10
+OWN = 11
 
 
 class FromNumba(callwrapper.PyCallWrapper):
@@ -119,10 +120,22 @@ class Direct(FromNumba):
         b, context, conv = self.builder, self.context, self.context.call_conv
         kinds, kind = self.fndesc.argtypes, self.fndesc.restype
         place = self.room(context.get_return_type(kind))
+        if self.copies_results:
+            offer(b, place)
         about = cgutils.alloca_once(b, self.func.function_type.args[1].pointee)
         given = list(context.get_arg_packer(kinds).as_arguments(b, native))
         code = b.call(self.func, [place, about, *given], attrs=("noinline",))
         return conv._get_return_status(b, code, b.load(about)), place
+
+    @property
+    def copies_results(self) -> bool:
+        """Are small results copied, whatever they are?"""
+        results = self.fndesc.restype
+        parts = results if isinstance(results, types.BaseTuple) else ()
+        arrays = [t for t in parts if isinstance(t, types.Array)]
+        return ARRAYS_ARE_MADE and bool(arrays) and all(map(_is_copied, arrays)) and all(
+            isinstance(t, (types.Array, types.Number, types.Boolean)) for t in parts
+        )
 
     def room(self, kind: Any) -> Any:
         with self.builder.goto_entry_block():
@@ -308,7 +321,7 @@ class Direct(FromNumba):
             self.context.get_python_api(b).incref(theirs)
             self.context.nrt.decref(b, t, b.load(place))
             b.ret(theirs)
-        if ARRAYS_ARE_MADE and t.layout == "C" and t.mutable:
+        if ARRAYS_ARE_MADE and _is_copied(t):
             self.copied_to_new(t, b, place, class_, dtype)
         kind = ir.FunctionType(theirs.type, [byte, class_.type, whole, whole, dtype.type])
         name = "NRT_adapt_ndarray_to_python_acqref"
@@ -332,6 +345,10 @@ class Direct(FromNumba):
                 cgutils.raw_memcpy(b, target, made.data, made.nitems, made.itemsize)
             self.context.nrt.decref(b, t, b.load(place))
             b.ret(out)
+
+
+def _is_copied(t: Any) -> bool:
+    return bool(t.layout == "C" and t.mutable and t.box_type is np.ndarray)
 
 
 def _fits(context: Any, b: Any, t: Any, made: Any, out: Any, span: Any) -> None:

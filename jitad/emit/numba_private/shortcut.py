@@ -43,18 +43,22 @@ class Relied(NamedTuple):
     cell now (`IN_CELL`), or the object itself (`ITSELF`)."""
 
 
+Form = None | bool | tuple["Form", ...]
+"""What results are put together to: None, the next one; a tuple of such.  What `out=` is taken
+apart to: None, an array; False, nothing."""
+
 IN_CELL, ITSELF = None, NotImplemented
 NOT_THERE = NotImplemented
 
 # what the machine code finds with a shortcut, in this order, after the kernel's address
-_GENERAL, _SINGLE, _OUT, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(1, OWN)
+_GENERAL, _FORM, _OUT, _INTO, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(1, OWN)
 
 
 class Shortcut(FromNumba):
-    """A way into `Direct`: it tests what is relied on, and takes one array for `out=`.
+    """A way into `Direct`: it tests what is relied on, takes `out=` apart, puts results together.
 
-    What it gives is the only result, or the tuple of results.  Where something isn't as expected,
-    or the kernel finds that (one of `misses` is raised), the call goes to a function in Python.
+    Where something isn't as expected, or the kernel finds that (one of `misses` is raised), the
+    call goes to a function in Python.
     """
 
     def build(self) -> Any:
@@ -81,25 +85,30 @@ class Shortcut(FromNumba):
         whole, out = self.operands(args, named)
         way = b.module.globals[self.fndesc.name_of(Direct)]
         result = b.call(way, [closure, whole, api.get_null_object()])
-        api.decref(whole)
         with b.if_then(cgutils.is_null(b, result), likely=False):
+            api.decref(whole)
             missed = declare(b.module, ir.FunctionType(_INT, [object_]),
                              "PyErr_ExceptionMatches", ())  # fmt: skip
             with b.if_then(b.icmp_signed("!=", b.call(missed, [self.known(_MISSES)]), _INT(0))):
                 api.err_clear()
                 b.branch(self.unfit)
             b.ret(result)
-        self.expect(b.icmp_unsigned("!=", result, api.get_c_object("_Py_NotImplementedStruct")),
-                    result)  # fmt: skip
-        place = self.place()
-        if place is not None:
-            written = field(b, result, ITEMS + 8 * place, object_)
-            self.expect(b.or_(cgutils.is_null(b, out), b.icmp_unsigned("==", out, written)), result)
-        with b.if_then(self.is_there(_SINGLE)):
-            only = field(b, result, ITEMS, object_)
-            api.incref(only)
+        fits = cgutils.alloca_once_value(b, b.icmp_unsigned(
+            "!=", result, api.get_c_object("_Py_NotImplementedStruct")))  # fmt: skip
+        with b.if_then(b.and_(b.load(fits), cgutils.is_not_null(b, out)), likely=False):
+            for k, place in enumerate(self.arrays):
+                given = b.load(self.at(whole, _WORD(len(self.fndesc.argtypes) + k)))
+                written = b.icmp_unsigned("==", given, field(b, result, ITEMS + 8 * place, object_))
+                b.store(b.and_(b.load(fits), written), fits)
+        api.decref(whole)
+        self.expect(b.load(fits), result)
+        form = self.known(_FORM)
+        with b.if_then(b.icmp_unsigned("!=", form, api.get_c_object("_Py_TrueStruct"))):
+            start = cgutils.alloca_once_value(b, _WORD(0))
+            made = b.call(self.helper(_put_together, object_, object_, object_, start.type),
+                          [form, result, start])  # fmt: skip
             api.decref(result)
-            b.ret(only)
+            b.ret(made)
         b.ret(result)
 
     def function(self, f: Any, code: Any, defaults: Any) -> None:
@@ -114,7 +123,7 @@ class Shortcut(FromNumba):
         self.same(self.item(space, key), b.select(nothing, api.get_null_object(), expected))
 
     def operands(self, args: Any, named: Any) -> tuple[Any, Any]:
-        """A tuple of what `Direct` takes, to be given up, and the array for `out=`, or null.
+        """A tuple of what `Direct` takes, to be given up, and what `out=` gives, or null.
 
         That is the caller's own where nothing is to be added.
         """
@@ -124,9 +133,9 @@ class Shortcut(FromNumba):
             self.expect(self.is_there(_OUT))
             count = declare(b.module, ir.FunctionType(_WORD, [object_]), "PyDict_Size", ())
             self.expect(b.icmp_signed("==", b.call(count, [named]), _WORD(1)))
-            array = self.item(named, self.known(_OUT))
-            self.expect(cgutils.is_not_null(b, array))
-            b.store(array, out)
+            found = self.item(named, self.known(_OUT))
+            self.expect(cgutils.is_not_null(b, found))
+            b.store(found, out)
         own, reads = field(b, args, SIZE, _WORD), self.known(_READS)
         more = b.sdiv(field(b, reads, SIZE, _WORD), _WORD(2))
         wanted = _WORD(len(self.fndesc.argtypes))
@@ -139,7 +148,8 @@ class Shortcut(FromNumba):
                 api.incref(args)
             with new:
                 make = declare(b.module, ir.FunctionType(object_, [_WORD]), "PyTuple_New", ())
-                made = b.call(make, [b.add(wanted, b.zext(with_out, _WORD))])
+                end = _WORD(len(self.fndesc.argtypes) + len(self.arrays))
+                made = b.call(make, [b.select(with_out, end, wanted)])
 
                 def put(k: Any, thing: Any) -> None:
                     self.expect(cgutils.is_not_null(b, thing), made)
@@ -154,7 +164,12 @@ class Shortcut(FromNumba):
                     key = b.load(self.at(reads, b.add(place, _WORD(1))))
                     put(b.add(own, loop.index), self.read(owner, key))
                 with b.if_then(with_out):
-                    put(wanted, b.load(out))
+                    place = cgutils.alloca_once_value(b, wanted)
+                    apart = self.helper(_taken_apart, ir.IntType(1), *[object_] * 3, place.type,
+                                        _WORD)  # fmt: skip
+                    fits = b.call(apart, [self.known(_INTO), b.load(out), made, place, end])
+                    complete = b.icmp_signed("==", b.load(place), end)
+                    self.expect(b.and_(fits, complete), made)
                 b.store(made, whole)
         operands = b.load(whole)
         for k, t in enumerate(self.fndesc.argtypes):
@@ -177,17 +192,25 @@ class Shortcut(FromNumba):
         return b.load(found)
 
     def at(self, things: Any, k: Any) -> Any:
-        """Where the k-th of a tuple is."""
-        b, pointer = self.builder, self.api.pyobj.as_pointer()
-        items = b.gep(b.bitcast(things, ir.IntType(8).as_pointer()), [_WORD(ITEMS)])
-        return b.gep(b.bitcast(items, pointer), [k])
+        return _item(self.builder, things, k)
 
-    def place(self) -> int | None:
-        """Which result is the one array."""
+    @property
+    def arrays(self) -> list[int]:
+        """Which results are arrays that can be copied to others."""
         results = self.fndesc.restype
-        found = [k for k, t in enumerate(results) if is_plain(t)] if isinstance(
-            results, types.BaseTuple) else []  # fmt: skip
-        return found[0] if len(found) == 1 else None
+        results = results if isinstance(results, types.BaseTuple) else ()
+        return [k for k, t in enumerate(results) if is_plain(t)]
+
+    def helper(self, write: Callable[..., None], result: Any, *kinds: Any) -> Any:
+        """A function of the module, which calls itself."""
+        name = f"jitad{write.__name__}"
+        if name not in self.module.globals:
+            function = ir.Function(self.module, ir.FunctionType(result, kinds), name)
+            function.linkage = "internal"
+            leave_as_written(function)
+            b = ir.IRBuilder(function.append_basic_block("entry"))
+            write(self.context.get_python_api(b), b, function)
+        return self.module.globals[name]
 
     def known(self, k: int) -> Any:
         return self.builder.load(self.builder.gep(self.given, [_WORD(k)]))
@@ -222,13 +245,72 @@ class Shortcut(FromNumba):
             b.branch(self.unfit)
 
 
+def _put_together(api: Any, b: Any, function: Any) -> None:
+    """What is of this form, made of a tuple of results, from the next one on."""
+    form, results, place = function.args
+    with b.if_then(b.icmp_unsigned("==", form, api.get_c_object("_Py_NoneStruct"))):
+        k = b.load(place)
+        only = b.load(_item(b, results, k))
+        b.store(b.add(k, _WORD(1)), place)
+        api.incref(only)
+        b.ret(only)
+    count = field(b, form, SIZE, _WORD)
+    make = declare(b.module, ir.FunctionType(form.type, [_WORD]), "PyTuple_New", ())
+    out = b.call(make, [count])
+    with b.if_then(cgutils.is_null(b, out), likely=False):
+        b.ret(out)
+    with cgutils.for_range(b, count) as loop:
+        part = b.call(function, [b.load(_item(b, form, loop.index)), results, place])
+        with b.if_then(cgutils.is_null(b, part), likely=False):
+            api.decref(out)
+            b.ret(part)
+        b.store(part, _item(b, out, loop.index))
+    b.ret(out)
+
+
+def _taken_apart(api: Any, b: Any, function: Any) -> None:
+    """Put what is of this form into a tuple, at the next place and before its end; is it?"""
+    form, thing, into, place, end = function.args
+    yes, no = ir.IntType(1)(1), ir.IntType(1)(0)
+    with b.if_then(b.icmp_unsigned("==", form, api.get_c_object("_Py_FalseStruct"))):
+        b.ret(yes)  # a number, which is not looked at
+    k = b.load(place)
+    with b.if_then(b.icmp_unsigned("==", form, api.get_c_object("_Py_NoneStruct"))):
+        with b.if_then(b.icmp_signed(">=", k, end)):
+            b.ret(no)
+        api.incref(thing)
+        b.store(thing, _item(b, into, k))
+        b.store(b.add(k, _WORD(1)), place)
+        b.ret(yes)
+    kind = field(b, thing, TYPE, form.type)
+    with b.if_then(b.icmp_unsigned("!=", kind, api.get_c_object("PyTuple_Type"))):
+        b.ret(no)
+    count = field(b, form, SIZE, _WORD)
+    with b.if_then(b.icmp_signed("!=", count, field(b, thing, SIZE, _WORD))):
+        b.ret(no)
+    with cgutils.for_range(b, count) as loop:
+        parts = [b.load(_item(b, x, loop.index)) for x in (form, thing)]
+        with b.if_then(b.not_(b.call(function, [*parts, into, place, end]))):
+            b.ret(no)
+    b.ret(yes)
+
+
+def _item(b: Any, things: Any, k: Any) -> Any:
+    """Where the k-th of a tuple is."""
+    pointer = things.type.as_pointer()
+    items = b.gep(b.bitcast(things, ir.IntType(8).as_pointer()), [_WORD(ITEMS)])
+    return b.gep(b.bitcast(items, pointer), [k])
+
+
 def own_constants(
     relied: Relied, general: Callable[..., Any], misses: tuple[type[BaseException], ...],
-    single: bool, out: bool,
+    form: Form, into: Form,
 ) -> list[Any]:  # fmt: skip
     """What the machine code finds with a shortcut."""
+    flat = isinstance(form, tuple) and all(f is None for f in form)
     return [
-        general, True if single else None, "out" if out else None, misses, tuple(relied.classes),
+        general, True if flat else form, None if into is False else "out", into, misses,
+        tuple(relied.classes),
         *(tuple(x for group in groups for x in group)
           for groups in relied[1:]),
     ]  # fmt: skip

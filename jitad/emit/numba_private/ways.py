@@ -22,7 +22,7 @@ from numba.core import codegen, config, cpu, lowering, serialize
 from jitad.emit import cachefiles, surroundings
 from jitad.emit.numba_private.entry import OWN, Direct, FromNumba, is_direct, leave_as_written
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
-from jitad.emit.numba_private.shortcut import Relied, Shortcut, own_constants
+from jitad.emit.numba_private.shortcut import Form, Relied, Shortcut, own_constants
 
 
 class _About(NamedTuple):
@@ -180,14 +180,14 @@ def direct(dispatcher: Any, signature: tuple[Any, ...]) -> Any:
 
 def shortcut(
     dispatcher: Any, signature: tuple[Any, ...], relied: Relied, general: Callable[..., Any],
-    misses: tuple[type[BaseException], ...], single: bool, out: bool,
+    misses: tuple[type[BaseException], ...], form: Form, into: Form,
 ) -> Any:  # fmt: skip
     """A builtin function for calls of a kernel with these types, while `relied` holds.
 
-    `single`: it gives the only result, instead of a tuple.  `out`: the one array among the results
-    goes to `out=`, if that is given.  All other calls go to `general`.
+    `form`: what is made of the results.  `into`: what the arrays of `out=` are found in, in their
+    order.  All other calls go to `general`.
     """
-    own = own_constants(relied, general, misses, single, out)
+    own = own_constants(relied, general, misses, form, into)
     return _into(Shortcut, dispatcher, signature, own)
 
 
