@@ -144,6 +144,10 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         for function in self._final_module.functions:
             if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
+        if not sides and _is_straight(self):
+            passes, builder = _of_straight_code(self)
+            passes.run(self._final_module, builder)
+            return
         before = self._final_module.as_bitcode()
         passes, builder = _of_a_module(self, sides)
         passes.run(self._final_module, builder)
@@ -171,6 +175,29 @@ def _of_a_module(library: Any, sides: bool, vectors: bool = True) -> tuple[Any, 
     passes = builder.getModulePassManager()
     if config.LLVM_REFPRUNE_PASS:
         passes.add_refprune_pass(codegen._parse_refprune_flags())
+    return passes, builder
+
+
+def _is_straight(library: Any) -> bool:
+    """Is there no loop in the code, nor in what was linked to it?"""
+    known: frozenset[str] = getattr(library, "straight", frozenset())
+    return bool(known) and all(
+        f.is_declaration or f.name in known or f.name.startswith("NRT_")
+        for f in library._final_module.functions
+    )
+
+
+def _of_straight_code(library: Any) -> tuple[Any, Any]:
+    """Those passes that code without loops has a use for."""
+    tuning = binding.create_pipeline_tuning_options(speed_level=config.OPT)
+    builder = binding.create_pass_builder(library._codegen._tm, tuning)
+    passes = binding.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    if config.LLVM_REFPRUNE_PASS:
+        passes.add_refprune_pass(codegen._parse_refprune_flags())
+    passes.add_global_dead_code_eliminate_pass()
     return passes, builder
 
 
