@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -39,8 +39,11 @@ from jitad.emit.numba_private.lowering import (
 )
 from jitad.emit.numba_private.moved import may_have_moved
 from jitad.emit.numba_private.registries import briefly
+from jitad.emit.numba_private.texts import written_at_once
 from jitad.emit.sides import MARK
 from jitad.emit.undisturbed import undisturbed
+
+IN_FULL = "__in_full__"  # global of a kernel: gives it with its bytecode
 
 
 def dispatcher(function: Any, cache: ContentCache | None) -> Any:
@@ -253,6 +256,9 @@ class _ByteCode(untyped_passes.TranslateByteCode):
     _name = "kernel_bytecode"
 
     def run_pass(self, state: Any) -> bool:
+        in_full = state.func_id.func.__globals__.get(IN_FULL)
+        if in_full is not None:
+            state.func_id = bytecode.FunctionIdentity.from_function(in_full())
         state.bc = bytecode.ByteCode(state.func_id)
         return super().run_pass(state)
 
@@ -361,5 +367,8 @@ class KernelCompiler(compiler.CompilerBase):
 
     def _compile_core(self) -> Any:
         sides = MARK in self.state.func_id.func.__globals__
-        with undisturbed(), _remembering(), _brief(), _optimising_once(sides), linked(), kept():
+        quick = undisturbed(), _remembering(), _brief(), written_at_once()
+        with ExitStack() as around:
+            for context in (*quick, _optimising_once(sides), linked(), kept()):
+                around.enter_context(context)
             return super()._compile_core()

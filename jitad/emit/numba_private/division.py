@@ -157,10 +157,14 @@ class _Cut:
         rooms = {i for i in entry.instructions if isinstance(i, ir.AllocaInstr)} - self.slots
         roots: dict[Any, Any] = {room: room for room in rooms}  # of an address: the memory
         users: dict[Any, set[Any]] = defaultdict(set)
+        if not rooms:
+            return
         first: dict[Any, list[Any]] = defaultdict(list)  # it is cleared
         for block in self.function.blocks:
             for i in block.instructions:
                 for number, v in enumerate(_operands(i)):
+                    if isinstance(v, ir.Constant):  # to hash one is slow
+                        continue
                     root = roots.get(v)
                     if root is None:
                         continue
