@@ -398,7 +398,7 @@ class Body:
         if self._raised:
             number = b.phi(ir.IntType(64))
             for k, block in self._raised:
-                number.add_incoming(number.type(k), block)
+                number.add_incoming(ir.Constant(number.type, k), block)
             table = self._table()
             b.store(b.gep(table, [number.type(0), number]), conv._get_excinfo_argument(b.function))
             b.branch(ending)

@@ -170,8 +170,8 @@ def test_each_function_that_calls_itself_is_compiled_for_one_kind_of_arguments()
 
 def test_bytecode_is_made_where_it_is_run():
     """Of a function that is alone the head is enough, but for what is left to Numba, and Python."""
-    early = native.compile("def early(x, n):\n    if x > 0.0:\n        return x\n    return n - x\n",
-                           "early")  # fmt: skip
+    text = "def early(x, n):\n    if x > 0.0:\n        return x\n    return n - x\n"
+    early = native.compile(text, "early")
     late = native.compile("def late(x, n):\n    return x * n\n", "late")
     assert "__in_full__" in early.py_func.__code__.co_names
     for x, n in ((2.5, 3), (-2.0, 3)):
