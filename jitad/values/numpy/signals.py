@@ -367,7 +367,7 @@ def sinc(x: Any) -> Any:
 
 @replaces(np.i0)
 def i0(x: Any) -> Any:
-    return elementwise("i0", handle(x))
+    return handle(elementwise("i0", handle(x)))
 
 
 @replaces(np.fix)

@@ -301,8 +301,8 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
         return call(np.nonzero, condition)
     result = numpy_number(elementwise("where", condition, x, y))
     if isinstance(result, (bool, int, float)):  # of two kinds, the common one as in NumPy
-        return np.dtype(promote(type_of(x), type_of(y))[0]).type(result)
-    return result
+        result = np.dtype(promote(type_of(x), type_of(y))[0]).type(result)
+    return call(np.array, result)
 
 
 @replaces(np.clip)
