@@ -182,7 +182,7 @@ def _of_a_module(library: Any, sides: bool, vectors: bool = True) -> tuple[Any, 
 
 
 def _is_straight(library: Any) -> bool:
-    """Is there no loop in the code, nor in what was linked to it?"""
+    """Does the code go one way, and has nothing else been linked to it?"""
     known: frozenset[str] = getattr(library, "straight", frozenset())
     return bool(known) and all(
         f.is_declaration or f.name in known or f.name.startswith("NRT_")
@@ -191,7 +191,7 @@ def _is_straight(library: Any) -> bool:
 
 
 def _of_straight_code(library: Any) -> tuple[Any, Any]:
-    """Those passes that code without loops has a use for."""
+    """Those passes that it has a use for."""
     tuning = binding.create_pipeline_tuning_options(speed_level=config.OPT)
     builder = binding.create_pass_builder(library._codegen._tm, tuning)
     passes = binding.create_new_module_pass_manager()

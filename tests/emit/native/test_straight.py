@@ -1,4 +1,4 @@
-"""Is code without loops told from code with loops, and is what it computes the same?"""
+"""Is straight-line code told from code with loops and branches, and does it compute the same?"""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ import pytest
 from llvmlite import ir
 
 from jitad.emit import native
-from jitad.emit.numba_private.straight import functions_without_loops
+from jitad.emit.numba_private.straight import straight_functions
 
 STRAIGHT = """
 import numpy as np
 from jitad.emit.preamble import *
 from jitad.errors import JitadValueError
 
-def straight(x, n, flag):
+def straight(x, n):
     if not x[0] > 0.0:
         raise JitadValueError("not positive", "")
     a = sin(x[0]) * x[1] - 0.5
     b = a
-    if flag:
-        b = a / x[1]
-    elif n == 2:
-        b = -a
-    y = np.zeros(3)
-    y[0] = b if b < 0.0 and x[2] < 1.0 else plus(a, 1.0)
+    if n > 7:
+        raise JitadValueError("too far", "")
+    b = where(n == 0, a / x[1], where(n == 2, -a, b))
+    y = empty(np.float64, 3)
+    y[0] = b if b < 0.0 and a < 1.0 else plus(a, 1.0)
     y[1] = x[n] * a * a
     y[2] = y[0] + -0.0
     return (y, a * b, n - 1)
@@ -36,26 +35,27 @@ def _library(kernel):
     return made.library
 
 
-def test_without_loops(monkeypatch):
+def test_one_way(monkeypatch):
     monkeypatch.setenv("JITAD_CACHE_DIR", "")
     kernel = native.compile(STRAIGHT, "straight")
     for x in (np.array([0.3, 0.7, 1.9]), np.array([2.5, -0.7, 0.9])):
-        for n, flag in ((0, True), (2, False), (1, False)):
-            got, true = kernel(x, n, flag), kernel.py_func(x, n, flag)
+        for n in range(3):
+            got, true = kernel(x, n), kernel.py_func(x, n)
             np.testing.assert_allclose(got[0], true[0], rtol=1e-15)
             assert got[1:] == (pytest.approx(true[1], rel=1e-15), true[2])
     with pytest.raises(ValueError, match="not positive"):
-        kernel(np.zeros(3), 0, True)
+        kernel(np.zeros(3), 0)
     assert _library(kernel).straight
 
 
-def test_a_loop_is_found(monkeypatch):
+def test_others_are_found(monkeypatch):
     monkeypatch.setenv("JITAD_CACHE_DIR", "")
-    text = "def f(x, n):\n    while x < n:\n        x2 = x\n        break\n    return x\n"
     looped = "def f(x, n):\n    t = x\n    for i in range(n):\n        t = t * x\n    return t\n"
-    once, loop = (native.compile(t, "f") for t in (text, looped))
-    assert once(2.0, 3) == 2.0 and loop(2.0, 3) == 16.0
-    assert not _library(loop).straight
+    either = "def f(x, n):\n    t = x\n    if n > 2:\n        t = x * x\n    s = t * x\n"
+    either += "    if n > 3:\n        s = s * t\n    return s\n"
+    loop, branch = (native.compile(t, "f") for t in (looped, either))
+    assert loop(2.0, 3) == 16.0 and branch(2.0, 3) == 8.0
+    assert not _library(loop).straight and not _library(branch).straight
 
 
 def _flow(*edges: tuple[int, ...]) -> frozenset[str]:
@@ -76,12 +76,12 @@ def _flow(*edges: tuple[int, ...]) -> frozenset[str]:
                 switch = b.switch(f.args[1], other)
                 for k, case in enumerate(cases):
                     switch.add_case(k, case)
-    return functions_without_loops(module)
+    return straight_functions(module)
 
 
 @pytest.mark.parametrize("edges", [
     [(1,), ()], [(2, 3), (), (3,), (1,)], [(3,), (), (1,), (2, 1)], [(1, 2, 3), (3,), (3,), ()],
-    [(1, 2), (2,), (3, 4), (4,), ()],
+    [(1, 4), (2, 4), (3, 4), (5,), (5,), ()],
 ])  # fmt: skip
 def test_blocks_in_any_order(edges):
     assert _flow(*edges) == {"f"}
@@ -89,7 +89,7 @@ def test_blocks_in_any_order(edges):
 
 @pytest.mark.parametrize("edges", [
     [(0,)], [(1, 2), (0,), ()], [(2, 1), (), (3,), (2, 1)], [(1, 2, 3), (3,), (1,), (2, 2, 3)],
-    [(1, 2), (2, 3), (1,), ()],
+    [(1, 2), (2, 3), (1,), ()], [(1,), (2,), (1,)], [(1, 2), (2,), (3, 4), (4,), ()],
 ])  # fmt: skip
-def test_a_way_back(edges):
+def test_ways_that_meet_and_go_on(edges):
     assert _flow(*edges) == frozenset()
