@@ -136,3 +136,43 @@ def test_a_number_on_one_path_is_not_written_to():
 
     with pytest.raises(jitad.JitadError, match="a number on one path and an array without axes"):
         jitad.jit(f, fallback=False)(X)
+
+
+def in_order(x):
+    items = [np.where(v > 0.1, v, v * v) for v in x]
+    items.sort()
+    least, *_ = sorted(items, reverse=True)
+    return items[0] + 2.0 * items[1] * items[2] + least * max(items) + min(items)
+
+
+def in_order_of_unknown_length(x):
+    items = []
+    for v in x:
+        items.append(np.where(v > 0.1, v, v * v))
+        if v > 0.35:
+            items.append(v)
+    return sorted(items)[1] * max(items) + min(items) + sum(items) * items[-1]
+
+
+def beside_numbers(x):
+    a = np.where(x[0] > 0, x[0], 1.0)
+    return max(a, 0.2) * min(0.7, a, x[2]) + max([a, x[1]], default=0.0)
+
+
+def number_in_the_end(x):
+    t = np.where(x[0] > 0, x[0], 1.0)
+    while t < 5.0:
+        t = t * 1.5 - x[1]
+    return t * x[2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "f", [in_order, in_order_of_unknown_length, beside_numbers, number_in_the_end]
+)
+def test_compared(f, engine):
+    value, slope = ENGINES[engine](jitad.value_and_grad(f), X)
+    assert np.isclose(value, f(X), rtol=1e-13)
+    h = 1e-6
+    want = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(slope, want, rtol=1e-7, atol=1e-8)

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jitad.closures import cell, is_function
-from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
+from jitad.errors import JitadTypeError
 from jitad.plain import as_written
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
@@ -334,7 +334,7 @@ def spread(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
             raise _too_many(PAIRED, "combinations of what is given here")
         if several:
             a, *_ = several
-            return chosen.each(fork, a.flags, a.among, lambda x: _alone(
+            return chosen.each(fork, a.flags, a.among, lambda x: spread(
                 f, *(x if b is a else b for b in args),
                 **{k: x if b is a else b for k, b in kwargs.items()}))  # fmt: skip
     try:
@@ -342,15 +342,6 @@ def spread(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     except TypeError as error:
         if not isinstance(error, JitadTypeError):  # raised when the kernel runs, if it is this one
             error.of_program = True  # type: ignore[attr-defined]
-        raise
-
-
-def _alone(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """f of one of the things; a shape that does not fit ends the path on which it is the one."""
-    try:
-        return spread(f, *args, **kwargs)
-    except JitadValueError as error:
-        error.of_program = not isinstance(error, JitadExtentError)  # type: ignore[attr-defined]
         raise
 
 

@@ -307,7 +307,8 @@ class Unifier:
         return Handle(s, _shape(a) if known else (), (a.value, b.value), number)
 
     def _made(self, s: Arr, side: int) -> bool:
-        return self.paths is None or s.value.number or self.paths.made(s, side)
+        paths = self.paths
+        return paths is None or not paths.apart or s.value.number or paths.made(s, side)
 
     def alone(self, s: Snapshot, name: str) -> Form:
         """The form of a value that the other path does not have."""

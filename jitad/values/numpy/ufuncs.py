@@ -74,7 +74,7 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
             result = elementwise("where", where, result, out)
         if out is not None and casting == "unsafe":
             result = elementwise("cast", result, dtype=out.dtype.str[1:])
-        return result if out is None else write_out(out, result)
+        return result if out is None else write_out(out, result, spread=True)
 
     replacement.__name__ = original.__name__
     return replacement
@@ -319,7 +319,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other:
         kind, _ = promote(*(type_of(as_operand(x)) for x in (a, low, high)))
         if kind[0] == "f" and type_of(result).dtype != kind:
             result = elementwise("cast", result, dtype=kind)
-    return numpy_number(result) if out is None else write_out(out, result)
+    return numpy_number(result) if out is None else write_out(out, result, spread=True)
 
 
 @replaces(np.round, np.around)
