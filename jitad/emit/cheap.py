@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import ast
 
-_CHEAP = (ast.Name, ast.Constant, ast.Add, ast.Sub, ast.Mult, ast.UnaryOp, ast.BinOp, ast.Compare,
-          ast.BoolOp, ast.Attribute, ast.expr_context, ast.unaryop, ast.cmpop,
-          ast.boolop)  # fmt: skip
 _FREE = {"where", "plus", "fadd", "isnan", "isinf", "isfinite"}
 
 
 def is_cheap(node: ast.expr) -> bool:
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call):
-            if not (isinstance(part.func, ast.Name) and part.func.id in _FREE):
-                return False
-        elif not isinstance(part, _CHEAP):
-            return False
-    return True
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.UnaryOp(operand=operand):
+            return is_cheap(operand)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult(), right=right):
+            return is_cheap(left) and is_cheap(right)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
+            return name in _FREE and all(map(is_cheap, args))
+        case ast.Compare(left=left, comparators=others):
+            return is_cheap(left) and all(map(is_cheap, others))
+        case ast.BoolOp(values=values):
+            return all(map(is_cheap, values))
+        case ast.Attribute(value=value):
+            return is_cheap(value)
+    return False

@@ -22,6 +22,8 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 
 def contract(lines: list[Any], nests: list[Written]) -> None:
     """Make such arrays numbers, in these lines (lists of lines among them) of a function."""
+    if not nests:
+        return
     uses: Counter[str] = Counter()
     made: dict[str, tuple[list[Any], int]] = {}
     _survey(lines, uses, made)

@@ -44,6 +44,7 @@ VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")
 
+_WRITING = frozenset((*STORES, *STRUCTURED, *CALLS))
 _LIGHT = 4  # operations that are made again rather than stored and loaded ...
 _OFTEN = 4  # ... by so many nests
 
@@ -108,7 +109,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     recorded: dict[Atom, Equation] = {}
     writes, pushes = [0], [0]
     for e in equations:
-        writes.append(writes[-1] + (e.op in (*STORES, *STRUCTURED, *CALLS)))
+        writes.append(writes[-1] + (e.op in _WRITING))
         by_call = e.op in CALLS and e.params["function"] in out.pushing
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED or by_call))
     for p in block.params:
@@ -281,6 +282,8 @@ class _Writes:
         self._reads: dict[Atom, frozenset[Atom]] = {}  # families that an element is computed from
         self._written: dict[Atom, list[tuple[int, bool]]] = {}  # where, and by a block?
         for k, e in enumerate(block.equations):
+            if not e.blocks and not any(map(is_array, (*e.ins, *e.outs))):
+                continue
             if e.op in VIEWS:
                 self._family[e.outs[0]] = self._of(e.ins[0])
             elif e.op in STORES:
@@ -328,10 +331,13 @@ def _weights(
     kept: set[Atom] = set()  # what is taken for memory
     users: Counter[Atom] = Counter()
     for e in block.equations:
-        users.update({*e.ins, *free_vars(*e.blocks)} if e.blocks else set(e.ins))
+        used = {*e.ins, *free_vars(*e.blocks)} if e.blocks else set(e.ins)
+        users.update([a for a in used if is_array(a)])
     for e in block.equations:
         view = e.op in VIEWS
         if not view and (e.blocks or e.op not in TABLE or not TABLE[e.op].elementwise):
+            continue
+        if not is_array(e.outs[0]):
             continue
         v, arrays = e.outs[0], [a for a in e.ins if isinstance(a, Var) and is_array(a)]
         own = 0.0 if view else math.inf if TABLE[e.op].dear else 2.0 if e.op == "div" else 1.0

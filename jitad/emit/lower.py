@@ -43,13 +43,14 @@ def emit(tape: Tape) -> str:
     module = Names(functions() | {name for _, name in exceptions.values()}, set())
     called = {name: module.new(name, "function") for name in tape.functions}
     main = module.new(tape.name, "kernel")
-    texts = []
+    texts, used = [], set[str]()
     known, given = deciding(tape), handed(tape.functions)
     for t, name in zip(tapes, [*called.values(), main], strict=True):
         mine = None if t is tape else known[t.name]
         recursive = t is not tape and t.name not in parts
-        texts.append(_function(t, name, exceptions, called, known, mine, given, recursive))
-    used = {n for text in texts for n in _NAME.findall(_NO_CODE.sub("", text))}
+        text, names = _function(t, name, exceptions, called, known, mine, given, recursive)
+        texts.append(text)
+        used |= names
     sides = f"{MARK} = True\n\n\n" if side_by_side(tape) else ""
     return _imports(used, exceptions) + sides + "\n\n".join(texts)
 
@@ -58,8 +59,9 @@ def _function(
     tape: Tape, name: str, exceptions: dict[type, tuple[str, str]], called: dict[str, str],
     known: dict[str, Deciding], mine: Deciding | None, handed_over: Handed,
     recursive: bool,
-) -> str:  # fmt: skip
-    """The definition of the kernel, or of a function that it calls, which others use as `mine`."""
+) -> tuple[str, set[str]]:  # fmt: skip
+    """The definition of the kernel, or of a function that it calls, which others use as `mine`;
+    and the names in it."""
     analysis = demand.analyse(tape.body, known, mine, handed_over.pushing)
     reserved = functions() | {n for _, n in exceptions.values()} | {*called.values(), name}
     hints = hints_of(tape.body)
@@ -88,17 +90,22 @@ def _function(
     s.page.write(f"return ({values},)" if len(results) == 1 else f"return ({values})")
     contract(s.page.lines, s.nests)
     by_rows(s.nests)
-    used = set(_NAME.findall(_NO_CODE.sub("", text := s.page.text())))
+    used = _names(text := s.page.text())
     lines += [f"    {n} = {size}\n" for n, size in sizes if n in used]
     if not recursive and s.room in used:
         lines.append(f"    {s.room} = room()\n")
     head = f"def {name}({', '.join(parameters)}):" + (f"  # {tape.pos}" if tape.pos else "")
-    return f"{head}\n{''.join(lines)}{text}"
+    start = f"{head}\n{''.join(lines)}"
+    return start + text, used | _names(start)
 
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 # Texts of errors and comments: a word there asks for no function, and some take long to import.
 _NO_CODE = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|#.*""")
+
+
+def _names(text: str) -> set[str]:
+    return set(_NAME.findall(_NO_CODE.sub("", text)))
 
 
 def _imports(used: set[str], exceptions: dict[type, tuple[str, str]]) -> str:

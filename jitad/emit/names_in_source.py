@@ -28,6 +28,9 @@ class Mentions:
 
     single: frozenset[str]
     counters: frozenset[str]  # of `for` loops
+    # integers whose overflow is looked for: by signs (`trace.wide`), or in floats.  Numba promises
+    # LLVM that integers do not overflow, whereupon such a check is none.
+    checked: frozenset[str]
     ends: dict[tuple[int, int], list[str]]  # (list, statement): names with their last mention there
 
 
@@ -35,12 +38,13 @@ def mentions(function: ast.FunctionDef) -> Mentions:
     """Of all names that the function binds; its parameters are bound before its first statement."""
     found: dict[str, _Found] = {}
     counters: set[str] = set()
+    checks: list[ast.AST] = []  # what looks for an overflow
     start: Place = ((id(function.body), -1),)
     for a in function.args.args:
         found.setdefault(a.arg, _Found()).bound.append(start)
 
     def expression(node: ast.AST, place: Place) -> None:
-        for name in names(node):
+        for name in _names(node, checks):
             of = found.get(name.id)
             if of is None:
                 of = found[name.id] = _Found()
@@ -75,12 +79,37 @@ def mentions(function: ast.FunctionDef) -> Mentions:
     for name, of in bound.items():
         ends.setdefault(_end([*of.bound, *of.places]), []).append(name)
     single = frozenset(name for name, of in bound.items() if _is_single(of))
-    return Mentions(single, frozenset(counters), ends)
+    checked = frozenset(name.id for node in checks for name in names(node))
+    return Mentions(single, frozenset(counters), checked, ends)
 
 
-def names(node: ast.AST) -> Iterator[ast.Name]:
+def names(node: ast.AST) -> list[ast.Name]:
     """All names in an expression or a simple statement."""
-    return (part for part in parts(node) if type(part) is ast.Name)
+    return _names(node, [])
+
+
+def _names(node: ast.AST, checks: list[ast.AST]) -> list[ast.Name]:
+    """Those; what looks for an overflow is noted, too."""
+    out: list[ast.Name] = []
+    todo: list[Any] = [node]
+    while todo:
+        part = todo.pop()
+        kind = type(part)
+        if kind is ast.Name:
+            out.append(part)
+        elif kind is ast.BinOp:
+            todo += (part.left, part.right)
+            if type(part.op) is ast.BitXor:
+                checks.append(part)
+        elif kind is ast.Call:
+            todo += (part.func, part.args, part.keywords)
+            if is_float_of(part):
+                checks.append(part)
+        elif kind is list:
+            todo += part
+        elif kind not in LEAVES:
+            todo += inside(part)
+    return out
 
 
 def parts(node: ast.AST) -> Iterator[ast.AST]:
@@ -88,13 +117,11 @@ def parts(node: ast.AST) -> Iterator[ast.AST]:
     todo: list[Any] = [node]
     while todo:
         part = todo.pop()
-        kind = type(part)
-        if kind is list:
+        if type(part) is list:
             todo += part
-        elif kind not in LEAVES:
+        elif type(part) not in LEAVES:
             yield part
-            if kind is not ast.Name:
-                todo += inside(part)
+            todo += inside(part)
 
 
 def inside(node: ast.AST) -> list[Any]:
@@ -127,22 +154,11 @@ def _end(places: list[Place]) -> tuple[int, int]:
     return first[depth - 1][0], max(p[depth - 1][1] for p in places)
 
 
-def checked(function: ast.FunctionDef) -> set[str]:
-    """The names of integers whose overflow is looked for: by signs (`trace.wide`), or in floats.
-
-    Numba promises LLVM that integers do not overflow, whereupon such a check is none.
-    """
-    found = parts(function)
-    asked = (n for n in found if (isinstance(n, ast.BinOp) and isinstance(n.op, ast.BitXor))
-             or (isinstance(n, ast.Call) and is_float_of(n)))  # fmt: skip
-    return {name.id for n in asked for name in names(n)}
-
-
 def is_float_of(call: ast.Call) -> bool:
-    match call.func:
-        case ast.Attribute(value=ast.Name(id="np"), attr="float64"):
-            return True
-    return False
+    of = call.func
+    return type(of) is ast.Attribute and of.attr == "float64" and (
+        isinstance(of.value, ast.Name) and of.value.id == "np"
+    )
 
 
 def longest(statements: list[ast.stmt]) -> list[ast.stmt]:

@@ -21,6 +21,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -41,6 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 _DEFINITION = re.compile(r"^def (\w+)\(", re.MULTILINE)
+_HEAD = re.compile(r"^def (\w+)\(([\w, ]*)\):\n", re.MULTILINE)
 
 _loaded: dict[str, Any] = {}
 _lock = threading.RLock()
@@ -80,12 +82,36 @@ def _compile(source: str, name: str, key: str) -> Any:
     module = ModuleType(module_name)
     module.__file__ = file
     sys.modules[module_name] = module  # cached code finds its module by name
-    exec(builtins.compile(source, file, "exec"), module.__dict__)
+    run = _headed(source, name)
+    exec(builtins.compile(run, file, "exec"), module.__dict__)
+    if run is not source:
+        module.__dict__[numba_private.IN_FULL] = cache(lambda: _in_full(source, file, module, name))
     objects = numba_private.ContentCache(folder, module_name)
     for other in _DEFINITION.findall(source):
         made = numba_private.dispatcher(getattr(module, other), objects if other == name else None)
         setattr(module, other, made)  # what a call finds
     return getattr(module, name)
+
+
+def _headed(source: str, name: str) -> str:
+    """The source; of its function only the head, if there is no other and it doesn't call itself.
+
+    Machine code is made of the text, or found on disk.  Bytecode for thousands of lines, which
+    nobody runs, would take longer than the latter.
+    """
+    head = _HEAD.search(source)
+    if head is None or head[1] != name or len(_DEFINITION.findall(source)) > 1:
+        return source
+    if source.count(f"{name}(") > 1:
+        return source
+    return f"{source[: head.end()]}    return {numba_private.IN_FULL}()({head[2]})\n"
+
+
+def _in_full(source: str, file: str, module: ModuleType, name: str) -> Any:
+    """The function as it is written, for whoever does run its bytecode."""
+    space = dict(module.__dict__)
+    exec(builtins.compile(source, file, "exec"), space)
+    return space[name]
 
 
 def direct(dispatcher: Any, params: Sequence[Var]) -> Any:

@@ -18,10 +18,25 @@ OPERATORS: dict[type, Callable[..., Any]] = {
     ast.NotEq: operator.ne, ast.USub: operator.neg, ast.Invert: operator.invert,
 }  # fmt: skip
 
+
+
+def _compared(op: str) -> Callable[..., Any]:
+    """False where an operand is NaN, but for `!=`."""
+    write = ir.IRBuilder.fcmp_unordered if op == "!=" else ir.IRBuilder.fcmp_ordered
+    return lambda b, x, y: write(b, op, x, y)
+
+
 OF_FLOATS: dict[type, Callable[..., Any]] = {
     ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
-    ast.Div: ir.IRBuilder.fdiv,
+    ast.Div: ir.IRBuilder.fdiv, ast.Lt: _compared("<"), ast.LtE: _compared("<="),
+    ast.Gt: _compared(">"), ast.GtE: _compared(">="), ast.Eq: _compared("=="),
+    ast.NotEq: _compared("!="),
 }  # fmt: skip
+
+
+def negative(b: ir.IRBuilder, x: Any) -> Any:
+    """Of a float: from -0.0, as 0.0 - 0.0 has the wrong sign."""
+    return b.fsub(ir.Constant(x.type, -0.0), x)
 
 
 def literal(node: ast.expr) -> int | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jitad.emit.names_in_source import Mentions, names
@@ -29,11 +29,8 @@ class Nest:
     written: frozenset[str]  # arrays to whose elements it stores
 
 
-def repeated(function: ast.FunctionDef, mentions: Mentions, checked: set[str]) -> dict[int, Nest]:
-    """The nests that come more than once, by the identity of their statement.
-
-    `checked`: names of integers whose overflow is looked for, which is not seen from elsewhere.
-    """
+def repeated(function: ast.FunctionDef, mentions: Mentions) -> dict[int, Nest]:
+    """The nests that come more than once, by the identity of their statement."""
     loops = list(_outermost(function.body))
     if len(loops) <= FEW:
         return {}
@@ -41,7 +38,7 @@ def repeated(function: ast.FunctionDef, mentions: Mentions, checked: set[str]) -
     total = Counter(n.id for s in function.body for n in names(s))
     found = {}
     for loop in loops:
-        nest = _nest(loop, local, total, mentions.counters, avoided, checked)
+        nest = _nest(loop, local, total, mentions, avoided)
         if nest is not None:
             found[id(loop)] = nest
     times = Counter(nest.text for nest in found.values())
@@ -88,17 +85,17 @@ def _outermost(statements: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _nest(
-    loop: ast.stmt, local: set[str], total: Counter[str], counters: Set[str], avoided: set[str],
-    checked: set[str],
-) -> Nest | None:  # fmt: skip
+    loop: ast.stmt, local: set[str], total: Counter[str], mentions: Mentions, avoided: set[str]
+) -> Nest | None:
+    counters = mentions.counters
     numbers: dict[str, int] = {}
     words = list(_words(loop, local, numbers))
     if "Raise" in words or not avoided.isdisjoint(numbers):
         return None
     within = list(names(loop))
     bound = {n.id for n in within if isinstance(n.ctx, ast.Store)}
-    if not checked.isdisjoint(bound - counters):
-        return None
+    if not mentions.checked.isdisjoint(bound - counters):
+        return None  # the overflow of what is bound would not be seen from elsewhere
     times = Counter(n.id for n in within)
     carried = [n for n in numbers if n in bound - counters and total[n] > times[n]]
     text = f"{' '.join(words)} -> {' '.join(f'v{numbers[n]}' for n in carried)}"

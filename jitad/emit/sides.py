@@ -26,9 +26,10 @@ def side_by_side(tape: Tape) -> bool:
 
 def _numbers(block: Block) -> bool:
     """Are there loops, and nothing but numbers?"""
+    if not any(e.op in ("for", "while") for e in walk(block)):
+        return False
     atoms = [*block.params, *(v for e in walk(block) for v in e.outs)]
-    loops = any(e.op in ("for", "while") for e in walk(block))
-    return loops and all(isinstance(v.type, Scalar) for v in atoms)
+    return all(isinstance(v.type, Scalar) for v in atoms)
 
 
 def _any(block: Block) -> bool:

@@ -15,17 +15,14 @@ to, which lets go of it after its last mention, or where the function fails (`Bo
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from numba import types
 
-from jitad.emit.cheap import is_cheap
-from jitad.emit.names_in_source import checked, is_float_of, longest, mentions
+from jitad.emit.expressions import Expressions
+from jitad.emit.names_in_source import longest, mentions
 from jitad.emit.numba_private import Body, NotTranslated, Typed, can_be_handed
-from jitad.emit.operations import OF_FLOATS, OPERATORS, literal
+from jitad.emit.operations import literal
 from jitad.emit.passing import Passing
 from jitad.emit.repeated import disjoint, function_of, repeated
 
@@ -35,23 +32,19 @@ def translate(function: ast.FunctionDef, space: dict[str, Any], body: Body) -> A
     return _Translation(function, space, body).run()
 
 
-class _Translation:
+class _Translation(Expressions):
     def __init__(self, function: ast.FunctionDef, space: dict[str, Any], body: Body) -> None:
-        self.function, self.space, self.body = function, space, body
-        self.b = body.builder
-        self.mentions = mentions(function)
-        self.values: dict[str, Typed] = {}  # names that are bound once
-        self.slots: dict[str, tuple[Any, Any]] = {}  # the others: memory, type
+        super().__init__(space, body, mentions(function))
+        self.function = function
         self.owners: dict[str, Any] = {}  # memory that holds references
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
         self.passing = Passing(function)
-        self.checked = checked(function)
+        self.checked = self.mentions.checked
         self.longest = longest(function.body)
-        self.repeated = repeated(function, self.mentions, self.checked) if body.shares else {}
+        self.repeated = repeated(function, self.mentions) if body.shares else {}
         self.disjoint = disjoint(function, self.mentions) if self.repeated else set()
-        self.wraps = False  # may what is computed overflow, which a check then sees?
 
     def run(self) -> Any:
         for a, value in zip(self.function.args.args, self.body.arguments, strict=True):
@@ -70,7 +63,7 @@ class _Translation:
     def block(self, statements: list[ast.stmt]) -> None:
         here = id(statements)
         for number, statement in enumerate(statements):
-            if self.b.block.is_terminated:
+            if self.b.block.terminator is not None:
                 raise NotTranslated("code that is never reached")
             self.body.line(statement.lineno)
             if statements is self.longest:
@@ -80,7 +73,7 @@ class _Translation:
                     self.body.division.statement()
             if not (id(statement) in self.repeated and self.shared(statement)):
                 self.statement(statement)
-            if not self.b.block.is_terminated:
+            if self.owners and not self.b.block.is_terminated:
                 for name in self.mentions.ends.get((here, number), ()):
                     self.release(name)
         if statements is self.longest and not self.b.block.is_terminated:
@@ -94,7 +87,10 @@ class _Translation:
                 given = [self.value(a) for a in args]
                 self.bind(name, self.body.in_frame(self.constant(of), given, *where), True)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                with self.wrapping(name in self.checked):
+                if name in self.checked:
+                    with self.wrapping():
+                        found = self.owned(value)
+                else:
                     found = self.owned(value)
                 self.bind(name, *found)
             case ast.Assign(targets=[ast.Subscript() as target], value=value):
@@ -102,13 +98,16 @@ class _Translation:
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 self.exchange(targets, values)
             case ast.AugAssign(target=ast.Name(id=name), op=op, value=value):
-                with self.wrapping(name in self.checked):
-                    new = self.operation(op, self.read(name), self.value(value))
+                if name in self.checked:
+                    with self.wrapping():
+                        new = self.operation(type(op), self.read(name), self.value(value))
+                else:
+                    new = self.operation(type(op), self.read(name), self.value(value))
                 self.bind(name, new, True)
             case ast.AugAssign(target=ast.Subscript() as target, op=op, value=value):
                 array, index = self.place(target)
                 old = self.body.load(array, index)
-                self.body.store(array, index, self.operation(op, old, self.value(value)))
+                self.body.store(array, index, self.operation(type(op), old, self.value(value)))
             case ast.For(target=ast.Name(id=name), iter=over, body=inner, orelse=[]):
                 self.for_(name, over, inner)
             case ast.While(test=test, body=inner, orelse=[]):
@@ -265,11 +264,14 @@ class _Translation:
 
     def if_(self, test: ast.expr, then: list[ast.stmt], other: list[ast.stmt]) -> None:
         b, truth = self.b, self.truth(test)
+        match then:
+            case [ast.Raise() as only] if not other and self.raised_at_once(truth, only):
+                return
         yes, after = b.append_basic_block("then"), b.append_basic_block("after")
         no = b.append_basic_block("else") if other else after
         made = b.cbranch(truth, yes, no)
         if any(isinstance(s, ast.Raise) for s in then):
-            made.set_weights([1, 99])
+            self.body.seldom(made)
         reached = not other
         for block, statements in ((yes, then), (no, other)):
             if statements:
@@ -287,6 +289,17 @@ class _Translation:
             a.value if isinstance(a, ast.Constant) else self.value(a) for a in args
         ]
         self.body.fail(self.found(name), given, line)
+
+    def raised_at_once(self, truth: Any, statement: ast.Raise) -> bool:
+        """Raise what is the same every time, if this is so."""
+        match statement.exc:
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if all(
+                isinstance(a, ast.Constant) for a in args
+            ):
+                given = [a.value for a in args if isinstance(a, ast.Constant)]
+                self.body.fail_if(truth, self.found(name), given, statement.lineno)
+                return True
+        return False
 
     def return_(self, value: ast.expr) -> None:
         if self.result is not None or self.loops:
@@ -307,192 +320,3 @@ class _Translation:
         """Names whose last mention is the statement that ends the function."""
         last = (id(self.function.body), len(self.function.body) - 1)
         return self.mentions.ends.get(last, [])
-
-    # -- expressions ------------------------------------------------------------------------------
-
-    def owned(self, node: ast.expr) -> tuple[Typed, bool]:
-        """A value, and whether it comes with a reference of its own."""
-        return self.value(node), self.is_fresh(node)
-
-    def value(self, node: ast.expr) -> Typed:
-        match node:
-            case ast.Name(id=name):
-                return self.read(name)
-            case ast.Constant(value=value):
-                return self.body.constant(value)
-            case ast.BinOp(left=left, op=op, right=right):
-                with self.wrapping(isinstance(op, ast.BitXor)):
-                    operands = self.value(left), self.value(right)
-                return self.operation(op, *operands)
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Typed(self.b.not_(self.truth(operand)), types.boolean)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-                return self.body.constant(-value)
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
-                return self.body.apply(OPERATORS[type(op)], [self.value(operand)])
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self.operation(op, self.value(left), self.value(right))
-            case ast.BoolOp(op=op, values=values):
-                return self.both(isinstance(op, ast.And), values)
-            case ast.IfExp(test=test, body=yes, orelse=no):
-                return self.choice(test, yes, no)
-            case ast.Subscript(value=ast.Attribute(value=array, attr="shape"), slice=axis):
-                number = literal(axis)
-                if number is not None:
-                    return self.body.extent(self.value(array), number)
-            case ast.Subscript(value=ast.Name()):
-                return self.body.load(*self.place(node))
-            case ast.Tuple(elts=parts):
-                return self.body.together([self.value(p) for p in parts])
-            case ast.Call(keywords=[]):
-                return self.call(node)
-            case ast.Attribute(value=owner, attr=name) if self.is_local(owner):
-                of = self.value(owner)
-                out = self.body.attribute(of, name)
-                self.drop([(of, self.is_fresh(owner))])
-                return out
-            case ast.Attribute():
-                return self.body.constant(self.constant(node))
-        raise NotTranslated(f"{ast.unparse(node)}")
-
-    def read(self, name: str) -> Typed:
-        if name in self.values:
-            return self.values[name]
-        if name in self.slots:
-            slot, kind = self.slots[name]
-            return Typed(self.b.load(slot), kind)
-        return self.body.constant(self.found(name))
-
-    def found(self, name: str) -> Any:
-        """What a global name stands for."""
-        if name in self.space:
-            return self.space[name]
-        if hasattr(builtins, name) and name not in self.mentions.single:
-            return getattr(builtins, name)
-        raise NotTranslated(f"{name} is not known here")
-
-    def constant(self, node: ast.expr) -> Any:
-        """What an expression of global names stands for."""
-        match node:
-            case ast.Name(id=name) if name not in self.values and name not in self.slots:
-                return self.found(name)
-            case ast.Attribute(value=value, attr=attr):
-                return getattr(self.constant(value), attr)
-        raise NotTranslated(f"{ast.unparse(node)}")
-
-    def operation(self, op: ast.AST, left: Typed, right: Typed) -> Typed:
-        if type(op) not in OPERATORS:
-            raise NotTranslated(type(op).__name__)
-        write = OF_FLOATS.get(type(op)) if left.type is right.type is types.float64 else None
-        if write is not None:  # nine of ten, for which Numba would do the same
-            return Typed(write(self.b, left.value, right.value), types.float64)
-        out = self.body.apply(OPERATORS[type(op)], [left, right])
-        return self.body.wrapping(out) if self.wraps else out
-
-    @contextmanager
-    def wrapping(self, checked: bool) -> Iterator[None]:
-        before, self.wraps = self.wraps, self.wraps or checked
-        try:
-            yield
-        finally:
-            self.wraps = before
-
-    def call(self, node: ast.Call) -> Typed:
-        """What a call gives; of what was made for it alone no reference is left."""
-        with self.wrapping(is_float_of(node)):
-            given = [self.lent(a) for a in node.args]
-        match node.func:
-            case ast.Attribute(value=owner, attr=method) if self.is_local(owner):
-                of, fresh = self.lent(owner)
-                ins = [x for x, _ in given]
-                again = self.body.reshaped(of, *ins) if method == "reshape" else None
-                out = again or self.body.method(of, method, ins)
-                given.append((of, fresh))
-            case function:
-                out = self.body.apply(self.constant(function), [x for x, _ in given])
-        self.drop(given)
-        return out
-
-    def lent(self, node: ast.expr) -> tuple[Typed, bool]:
-        """An operand, `owned`; an array that is handed over as it is needs no reference for it."""
-        match node:
-            case ast.Call(ast.Name("handed") | ast.Attribute(_, "ascontiguousarray") as of, [a]):
-                found = self.value(a)
-                as_it_is = self.body.lent(found)
-                if as_it_is is not None:
-                    return as_it_is, self.is_fresh(a)
-                out = self.body.apply(self.constant(of), [found])
-                self.drop([(found, self.is_fresh(a))])
-                return out, True
-        return self.owned(node)
-
-    def drop(self, values: list[tuple[Typed, bool]]) -> None:
-        """Let go of those that are `fresh`, which nothing else refers to."""
-        for x, fresh in values:
-            if fresh and self.body.is_counted(x.type):
-                self.body.decref(x)
-
-    def is_fresh(self, node: ast.expr) -> bool:
-        """Does the value come with a reference of its own?"""
-        return isinstance(node, (ast.Call, ast.Attribute))
-
-    def is_local(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) or (
-            isinstance(node, ast.Name) and (node.id in self.values or node.id in self.slots)
-        )
-
-    def place(self, node: ast.Subscript) -> tuple[Typed, list[Typed]]:
-        index = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return self.value(node.value), [self.value(i) for i in index]
-
-    # -- conditions -------------------------------------------------------------------------------
-
-    def truth(self, node: ast.expr) -> Any:
-        found = self.value(node)
-        if types.unliteral(found.type) != types.boolean:
-            raise NotTranslated(f"a condition that is no bool: {ast.unparse(node)}")
-        return found.value
-
-    def both(self, all_: bool, values: list[ast.expr]) -> Typed:
-        """`and`, `or` of bools; what costs more than a branch is computed on demand."""
-        b, out = self.b, self.truth(values[0])
-        for v in values[1:]:
-            if is_cheap(v):
-                out = b.and_(out, self.truth(v)) if all_ else b.or_(out, self.truth(v))
-                continue
-            known, before = out, b.block
-            more, after = b.append_basic_block("more"), b.append_basic_block("after")
-            b.cbranch(known, *((more, after) if all_ else (after, more)))
-            b.position_at_end(more)
-            last = self.truth(v)
-            ending = b.block
-            b.branch(after)
-            b.position_at_end(after)
-            out = b.phi(known.type)
-            out.add_incoming(known, before)
-            out.add_incoming(last, ending)
-        return Typed(out, types.boolean)
-
-    def choice(self, test: ast.expr, yes: ast.expr, no: ast.expr) -> Typed:
-        b, truth = self.b, self.truth(test)
-        if is_cheap(yes) and is_cheap(no):
-            x, y = self.value(yes), self.value(no)
-            kind = self.body.common(x.type, y.type)
-            return Typed(b.select(truth, self.body.cast(x, kind), self.body.cast(y, kind)), kind)
-        first, second, after = (b.append_basic_block(n) for n in ("then", "else", "after"))
-        b.cbranch(truth, first, second)
-        found = []
-        for block, side in ((first, yes), (second, no)):
-            b.position_at_end(block)
-            found.append((self.value(side), b.block))
-        kind = self.body.common(*(x.type for x, _ in found))
-        sides = []
-        for x, block in found:
-            b.position_at_end(block)
-            sides.append((self.body.cast(x, kind), b.block))
-            b.branch(after)
-        b.position_at_end(after)
-        out = b.phi(sides[0][0].type)
-        for value, block in sides:
-            out.add_incoming(value, block)
-        return Typed(out, kind)

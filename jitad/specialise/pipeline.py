@@ -191,6 +191,9 @@ def stages(
             # Or else more may fold: what a loop carries, what is known of an array.
             if run is simplify and (now.ops == before.ops or not now.many):
                 simple = now
+            # A sweep without loops and arrays was folded while it was put in its place.
+            if run is resolve and now != before and not (now.many or tape.functions):
+                simple = now
         yield name, tape
 
 

@@ -387,7 +387,10 @@ class Leaf(Number):
 
     def _apply(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         b = self.builder
-        out = b.emit(primitive.name, *(b.atom(a) for a in args), **params)
+        ins = tuple([a.atom if type(a) is Leaf else b.atom(a) for a in args])
+        out = b.emit(primitive.name, *ins, **params)
+        if type(out) is Var:
+            return Leaf(b, out)
         return tuple(map(b.leaf, out)) if isinstance(out, tuple) else b.leaf(out)
 
     @property

@@ -20,7 +20,7 @@ Node = TypeVar("Node", bound=Hashable)
 
 
 def _vars(atoms: Iterable[Atom]) -> list[Var]:
-    return [a for a in atoms if isinstance(a, Var)]
+    return [a for a in atoms if type(a) is Var]
 
 
 def predecessors(
@@ -35,6 +35,11 @@ def predecessors(
     """
     edges: Edges = {}
     for e in walk(block):
+        if not e.blocks:
+            before = [a for a in e.ins if type(a) is Var]
+            for out in e.outs:
+                edges[out] = before if follow is None else [a for a in before if follow(e, a, out)]
+            continue
         decides = _vars(_control(e)) if control else []
         match e.op:
             case "for" | "while":
@@ -59,7 +64,7 @@ def predecessors(
                     edges[p] = _vars((start,)) if follow is None else []
                 for out, start in zip(e.outs, e.ins, strict=False):
                     edges[out] = ends + (_vars((start,)) if follow is None else [])
-            case _:
+            case _:  # an operator, whose block says what it depends on
                 for out in e.outs:
                     edges[out] = [
                         a for a in _vars(e.ins) if follow is None or follow(e, a, out)

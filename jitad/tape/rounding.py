@@ -73,7 +73,10 @@ def exact(
 
     `known` are the functions that it calls, `mine` is what it is to others.
     """
-    seeds = [a for e in walk(block) for a in _edges(e, known)]
+    seeds: list[Atom] = []
+    for e in walk(block):
+        if e.op not in _CONTINUOUS and e.op not in STRUCTURED:
+            seeds += _edges(e, known)
     seeds += [block.results[k] for k in (mine.results if mine is not None else ())]
     numbers = [a for a in seeds if isinstance(a, Var) and is_float(a.type)]
     return closure(numbers, predecessors(block))
@@ -116,12 +119,10 @@ def _power_of_two(a: Atom) -> bool:
 
 
 def _edges(e: Equation, known: Mapping[str, Deciding]) -> Iterable[Atom]:
-    """Operands at which the equation may jump."""
+    """Operands at which the equation may jump, of one that isn't continuous everywhere."""
     if e.op in CALLS:
         there = known.get(e.params["function"])
         return e.ins if there is None else [e.ins[k] for k in there.params]
-    if e.op in STRUCTURED or e.op in _CONTINUOUS:
-        return ()
     if e.op in ("div", "quotient"):
         return e.ins[1:]
     if e.op == "pow" and isinstance(e.ins[1], Lit) and e.ins[1].value in range(1, 10):

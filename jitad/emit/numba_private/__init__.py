@@ -25,7 +25,7 @@ from jitad.emit.numba_private.calls import (
     taken_as_numbers,
     uncacheable,
 )
-from jitad.emit.numba_private.compiler import KernelCompiler, dispatcher
+from jitad.emit.numba_private.compiler import IN_FULL, KernelCompiler, dispatcher
 from jitad.emit.numba_private.declarations import (
     ANY_ORDER,
     LLVMLITE,
@@ -47,7 +47,7 @@ from jitad.emit.numba_private.ways import direct, shortcut
 from jitad.emit.numba_private.widths import vector_widths
 
 __all__ = [
-    "ANY_ORDER", "IN_CELL", "ITSELF", "LLVMLITE", "NOT_THERE", "PURE", "ROUNDED", "Body",
+    "ANY_ORDER", "IN_CELL", "IN_FULL", "ITSELF", "LLVMLITE", "NOT_THERE", "PURE", "ROUNDED", "Body",
     "ContentCache", "Form", "KernelCompiler", "Made", "NotTranslated", "Relied", "Spread", "Typed",
     "call", "call_python", "call_type", "can_be_handed", "clear", "contiguous", "copy", "declare",
     "define", "direct", "dispatcher", "host", "host_features", "keep", "lower_constant",

@@ -28,6 +28,7 @@ class NotTranslated(errors.NumbaError):
 
 
 LONG = 40  # instructions of a call that is written once, if it comes again
+_DOUBLE = ir.DoubleType()
 _COUNTED = types.MemInfoPointer(types.voidptr)
 
 
@@ -52,6 +53,8 @@ class Body:
         self._lower, self._context = lower, lower.context
         self._typing = self._context.typing_context
         self._known: dict[Any, Any] = {}
+        self._ints: dict[int, Typed] = {}
+        self._seldom: Any = None
         self._shared: dict[Any, Shared] = {}
         self._long: set[Any] = set()  # calls that take many instructions
         # with lines in the code it is read by people, or by `vector_widths`
@@ -66,16 +69,34 @@ class Body:
         self._neighbours = Neighbours(self.builder)
 
     def line(self, number: int) -> None:
-        self._lower.debuginfo.mark_location(self.builder, number)
+        if not self.shares:
+            self._lower.debuginfo.mark_location(self.builder, number)
 
 
 
     def constant(self, value: Any) -> Typed:
         """A number, a text, a class of numbers."""
+        if type(value) is float:
+            return Typed(ir.Constant(_DOUBLE, value), types.float64)
+        if type(value) is int:
+            if value not in self._ints:
+                self._ints[value] = self._constant(value)
+            return self._ints[value]
+        return self._constant(value)
+
+    def _constant(self, value: Any) -> Typed:
         kind = types.literal(value) if type(value) in (int, bool, str) else (
             self._typing.resolve_value_type(value)
         )  # fmt: skip
         return Typed(self._context.get_constant_generic(self.builder, kind, value), kind)
+
+    def as_float(self, x: Typed) -> Any:
+        """The value of a float, and of an int that stands in the source; else None."""
+        if x.type is types.float64:
+            return x.value
+        if isinstance(x.type, types.IntegerLiteral):
+            return ir.Constant(_DOUBLE, float(x.type.literal_value))
+        return None
 
     def is_int(self, x: Typed) -> bool:
         return types.unliteral(x.type) == types.int64
@@ -89,7 +110,7 @@ class Body:
         return both
 
     def cast(self, x: Typed, kind: Any) -> Any:
-        if x.type == kind:
+        if x.type is kind or x.type == kind:
             return x.value
         return self._context.cast(self.builder, x.value, x.type, kind)
 
@@ -141,14 +162,21 @@ class Body:
 
     def _call(self, function: Any, owner: Typed | None, args: list[Typed]) -> Typed:
         of = None if owner is None else owner.type
-        key = (function, of, *(x.type for x in args))
-        if key not in self._known:
-            self._known[key] = self._resolve(*key)
-        signature, run = self._known[key]
+        # Types are few and live on; to compare them is slow.
+        brief = (function, id(of), *[id(x.type) for x in args])
+        known = self._known.get(brief)
+        if known is None:
+            key = (function, of, *(x.type for x in args))
+            signature, run = self._resolve(*key)
+            shares = owner is None and self.shares and signature.pysig is None and (
+                _reaches_arrays(signature)
+            )
+            known = self._known[brief] = key, signature, run, shares
+        key, signature, run, shares = known
         given = self._folded(signature, args)
         if owner is not None:
             given = [owner.value, *given]
-        elif self.shares and signature.pysig is None and _reaches_arrays(signature):
+        elif shares:
             return self._library(key, signature, run, given)
         return Typed(run(self.builder, given), signature.return_type)
 
@@ -309,23 +337,42 @@ class Body:
 
 
 
+    def seldom(self, branch: Any) -> None:
+        """The first of its two ways is hardly ever taken."""
+        if self._seldom is None:
+            branch.set_weights([1, 99])
+            self._seldom = branch.metadata["prof"]
+        branch.set_metadata("prof", self._seldom)
+
+    def fail_if(self, truth: Any, exception: Any, args: list[Any], line: int) -> None:
+        """Raise what is the same every time, on a condition."""
+        b = self.builder
+        after = b.append_basic_block("after")
+        self._know(exception, args, line)
+        self.seldom(b.cbranch(truth, self._fails()[0], after))
+        b.position_at_end(after)
+
+    def _know(self, exception: Any, args: list[Any], line: int) -> None:
+        """The block that is being written goes where an exception of known number is raised."""
+        where = (self._lower.func_ir.func_id.func_name, self._lower.func_ir.loc.filename, line)
+        self._raised.append((len(self._exceptions), self.builder.block))
+        self._exceptions.append(pickle.dumps((exception, tuple(args), where), 4))
+
     def fail(self, exception: Any, args: list[Any], line: int) -> None:
         """Raise; `args` are what they are in Python, or values of the function."""
-        name = self._lower.func_ir.func_id.func_name
-        where = (name, self._lower.func_ir.loc.filename, line)
         b, conv = self.builder, self._context.call_conv
         known, ending = self._fails()
         if not any(isinstance(a, Typed) for a in args):
-            self._raised.append((len(self._exceptions), b.block))
-            self._exceptions.append(pickle.dumps((exception, tuple(args), where), 4))
+            self._know(exception, args, line)
             b.branch(known)
             return
+        name = self._lower.func_ir.func_id.func_name
         for a in args:
             if isinstance(a, Typed) and self.is_counted(a.type):
                 self.incref(a)
         values = tuple(a.value if isinstance(a, Typed) else a for a in args)
         kinds = tuple(a.type if isinstance(a, Typed) else None for a in args)
-        loc = numba_ir.Loc(where[1], line)
+        loc = numba_ir.Loc(self._lower.func_ir.loc.filename, line)
         conv.set_dynamic_user_exc(b, exception, values, kinds, loc=loc, func_name=name)
         b.branch(ending)
 
@@ -362,7 +409,7 @@ class Body:
         if self._raised:
             number = b.phi(ir.IntType(64))
             for k, block in self._raised:
-                number.add_incoming(number.type(k), block)
+                number.add_incoming(ir.Constant(number.type, k), block)
             table = self._table()
             b.store(b.gep(table, [number.type(0), number]), conv._get_excinfo_argument(b.function))
             b.branch(ending)

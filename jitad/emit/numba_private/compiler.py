@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -39,8 +39,11 @@ from jitad.emit.numba_private.lowering import (
 )
 from jitad.emit.numba_private.moved import may_have_moved
 from jitad.emit.numba_private.registries import briefly
+from jitad.emit.numba_private.texts import written_at_once
 from jitad.emit.sides import MARK
 from jitad.emit.undisturbed import undisturbed
+
+IN_FULL = "__in_full__"  # global of a kernel: gives it with its bytecode
 
 
 def dispatcher(function: Any, cache: ContentCache | None) -> Any:
@@ -144,6 +147,10 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         for function in self._final_module.functions:
             if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
+        if not sides and _is_straight(self):
+            passes, builder = _of_straight_code(self)
+            passes.run(self._final_module, builder)
+            return
         before = self._final_module.as_bitcode()
         passes, builder = _of_a_module(self, sides)
         passes.run(self._final_module, builder)
@@ -171,6 +178,29 @@ def _of_a_module(library: Any, sides: bool, vectors: bool = True) -> tuple[Any, 
     passes = builder.getModulePassManager()
     if config.LLVM_REFPRUNE_PASS:
         passes.add_refprune_pass(codegen._parse_refprune_flags())
+    return passes, builder
+
+
+def _is_straight(library: Any) -> bool:
+    """Does the code go one way, and has nothing else been linked to it?"""
+    known: frozenset[str] = getattr(library, "straight", frozenset())
+    return bool(known) and all(
+        f.is_declaration or f.name in known or f.name.startswith("NRT_")
+        for f in library._final_module.functions
+    )
+
+
+def _of_straight_code(library: Any) -> tuple[Any, Any]:
+    """Those passes that it has a use for."""
+    tuning = binding.create_pipeline_tuning_options(speed_level=config.OPT)
+    builder = binding.create_pass_builder(library._codegen._tm, tuning)
+    passes = binding.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    passes.add_simplify_cfg_pass()
+    passes.add_instruction_combine_pass()
+    if config.LLVM_REFPRUNE_PASS:
+        passes.add_refprune_pass(codegen._parse_refprune_flags())
+    passes.add_global_dead_code_eliminate_pass()
     return passes, builder
 
 
@@ -226,6 +256,9 @@ class _ByteCode(untyped_passes.TranslateByteCode):
     _name = "kernel_bytecode"
 
     def run_pass(self, state: Any) -> bool:
+        in_full = state.func_id.func.__globals__.get(IN_FULL)
+        if in_full is not None:
+            state.func_id = bytecode.FunctionIdentity.from_function(in_full())
         state.bc = bytecode.ByteCode(state.func_id)
         return super().run_pass(state)
 
@@ -334,5 +367,8 @@ class KernelCompiler(compiler.CompilerBase):
 
     def _compile_core(self) -> Any:
         sides = MARK in self.state.func_id.func.__globals__
-        with undisturbed(), _remembering(), _brief(), _optimising_once(sides), linked(), kept():
+        quick = undisturbed(), _remembering(), _brief(), written_at_once()
+        with ExitStack() as around:
+            for context in (*quick, _optimising_once(sides), linked(), kept()):
+                around.enter_context(context)
             return super()._compile_core()

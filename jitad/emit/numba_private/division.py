@@ -157,10 +157,14 @@ class _Cut:
         rooms = {i for i in entry.instructions if isinstance(i, ir.AllocaInstr)} - self.slots
         roots: dict[Any, Any] = {room: room for room in rooms}  # of an address: the memory
         users: dict[Any, set[Any]] = defaultdict(set)
+        if not rooms:
+            return
         first: dict[Any, list[Any]] = defaultdict(list)  # it is cleared
         for block in self.function.blocks:
             for i in block.instructions:
                 for number, v in enumerate(_operands(i)):
+                    if isinstance(v, ir.Constant):  # to hash one is slow
+                        continue
                     root = roots.get(v)
                     if root is None:
                         continue
@@ -203,7 +207,8 @@ class _Cut:
         return v.type.pointee if v in self.slots else v.type
 
     def place(self, b: Any, frames: dict[Any, Any], v: Any) -> Any:
-        return b.gep(frames[self.kind(v)], [_WORD(self.at[v])], inbounds=True, name="at")
+        kind, at = self.kind(v), ir.Constant(_WORD, self.at[v])
+        return b.gep(frames[kind], [at], inbounds=True, name="at", source_etype=kind)
 
     def put(self, b: Any, frames: dict[Any, Any], v: Any) -> None:
         b.store(b.load(v) if v in self.slots else v, self.place(b, frames, v))
@@ -241,16 +246,17 @@ class _Cut:
             head.alloca(slot.type.pointee)._name = slot.name
             self.take(head, frames, slot)
         head.branch(part.first)
+        aside = ir.IRBuilder(ir.Block(new, "part"))
         more: dict[Any, list[tuple[int, list[Any]]]] = defaultdict(list)  # what goes where
         for v, number in self.uses[part].items():
             if v not in self.slots:
                 block, place, _ = part.marks[number]
-                more[block].append((place, _written(new, self.take, frames, v)))
+                more[block].append((place, _written(aside, self.take, frames, v)))
         for block in part.blocks:
             phis = sum(isinstance(i, ir.PhiInstr) for i in block.instructions)
             for k, v in enumerate(block.instructions, 1):
                 if v in self.at:
-                    more[block].append((max(k, phis), _written(new, self.put, frames, v)))
+                    more[block].append((max(k, phis), _written(aside, self.put, frames, v)))
         for block, added in more.items():
             old, block.instructions, last = block.instructions, [], 0
             for place, made in sorted(added, key=lambda a: a[0]):
@@ -324,11 +330,12 @@ def _named(function: Any, name: str) -> Any:
     return block
 
 
-def _written(function: Any, write: Any, *given: Any) -> list[Any]:
+def _written(aside: Any, write: Any, *given: Any) -> Any:
     """The instructions that `write` gives a builder."""
-    block = ir.Block(function, "part")
-    write(ir.IRBuilder(block), *given)
-    return list(block.instructions)
+    aside.block.instructions = []
+    aside.position_at_end(aside.block)
+    write(aside, *given)
+    return aside.block.instructions
 
 
 def _statements(part: _Part) -> Any:

@@ -17,6 +17,7 @@ from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
 from jitad.emit.numba_private.declarations import addresses_as_written
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
+from jitad.emit.numba_private.straight import straight_functions
 from jitad.emit.numba_private.unrolling import is_long
 
 
@@ -154,6 +155,7 @@ class FromSourceLibrary(KernelLibrary):
     """Code that was not made from bytecode, where a variable is memory."""
 
     is_long = False  # see `unrolling`
+    straight: frozenset[str] = frozenset()  # its functions, if they are
 
 
 class LowerSource(Lower):
@@ -171,6 +173,7 @@ class LowerSource(Lower):
         function = self.func_ir.func_id.func
         fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
         self.library.is_long = is_long(self.module)
+        self.library.straight = straight_functions(self.module)
         self.post_lower()
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitad.trace.syntax.names import SCOPES, blocks, statements
-from jitad.trace.syntax.nodes import children, copied, place_of
+from jitad.trace.syntax.nodes import LEAVES, children, copied, place_of
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -257,6 +257,8 @@ def _at(node: Any, place: ast.AST) -> Any:
     What is inside of a node that has a place has one, or gets that one in the end: a tree would
     be walked as many times as it is deep.
     """
+    if node._attributes and "lineno" in node.__dict__:
+        return node
     todo, where = [node], place_of(place)
     while todo:
         n = todo.pop()
@@ -265,5 +267,6 @@ def _at(node: Any, place: ast.AST) -> Any:
             if "lineno" in has:
                 continue
             has.update(where)
-        todo += children(n)
+        if type(n) not in LEAVES:
+            todo += children(n)
     return node

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from jitad.trace.syntax.nodes import below, children
+from jitad.trace.syntax.nodes import LEAVES, below, children
 
 
 class Attempt(ast.With):
@@ -67,6 +67,8 @@ def assigned(nodes: Iterable[ast.AST]) -> dict[str, None]:
             if type(node.ctx) is not ast.Load:  # type: ignore[attr-defined]
                 out[node.id] = None  # type: ignore[attr-defined]
             continue
+        if kind is ast.Constant:
+            continue
         if kind in _BINDERS:
             out.update(dict.fromkeys(_bound_by(node)))
         todo += (_outside_body(node) if kind in SCOPES else children(node))[::-1]
@@ -120,7 +122,24 @@ def own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
     while todo:
         node = todo.pop()
         yield node
-        todo += _outside_body(node) if type(node) in SCOPES else children(node)
+        kind = type(node)
+        if kind not in LEAVES:
+            todo += _outside_body(node) if kind in SCOPES else children(node)
+
+
+def definitions(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """The nested definitions that belong to this scope."""
+    out: list[ast.AST] = []
+    todo = list(nodes)
+    while todo:
+        node = todo.pop()
+        kind = type(node)
+        if kind in SCOPES:
+            out.append(node)
+            todo += _outside_body(node)
+        elif kind not in LEAVES:
+            todo += children(node)
+    return out
 
 
 def locals_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
@@ -163,7 +182,7 @@ def shared(node: ast.AST) -> set[str]:
     What is written once, by a statement of the body itself, is the same for all who read it.
     """
     body = node.body if isinstance(node.body, list) else []  # type: ignore[attr-defined]
-    if not any(type(n) in SCOPES for n in own(body)):
+    if not definitions(body):
         return set()  # nobody else is there
     seen, again = set(parameters(node)), set[str]()  # type: ignore[arg-type]
     for s in body:
@@ -178,8 +197,8 @@ def shared(node: ast.AST) -> set[str]:
 def captured(body: list[ast.stmt]) -> set[str]:
     """Names that nested definitions use: they may be read at any time."""
     out: set[str] = set()
-    for n in own(body):
-        if isinstance(n, SCOPES) and not getattr(n, "hoisted", False):
+    for n in definitions(body):
+        if not getattr(n, "hoisted", False):
             out |= free_names(n)
     return out
 
@@ -194,10 +213,10 @@ class Liveness:
         # a comprehension's function reads its captured names where it is called
         self.hoisted: dict[str, set[str]] = {}
         self.always: set[str] = set()  # other functions may read theirs at any time
-        for n in own(body):
+        for n in definitions(body):
             if type(n) is ast.FunctionDef and getattr(n, "hoisted", False):
                 self.hoisted[n.name] = free_names(n)
-            elif type(n) in SCOPES:
+            else:
                 self.always |= free_names(n)
         self.block(body, set())
 

@@ -20,6 +20,9 @@ _fields: dict[type, tuple[str, ...]] = dict.fromkeys(
 )
 
 
+LEAVES = frozenset((ast.Name, ast.Constant))  # what most nodes are that hold none
+
+
 def _holding(kind: type) -> tuple[str, ...]:
     """The fields of such nodes that may hold nodes."""
     known = _fields.get(kind)
@@ -32,6 +35,8 @@ def _holding(kind: type) -> tuple[str, ...]:
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in order."""
     kind = type(node)
+    if kind is ast.BinOp:
+        return [node.left, node.right]  # type: ignore[attr-defined]
     names = _fields.get(kind)
     if names is None:
         names = _holding(kind)
@@ -61,6 +66,9 @@ def copied(node: Any) -> Any:
     kind: Any = type(node)
     out, holding = kind.__new__(kind), _holding(kind)
     mine = vars(out)
+    if not holding:
+        mine.update(vars(node))
+        return out
     for name, value in vars(node).items():
         if type(value) is list:
             holds = name in holding
@@ -81,15 +89,16 @@ def place_of(node: ast.AST) -> dict[str, Any]:
 
 def settle(tree: ast.AST) -> None:
     """Give each node without a place in the source that of the node around it."""
-    start = dict(zip(_PLACE, (1, 0, 1, 0), strict=True))
-    todo: list[tuple[ast.AST, dict[str, Any]]] = [(tree, start)]
+    todo: list[tuple[ast.AST, ast.AST | None]] = [(tree, None)]
     while todo:
-        node, place = todo.pop()
+        node, around = todo.pop()
         if node._attributes:
             has = node.__dict__
             if "lineno" not in has:
-                has.update(place)
-            elif _fields.get(type(node)) != ():  # there are nodes below it
-                place = place_of(node)
-        for child in children(node):
-            todo.append((child, place))
+                has.update(_START if around is None else place_of(around))
+            around = node
+        if type(node) not in LEAVES:
+            todo += [(child, around) for child in children(node)]
+
+
+_START = dict(zip(_PLACE, (1, 0, 1, 0), strict=True))

@@ -166,3 +166,17 @@ def test_each_function_that_calls_itself_is_compiled_for_one_kind_of_arguments()
     made = [f.signatures for name, module in sys.modules.items() if "jitad_grad_recorded" in name
             for f in vars(module).values() if getattr(f, "__module__", "") == name]  # fmt: skip
     assert len(made) > 1 and all(len(signatures) == 1 for signatures in made)
+
+
+def test_bytecode_is_made_where_it_is_run():
+    """Of a function that is alone the head is enough, but for what is left to Numba, and Python."""
+    text = "def early(x, n):\n    if x > 0.0:\n        return x\n    return n - x\n"
+    early = native.compile(text, "early")
+    late = native.compile("def late(x, n):\n    return x * n\n", "late")
+    assert "__in_full__" in early.py_func.__code__.co_names
+    for x, n in ((2.5, 3), (-2.0, 3)):
+        assert early(x, n) == early.py_func(x, n) == (x if x > 0.0 else n - x)
+        assert late(x, n) == late.py_func(x, n) == x * n
+    assert late.py_func.__code__.co_filename == early.py_func.__code__.co_filename.replace(
+        early.py_func.__module__, late.py_func.__module__
+    )

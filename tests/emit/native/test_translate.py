@@ -6,6 +6,7 @@ The truth is the same text run by CPython.  No reference is lost or kept, howeve
 from __future__ import annotations
 
 import gc
+import math
 import traceback
 from collections.abc import Iterator
 from typing import Any
@@ -330,3 +331,31 @@ def f(x, n):
     (text,) = f.inspect_llvm().values()
     kernel = text[text.index("entry:") : text.index("load double")]
     assert "br i1" in kernel
+
+
+@pytest.mark.parametrize("x", [0.0, -0.0, 2.5, -1.0, math.inf, -math.inf, math.nan])
+def test_floats_among_themselves_and_with_ints_that_stand_in_the_source(x: float) -> None:
+    """These need not be looked up: what is written at once is what Python computes."""
+    f = compiled("""
+def f(x, y):
+    a = 0.0
+    if x != y:
+        a += 1.0
+    if x == 0:
+        a -= 2
+    if not x < 1:
+        a += 4.0
+    chosen = 0.0 if y >= x else -0.0
+    sums = (x + 9007199254740993, 3 * x, x - y, x / 4, y / -0.0, -x, -(-y), 1 - x, -0.0 + x)
+    return (a, x == 0, x != 0, 1 > x, x <= y, y > x, x >= 2, y == x, x != x, chosen, sums)
+""")
+    for y in (x, 0.0, -0.0, 2.0, math.nan):
+        with np.errstate(all="ignore"):
+            got, true = f(x, y), f.py_func(np.float64(x), np.float64(y))
+        assert repr(_plain(got)) == repr(_plain(true))
+    assert is_translated(f)
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as Python's own."""
+    return tuple(map(_plain, value)) if isinstance(value, tuple) else np.asarray(value).item()
