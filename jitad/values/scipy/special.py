@@ -197,6 +197,7 @@ for _original, _compute in (
     (sp.expm1, as_row("expm1")),
     (sp.log1p, as_row("log1p")),
     (sp.cbrt, as_row("cbrt")),
+    (sp.powm1, lambda x, y: elementwise("expm1", mul(y, log(x)))),
     (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
     (sp.entr, lambda x: elementwise("neg", xlogy(x, x))),
     (sp.rel_entr, lambda x, y: xlogy(x, div(x, y))),
