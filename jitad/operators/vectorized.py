@@ -32,11 +32,8 @@ def vectorized(pyfunc: Function, otypes: Any = None, doc: Any = None, excluded: 
     excluded = frozenset(excluded or ())
 
     def apply(*args: Any, **kwargs: Any) -> Any:
-        for word in kwargs:
-            if word not in excluded:
-                raise fail(JitadTypeError, f"a vectorised function is called with {word}=, which "
-                           "is not supported", "Give it by position.")  # fmt: skip
-        return _applied(pyfunc, otypes, excluded, cores, args, kwargs)
+        found = _applied(pyfunc, excluded, cores, args, kwargs)
+        return _in_kinds(found, otypes) if otypes else _as_arrays(found)
 
     return apply
 
@@ -50,7 +47,9 @@ def called(vectorize: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 def of_numba(ufunc: Any) -> Function:
     """A function that `numba.vectorize` or `numba.guvectorize` has made."""
-    return generalised(ufunc) if hasattr(ufunc, "gufunc_builder") else vectorized(ufunc.__wrapped__)
+    if hasattr(ufunc, "gufunc_builder"):
+        return generalised(ufunc)
+    return lambda *args, **kw: _applied(ufunc.__wrapped__, frozenset(), None, args, kw)
 
 
 def generalised(gufunc: Any) -> Function:
@@ -77,7 +76,7 @@ def generalised(gufunc: Any) -> Function:
         if kwargs or len(args) not in (n, n + len(results)):
             raise fail(JitadTypeError, f"{kernel.__name__} is called with other arguments than its "
                        f"{n} operands and {len(results)} results", "Give them by position.")
-        found = _applied(element, None, frozenset(), list(map(len, named)), args[:n], {})
+        found = _applied(element, frozenset(), list(map(len, named)), args[:n], {})
         lent = args[n:]
         for to, value in zip(lent, found if len(lent) > 1 else (found,), strict=False):
             hooks.set_item(value, to, ...)
@@ -97,8 +96,12 @@ def _cores(signature: str) -> list[int]:
     return list(map(len, _names(signature.partition("->")[0])))
 
 
-def _applied(pyfunc: Function, otypes: Any, excluded: frozenset[Any], cores: list[int] | None,
+def _applied(pyfunc: Function, excluded: frozenset[Any], cores: list[int] | None,
              args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:  # fmt: skip
+    for word in kwargs:
+        if word not in excluded:
+            raise fail(JitadTypeError, f"a vectorised function is called with {word}=, which "
+                       "is not supported", "Give it by position.")  # fmt: skip
     whole = [k in excluded for k in range(len(args))]
     own = [handle(a) if not w else a for a, w in zip(args, whole, strict=True)]
     depth = cores or [0] * len(args)
@@ -111,7 +114,7 @@ def _applied(pyfunc: Function, otypes: Any, excluded: frozenset[Any], cores: lis
 
     if not loop:
         given = [a if w or a.ndim else a[()] for a, w in zip(own, whole, strict=True)]
-        return _in_kinds(element(*given), otypes)
+        return element(*given)
     flat = [
         a if w else reshape(broadcast_to(a, loop + a.shape[len(s) :]), (-1, *a.shape[len(s) :]))
         for a, s, w in zip(own, lead, whole, strict=True)
@@ -123,13 +126,16 @@ def _applied(pyfunc: Function, otypes: Any, excluded: frozenset[Any], cores: lis
         return reshape(out, loop + out.shape[1:])
 
     several = isinstance(found, tuple)
-    return _in_kinds(tuple(map(shaped, found)) if several else shaped(found), otypes)
+    return tuple(map(shaped, found)) if several else shaped(found)
+
+
+def _as_arrays(found: Any) -> Any:
+    """Results of no axes are arrays all the same, as those of `np.vectorize` are."""
+    return tuple(map(handle, found)) if isinstance(found, tuple) else handle(found)
 
 
 def _in_kinds(found: Any, otypes: Any) -> Any:
     """Results of the dtypes that otypes= names."""
-    if not otypes:
-        return found
     if isinstance(found, tuple):
         return tuple(call(np.array, x, dtype=np.dtype(t))
                      for x, t in zip(found, otypes, strict=True))  # fmt: skip

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadValueError
+from jitad.errors import JitadValueError
 from jitad.primitives.array import slice_key
 from jitad.tape.build import Leaf
 from jitad.tape.types import Array
@@ -30,7 +30,7 @@ from jitad.values.broadcast import fit, one_element, shape_of
 from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, has_ellipsis, parse
-from jitad.values.kind import check_dtype, fail, type_of
+from jitad.values.kind import check_dtype, fail, number_or_array, read_only, type_of
 from jitad.values.layout import gives_view, laid_as
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
@@ -41,10 +41,10 @@ class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
     __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_order", "_owned", "_parent",
-                 "_view", "born")  # fmt: skip
+                 "_view", "born", "number")  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, content: Any, *, owned: bool = False) -> None:
+    def __init__(self, content: Any, *, owned: bool = False, number: bool = False) -> None:
         if isinstance(content, np.ndarray) and not content.ndim:
             content = content[()]
         if isinstance(content, np.ndarray):
@@ -57,6 +57,7 @@ class ArrayHandle(Surface):
         self._lost = ""
         self._order = ""  # how NumPy lays a root out, unless in C order (see layout)
         self.born = borrowed.NEWEST[0]
+        self.number = number  # is it a number on some paths, which nothing can be written to?
         journal.made(self)
 
     def showing(self, shown: Shown) -> ArrayHandle:
@@ -187,6 +188,8 @@ class ArrayHandle(Surface):
             return self._write_part(all_of(self.shape), content)
         if self._choice is not None:
             return self._choice.each(lambda h: setattr(h, "content", content))
+        if self.number:
+            raise number_or_array()
         self._record()
         self._content, self._owned = content, owned
 
@@ -275,7 +278,7 @@ class ArrayHandle(Surface):
                 self._parent._write_all(value)
             case Shown() as v:
                 if v.put is None:
-                    raise _read_only()
+                    raise read_only()
                 assert self._parent is not None
                 self._parent._write_all(v.put(self._parent.content, value))
             case None:
@@ -468,10 +471,6 @@ def _is_scalar_tagged(value: Any, content: Any) -> bool:
     if not isinstance(value, Number) or not value.tag or _is_array(value):
         return False
     return type_of(value).dtype == type_of(content).dtype
-
-
-def _read_only() -> JitadError:
-    return fail(JitadValueError, "assignment destination is read-only", "Write to what it shows.")
 
 
 def _any_number(values: tuple[Any, ...]) -> bool:

@@ -7,14 +7,18 @@ names of those arrays stay what they are.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from jitad.values.number import bind
 
 if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
     from jitad.values.extents import Int
 
+MANY = 8
 Fork = Callable[[Any, Callable[[], Any], Callable[[], Any]], Any]
 
 
@@ -22,9 +26,22 @@ def each(fork: Fork, flags: Sequence[Any], things: Sequence[Any], what: Callable
     """what(thing) of the one whose flag is set, the last where none is."""
     if not flags:
         return what(things[0])
+    if len(things) > MANY:  # a tree of conditions, which is as deep as the logarithm
+        half = len(things) // 2
+        return fork(
+            functools.reduce(_either, flags[:half]),
+            lambda: each(fork, flags[: half - 1], things[:half], what),
+            lambda: each(fork, flags[half:], things[half:], what),
+        )
     return fork(
         flags[0], lambda: what(things[0]), lambda: each(fork, flags[1:], things[1:], what)
     )
+
+
+def _either(a: Any, b: Any) -> Any:
+    if isinstance(a, bool):
+        return a or b
+    return b or a if isinstance(b, bool) else bind("logical_or", a, b)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

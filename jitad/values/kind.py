@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadTypeError, message
+from jitad.errors import GuardMiss, JitadError, JitadTypeError, JitadValueError, message
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import COMPLEX_DTYPES, DTYPES, Array, Scalar, type_of_constant
@@ -108,3 +108,12 @@ def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") ->
             builder.remember(key, ())  # in a `try` what comes after it is a block of its own
     elif not ok:
         raise fail(exception, what, remedy)
+
+
+def read_only() -> JitadError:
+    return fail(JitadValueError, "assignment destination is read-only", "Write to what it shows.")
+
+
+def number_or_array() -> JitadError:
+    return fail(JitadTypeError, "this is a number on one path and an array without axes on another",
+                "Write x = x + 1 instead of x += 1, or make it a number: float(x).")  # fmt: skip

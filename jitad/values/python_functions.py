@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadOverflowError, JitadTypeError, JitadValueError
+from jitad.tape.build import Leaf
 from jitad.tape.types import Scalar
 from jitad.values import operators
 from jitad.values.array import ArrayHandle
@@ -152,6 +154,11 @@ def _first_extreme(values: ArrayHandle, wins: str) -> Any:
     return values[call(np.where, nan[0], 0, k)]
 
 
+def as_number(x: Any) -> Any:
+    """The number in an array without axes; what is none of these stays."""
+    return x.content if isinstance(x, ArrayHandle) and not x.ndim else x
+
+
 def _extreme(original: Any, wins: str) -> None:
     @replaces(original, plain=False)
     def replacement(*args: Any, **named: Any) -> Any:
@@ -168,13 +175,17 @@ def _extreme(original: Any, wins: str) -> None:
         if named:
             raise fail(JitadTypeError, f"{original.__name__} with {next(iter(named))}= is not "
                        "supported on traced or differentiated values")  # fmt: skip
-        best = args[0]
-        for x in args[1:]:
+        some = any(isinstance(x, ArrayHandle) for x in args)
+        numbers = list(map(as_number, args))
+        if some and not any(isinstance(x, Leaf) for x in numbers):
+            return functools.reduce(original, args)  # each comparison can be decided
+        best = numbers[0]
+        for x in numbers[1:]:
             if not isinstance(x, Number) and not isinstance(best, Number):
                 best = original(best, x)
             else:
                 best = bind("where", bind(wins, x, best), x, best)
-        return best
+        return ArrayHandle(best, number=True) if some else best
 
 
 _extreme(builtins.max, "gt")

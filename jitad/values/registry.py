@@ -357,14 +357,17 @@ def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         kwargs["out"] = np.array(_lend(out))
     result = original(*map(_lend, args), **{k: _lend(v) for k, v in kwargs.items()})
     if out is not None:
-        return write_out(out, result)
+        return write_out(out, result, isinstance(original, np.ufunc))
     if isinstance(result, tuple) and any(isinstance(r, np.ndarray) for r in result):
         return tuple(wrap(r) if isinstance(r, np.ndarray) else r for r in result)
     return wrap(result) if isinstance(result, np.ndarray) else adopt(result)
 
 
-def write_out(out: Any, result: Any) -> Any:
-    """`out=` as NumPy has it: the same shape, and no cast that loses the kind of number."""
+def write_out(out: Any, result: Any, spread: bool = False) -> Any:
+    """`out=` as NumPy has it: the same shape, and no cast that loses the kind of number.
+
+    With `spread`, as ufuncs have it, the operands broadcast to its shape.
+    """
     if isinstance(out, tuple):
         (out,) = out
     if not hasattr(out, "assign"):
@@ -374,11 +377,15 @@ def write_out(out: Any, result: Any) -> Any:
         raise fail(JitadTypeError, f"can't cast output from {got} to {out.dtype} with casting "
                    "rule 'same_kind'", "Make the array one of floats.")  # fmt: skip
     shape = getattr(result, "shape", ())
+    if spread:
+        shape = (1,) * (len(out.shape) - len(shape)) + shape
     if len(shape) != len(out.shape):
         raise fail(JitadValueError, f"non-broadcastable output operand with {len(out.shape)} axes "
                    f"doesn't match the broadcast shape of {len(shape)} axes")  # fmt: skip
     for n, m in zip(shape, out.shape, strict=True):
-        if not isinstance(n, Number) and not isinstance(m, Number) and n != m:
+        if not isinstance(n, Number) and not isinstance(m, Number) and n != m and not (
+            spread and n == 1
+        ):
             raise fail(JitadValueError, "non-broadcastable output operand doesn't match the "
                        "broadcast shape")  # fmt: skip
     out.assign(result)

@@ -93,7 +93,9 @@ class Surface:
         return call(np.negative, self)
 
     def __pos__(self) -> Any:
-        return call(np.negative if self.dtype.kind == "b" else np.copy, self)  # which refuses bools
+        if self.dtype.kind == "b":
+            return call(np.negative, self)  # which refuses bools
+        return call(np.copy, self)[()]  # a number, of an array without axes
 
     def __abs__(self) -> Any:
         return call(np.absolute, self)

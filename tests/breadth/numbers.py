@@ -148,6 +148,7 @@ add("numpy.gradient", lambda a, x: np.gradient(a, np.cumsum(x), edge_order=2), V
 add("numpy.trapezoid", lambda a: (np.trapezoid(a), np.trapezoid(a, dx=0.5, axis=0)), M)
 add("numpy.trapezoid", lambda a, x: np.trapezoid(a, x), M, r(4), native=True)
 add("numpy.polyval", lambda p, x: (np.polyval(p, x), np.polyval(p, x[0])), V, r(3), native=True)
+add("numpy.polyval", lambda p, x: (np.polyval(p, x), np.polyval(p, x[0])), r(3, 2), r(2))
 add("numpy.polyder", lambda p: (np.polyder(p), np.polyder(p, 2)), V)
 add("numpy.polyint", lambda p: (np.polyint(p), np.polyint(p, 2, 1.0)), V, narrow=False)
 add("numpy.polyadd", lambda p, q: np.polyadd(p, q), V, r(3))

@@ -164,6 +164,33 @@ def test_numbers_become_complex_on_some_paths() -> None:
         assert (g * d).real == pytest.approx(want, rel=1e-7)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_arrays_become_complex_in_a_loop(engine: str) -> None:
+    """How often it runs only the kernel knows; where it does not, the imaginary part is zero."""
+    def evolved(v, limit):
+        psi = v * 0.5
+        t = 0.0
+        while t * v[0] < limit:
+            psi = np.exp(-0.1j * v) * psi + 0.25 * v[::-1]
+            t += 0.5
+        return np.abs(psi.sum()) ** 2 + psi[1].real
+
+    def swapped(v, limit):
+        a, b = v + 0.0, np.outer(v, v)
+        while np.abs(a).max() < limit:
+            a, b = 1.5 * a + 1j * b[0], b * (1.0 + 0.5j)
+        return np.abs(a).sum() + np.abs(b).sum()
+
+    v = np.array([0.7, -1.3, 0.4])
+    for f in (evolved, swapped):
+        for limit in (0.0, 4.0):
+            value, gradient = ENGINES[engine](jitad.value_and_grad(f), v, limit)
+            assert value == pytest.approx(f(v, limit), rel=1e-12)
+            h = 1e-6
+            want = [(f(v + h * e, limit) - f(v - h * e, limit)) / (2 * h) for e in np.eye(3)]
+            np.testing.assert_allclose(gradient, want, rtol=1e-7, atol=1e-8)
+
+
 def test_captured_values_are_read_anew() -> None:
     scale, data = [2.0 + 1.0j], ARRAY.copy()
 

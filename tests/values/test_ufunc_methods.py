@@ -118,3 +118,45 @@ def test_methods_of_ufuncs_of_one_operand():
         return b
 
     same(as_emitted(f, A), f(A))
+
+OUTS = {
+    "exp": lambda x, out: np.exp(x[:1], out=out),
+    "of a number": lambda x, out: np.sin(x[0], out=out),
+    "of a row": lambda x, out: np.multiply(x, 2.0, out=out),
+    "of what is known": lambda x, out: np.cos(np.array([0.5]), out=out),
+    "clip": lambda x, out: np.clip(x, -0.5, 0.5, out=out),
+    "where": lambda x, out: np.square(x, out=out, where=np.array([[True], [False]])),
+    "of a column": lambda x, out: np.add(x[:2, None], x[1], out=out[:, :1]),
+    "of no rows": lambda x, out: np.exp(x[None], out=out[:0]),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("name", OUTS)
+def test_operands_are_broadcast_to_what_is_written(name, kind, engine):
+    """Of ufuncs alone; other functions want the shape of their result."""
+    if kind is complex and name in ("clip", "of what is known"):
+        pytest.skip("real")
+    x = np.array([0.3, -0.7, 0.6])
+
+    def f(x):
+        out = np.full((2, 3), 0.25, dtype=kind)
+        OUTS[name](x if kind is float else x * (1 + 0.5j), out)
+        return np.sum(np.abs(out) ** 2) + x[0]
+
+    value, gradient = ENGINES[engine](jitad.value_and_grad(f), x)
+    np.testing.assert_allclose(value, f(x), rtol=1e-13)
+    h = 1e-6
+    want = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(gradient, want, rtol=1e-7, atol=1e-8)
+
+
+def test_results_of_other_functions_are_not_broadcast():
+    def f(x):
+        out = np.zeros(3)
+        np.sum(x[None], axis=1, out=out)
+        return out.sum()
+
+    with pytest.raises(JitadError, match="non-broadcastable output operand"):
+        jitad.jit(f)(np.ones(2))

@@ -49,8 +49,8 @@ def _write(b: Builder, f: Form, s: Snapshot | None, stores: Iterator[ArrayHandle
             _put(next(stores), k, b.leaf(as_type(b, b.atom(value), t)))
         case Handle():
             store = next(stores)
-            if isinstance(s, Arr) and len(store.shape) == 1:
-                _put(store, k, s.content)
+            if isinstance(s, (Arr, Num)) and len(store.shape) == 1:
+                _put(store, k, s.content if isinstance(s, Arr) else s.value)
             elif isinstance(s, Arr):
                 store.row(k).assign(ArrayHandle(s.content))
         case Record():
@@ -166,8 +166,9 @@ def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
         match f:
             case Number(Scalar() as t):
                 return number(t)
-            case Handle():
-                out = ArrayHandle(next(stores).row(k).content)
+            case Handle(t, number=on_some_paths):
+                row = next(stores).row(k)
+                out = ArrayHandle(row.content if t.ndim else row, number=on_some_paths)
                 _hold(out)
                 return out
             case Record():
@@ -212,7 +213,7 @@ def converted(b: Builder, was: Form, now: Form, contents: list[Any], count: Any)
         match p, q:
             case None, _:
                 return [None] * len(variables(q))
-            case Number(s), Number(t):
+            case (Number(s) | Handle(s, number=True)), (Number(t) | Handle(t, number=True)):
                 content = next(supply)
                 if s.dtype == t.dtype:
                     return [content]

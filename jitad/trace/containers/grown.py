@@ -27,7 +27,7 @@ from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, On
 from jitad.trace.joins.join import kinds, signature
 from jitad.trace.joins.mismatch import Mismatch, describe, scalar
 from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Sel, Snapshot, stretch_of
-from jitad.trace.joins.unify import Unifier, _kind, _shape, join_types, same
+from jitad.trace.joins.unify import Unifier, _kind, _shape, join_types, number_or_array, same
 from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import require
@@ -48,7 +48,7 @@ def element(s: Snapshot, around: tuple[int, ...] = ()) -> Form:
         case Num(x):
             return Number(scalar(x))
         case Arr(h, _):
-            return Handle(h.type, _shape(s), ())
+            return Handle(h.type, _shape(s), (), h.number)
         case Rec(value) if is_function(value):
             raise Mismatch("a list of unknown length that holds functions")
         case Rec() if (stretch := stretch_of(s)) is not None:
@@ -89,7 +89,11 @@ def cover(a: Form, b: Form) -> Form:
         case Handle(s, m), Handle(t, n) if s == t:
             for p, q in zip(m, n, strict=True):
                 _same_extent(p, q)
-            return a
+            return a if a.number else b
+        case (Number(Scalar() as t), Handle(s) as h) | (Handle(s) as h, Number(Scalar() as t)) if (
+            not s.ndim
+        ):
+            return number_or_array(h, t)
         case Record(), Record() if a.of.keys == b.of.keys and _like(a.of.value, b.of.value):
             return Record(a.of, tuple(map(cover, a.parts, b.parts)))
         case Record(), Record() if _is_sequence(a.of.value) and _like(a.of.value, b.of.value):

@@ -44,7 +44,7 @@ from jitad.trace.containers.lists import (
 )
 from jitad.trace.containers.spread_out import Spread, called
 from jitad.trace.containers.stretch import stretched
-from jitad.trace.joins.forms import Number, Record
+from jitad.trace.joins.forms import Form, Handle, Number, Record
 from jitad.trace.rewrite import is_library
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
@@ -156,12 +156,16 @@ def sorted_(values: Any, key: Any = None, reverse: Any = False) -> Any:
                 stretch.count, 0)  # fmt: skip
 
 
+def _is_number(f: Form) -> bool:
+    return isinstance(f, Number) or (isinstance(f, Handle) and not f.type.ndim)
+
+
 def _order(keys: Any, reverse: bool) -> Any:
     """Where the elements are that come first, second and so on; equals stay in their order."""
     by = _of(keys)
-    numbers = isinstance(by.element, Number) or (
+    numbers = _is_number(by.element) or (
         isinstance(by.element, Record) and isinstance(by.element.of.value, tuple)
-        and all(isinstance(p, Number) for p in by.element.parts)
+        and all(map(_is_number, by.element.parts))
     )  # fmt: skip
     if not numbers:
         raise refused("sorted, unless by numbers or tuples of numbers")

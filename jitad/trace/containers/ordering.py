@@ -24,6 +24,7 @@ from jitad.values.functions import implementation
 from jitad.values.journal import made
 from jitad.values.kind import fail
 from jitad.values.number import Number, bind
+from jitad.values.python_functions import as_number
 
 MAX_SORTED = 32  # elements
 
@@ -51,7 +52,7 @@ def sorted_(values: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if (whole := _listed(values)) is not None:
         return call(builtins.sorted, whole, key=key, reverse=reverse)
     items = _items(values)
-    keys = items if key is None else [call(key, v) for v in items]
+    keys = list(map(as_number, items if key is None else [call(key, v) for v in items]))
     from jitad.trace import hooks  # where this stands in for functions
 
     if any(map(hooks.is_ordered, keys)) and not any(isinstance(k, Number) for k in keys):

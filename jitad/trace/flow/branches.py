@@ -15,8 +15,10 @@ from typing import Any
 from jitad.errors import (
     GuardMiss,
     JitadError,
+    JitadExtentError,
     JitadIndexError,
     JitadOverflowError,
+    JitadValueError,
     JitadZeroDivisionError,
 )
 from jitad.primitives import TABLE
@@ -439,13 +441,15 @@ def _place_name(w: Any) -> str:
 
 # -- exceptions under a condition -----------------------------------------------------------------
 
-_PROGRAM_ERRORS = (JitadIndexError, JitadZeroDivisionError, JitadOverflowError)
+_PROGRAM_ERRORS = (JitadIndexError, JitadOverflowError, JitadValueError, JitadZeroDivisionError)
 
 
 def raises_for_the_user(error: BaseException) -> bool:
     """True of what the program raises when it runs; False of what jitad refuses to trace."""
     if isinstance(error, (JitadError, GuardMiss)):
-        return isinstance(error, _PROGRAM_ERRORS) or getattr(error, "of_program", False)
+        if isinstance(error, _PROGRAM_ERRORS):
+            return not isinstance(error, JitadExtentError)  # which NumPy might not raise
+        return getattr(error, "of_program", False)
     if isinstance(error, TypeError):
         return _raised_by_statement(error) or getattr(error, "of_program", False)
     return isinstance(error, (Exception, DeadPath))

@@ -10,6 +10,7 @@ from jitad.primitives import TABLE
 from jitad.tape.build import Builder
 from jitad.tape.ir import Atom
 from jitad.trace.containers.listed import LISTED
+from jitad.trace.joins.as_complex import array_as_complex
 from jitad.trace.joins.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
 from jitad.trace.joins.mismatch import Mismatch
 from jitad.trace.joins.resized import resized
@@ -39,8 +40,8 @@ def with_extents(
             inner = getattr(end, "part", end)
             before_it = getattr(entry, "part", entry)
             return Maybe(with_extents(b, part, before_it, inner, outside, room), name, none)
-        case Record() if hasattr(entry, "parts"):
-            begun, ends = entry.parts, end.parts if hasattr(end, "parts") else entry.parts
+        case Record() if hasattr(begins := array_as_complex(entry), "parts"):
+            begun, ends = begins.parts, end.parts if hasattr(end, "parts") else begins.parts
             if isinstance(f.of.value, dict) and isinstance(entry, Rec):
                 begun = by_keys(entry, f.of.keys)
                 ends = by_keys(end, f.of.keys) if isinstance(end, Rec) else begun
@@ -54,8 +55,8 @@ def with_extents(
 def _measured(b: Builder, f: Form, outside: Callable[[Atom], bool]) -> Form:
     """The form of an element, by extents that are computed before the loop: so long are rows."""
     match f:
-        case Handle(t, shape, of):
-            return Handle(t, tuple(_before(b, n, outside) for n in shape), of)
+        case Handle(shape=shape):
+            return replace(f, shape=tuple(_before(b, n, outside) for n in shape))
         case Record(of, parts):
             return Record(of, tuple(_measured(b, p, outside) for p in parts))
         case Maybe(part, name, none):

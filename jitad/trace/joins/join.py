@@ -25,6 +25,7 @@ from jitad.tape.types import Array, Scalar, Type
 from jitad.trace.containers.listed import LISTED, again
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.containers.writing import fill
+from jitad.trace.joins.as_complex import array_as_complex, complex_of
 from jitad.trace.joins.forms import (
     Form,
     Grown,
@@ -49,12 +50,13 @@ from jitad.trace.joins.snapshot import (
     by_elements,
     by_keys,
 )
-from jitad.trace.joins.unify import check_read, complex_of
+from jitad.trace.joins.unify import check_read
 from jitad.trace.joins.unset import UNSET, Perhaps
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import refuse_stale
 from jitad.values.layout import follows
+from jitad.values.registry import call
 
 
 def extract(
@@ -87,6 +89,8 @@ def extract(
                     extract(b, part, s, out, seen)
         case Record():
             s = complex_of(s) if isinstance(s, Num) else s
+            if isinstance(s, Arr):
+                s = array_as_complex(s, lambda h: call(np.zeros_like, h))
             if f.of.keys in LISTED:
                 s = by_elements(s)
             if isinstance(s, Rec):
@@ -112,7 +116,8 @@ def extract(
                     refuse_stale(s.value, s.content.why)
                 out.append(as_type(b, b.atom(s.content), _held(t)))
             elif not t.ndim:
-                out.append(as_type(b, lit(0.0), _held(t)))
+                value = s.value if isinstance(s, Num) else 0.0
+                out.append(as_type(b, b.atom(value), _held(t)))
             else:  # never read: an empty one will do where extents are free
                 zero = lit(np.dtype(t.dtype).type(0))
                 dims = shape or (lit(0),) * t.ndim
@@ -201,9 +206,9 @@ def build(
             out = _rebuilt(s)
         case Number():
             out = b.leaf(next(atoms))
-        case Handle(of=of):
+        case Handle(of=of, number=number):
             content = b.leaf(next(atoms))
-            out = ArrayHandle(content)
+            out = ArrayHandle(content, number=number)
             follows(out, of)
             join(out, of)
         case Resized(of=of):

@@ -8,13 +8,14 @@ thing, under the condition that it is the one (`spread`), and the results are jo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from jitad.closures import cell, is_function
-from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
+from jitad.errors import JitadTypeError
 from jitad.plain import as_written
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 NUMBER = "number"
 MOST = 256  # things that one may be: what is done with it is done with each
+PAIRED = 64  # of what is done with several that may be several things, with each of one each
 
 
 # -- which things ---------------------------------------------------------------------------------
@@ -143,13 +145,16 @@ def unified(
                 form.parts[at] = wider(form.parts[at], t)
     if len(form.parts) > MOST:
         what = next((t.value for t in things(a) if isinstance(t, (Obj, Rec))), None)
-        raise fail(
-            JitadTypeError,
-            f"conditions choose between more than {MOST} things, such as {what!r:.60}",
-            "Each that it may be is traced: choose numbers or indices, and make of them what "
-            "belongs to them at the end.",
-        )  # fmt: skip
+        raise _too_many(MOST, f"things, such as {what!r:.60}")
     return form
+
+
+def _too_many(most: int, what: str) -> JitadTypeError:
+    return fail(
+        JitadTypeError, f"conditions choose between more than {most} {what}",
+        "Each that it may be is traced: choose numbers or indices, and make of them what belongs "
+        "to them at the end.",
+    )  # fmt: skip
 
 
 def has_function(s: Snapshot) -> bool:
@@ -321,30 +326,22 @@ def fork(test: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
 def spread(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """f of whatever the arguments are."""
     if is_among((*args, *kwargs.values())):
-        args = tuple(among_none(a) if is_among((a,)) else a for a in args)
-        kwargs = {k: among_none(a) if is_among((a,)) else a for k, a in kwargs.items()}
-    for k, a in enumerate(args):
-        if type(a) is Among:
-            return chosen.each(fork, a.flags, a.among, lambda x, k=k: _alone(
-                f, *args[:k], x, *args[k + 1 :], **kwargs))  # fmt: skip
-    for name, a in kwargs.items():
-        if type(a) is Among:
-            return chosen.each(fork, a.flags, a.among, lambda x, name=name: _alone(
-                f, *args, **{**kwargs, name: x}))  # fmt: skip
+        given = {id(a): among_none(a) for a in (*args, *kwargs.values()) if is_among((a,))}
+        args = tuple(given.get(id(a), a) for a in args)
+        kwargs = {k: given.get(id(a), a) for k, a in kwargs.items()}
+        several = [a for a in given.values() if type(a) is Among]
+        if len(several) > 1 and math.prod(len(a.among) for a in several) > PAIRED:
+            raise _too_many(PAIRED, "combinations of what is given here")
+        if several:
+            a, *_ = several
+            return chosen.each(fork, a.flags, a.among, lambda x: spread(
+                f, *(x if b is a else b for b in args),
+                **{k: x if b is a else b for k, b in kwargs.items()}))  # fmt: skip
     try:
         return f(*args, **kwargs)
     except TypeError as error:
         if not isinstance(error, JitadTypeError):  # raised when the kernel runs, if it is this one
             error.of_program = True  # type: ignore[attr-defined]
-        raise
-
-
-def _alone(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """f of one of the things; a shape that does not fit ends the path on which it is the one."""
-    try:
-        return spread(f, *args, **kwargs)
-    except JitadValueError as error:
-        error.of_program = not isinstance(error, JitadExtentError)  # type: ignore[attr-defined]
         raise
 
 

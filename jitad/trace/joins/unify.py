@@ -25,6 +25,7 @@ from jitad.trace.containers.partial import DISORDER, merged
 from jitad.trace.containers.stretch import Stretch
 from jitad.trace.containers.tabled import KINDS
 from jitad.trace.joins import selected
+from jitad.trace.joins.as_complex import array_as_complex, complex_of, is_complex
 from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, Record, Shown
 from jitad.trace.joins.mismatch import Mismatch, describe, either, mismatch, scalar
 from jitad.trace.joins.snapshot import (
@@ -37,7 +38,6 @@ from jitad.trace.joins.snapshot import (
     Snapshot,
     by_elements,
     by_keys,
-    snapshot,
 )
 from jitad.values import extents
 from jitad.values.complexes.number import Complex
@@ -145,7 +145,7 @@ class Unifier:
                     return Number(scalar(x))
                 case Arr(h) if is_new(s):
                     if s.parent is None:
-                        out: Form = Handle(h.type, (), (h,))
+                        out: Form = Handle(h.type, (), (h,), h.number)
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
@@ -186,8 +186,10 @@ class Unifier:
         return self.one_of(a, b)
 
     def unified(self, a: Snapshot, b: Snapshot, name: str, pair: tuple[int, int]) -> Form:
-        if _is_complex(a) or _is_complex(b):
+        if is_complex(a) or is_complex(b):
             a, b = complex_of(a), complex_of(b)
+            if self.room is not None:  # in a loop it is of one kind from the beginning
+                a, b = array_as_complex(a), array_as_complex(b)
         from jitad.trace.containers import grown  # which is made of these forms
 
         out: Form
@@ -196,6 +198,10 @@ class Unifier:
                 return Number(join_types(scalar(x), scalar(y), (x, y)), _content_shape(x))
             case Arr(), Arr():
                 out = self.shown(a, b) or self.handles(a, b)
+            case (Num(x), Arr(h)) if not h.type.ndim and self._made(b, 1):
+                out = number_or_array(Handle(h.type, (), (h,)), scalar(x), (h.content, x))
+            case (Arr(h), Num(x)) if not h.type.ndim and self._made(a, 0):
+                out = number_or_array(Handle(h.type, (), (h,)), scalar(x), (h.content, x))
             case Rec(value=list() | tuple()), Rec(value=list() | tuple()) if (
                 name != APPENDED and (form := grown.unified(self, a, b)) is not None
             ):
@@ -297,7 +303,12 @@ class Unifier:
             raise Mismatch(f"an array of {np.dtype(s.dtype)} or of {np.dtype(t.dtype)}")
         pairs = zip(a.value.shape, b.value.shape, strict=True)
         known = all(extents.same(p, q) for p, q in pairs)
-        return Handle(s, _shape(a) if known else (), (a.value, b.value))
+        number = a.value.number or b.value.number
+        return Handle(s, _shape(a) if known else (), (a.value, b.value), number)
+
+    def _made(self, s: Arr, side: int) -> bool:
+        paths = self.paths
+        return paths is None or not paths.apart or s.value.number or paths.made(s, side)
 
     def alone(self, s: Snapshot, name: str) -> Form:
         """The form of a value that the other path does not have."""
@@ -309,7 +320,7 @@ class Unifier:
             case Arr(h, _):
                 shape = _shape(s)
                 known = self.paths is not None and all(map(self.paths.outside, shape))
-                return Handle(h.type, shape if known else (), (h,))
+                return Handle(h.type, shape if known else (), (h,), h.number)
             case Rec(value):
                 if (id(s), 0) in self.pairs:
                     return self.pairs[(id(s), 0)]
@@ -395,26 +406,6 @@ def _by_elements(a: Snapshot, b: Snapshot) -> tuple[Rec, Rec] | None:
     return u, v
 
 
-def _is_complex(s: Snapshot) -> bool:
-    match s:
-        case Num(value):
-            return isinstance(value, (complex, np.complexfloating))
-        case Rec(value):
-            return isinstance(value, Complex)
-    return False
-
-
-def complex_of(s: Snapshot) -> Snapshot:
-    """A number that is complex on another path, as a complex one."""
-    match s:
-        case Num(complex() | np.complexfloating() as z):
-            kind = np.float64 if isinstance(z, np.generic) else float
-            return snapshot(Complex(kind(z.real), kind(z.imag)))
-        case Num(x) if not isinstance(scalar(x), Array):
-            return snapshot(Complex(x, 0.0))
-    return s
-
-
 def _kind(value: Any) -> Any:
     return closures.kind(value) if is_function(value) else type(value)
 
@@ -463,6 +454,12 @@ def _content_shape(x: Any) -> tuple[Atom, ...]:
     if isinstance(x, np.ndarray):
         return tuple(map(lit, x.shape))
     return x.atom.shape if isinstance(x, Leaf) else ()
+
+
+def number_or_array(h: Handle, t: Scalar, values: tuple[Any, ...] = ()) -> Handle:
+    """The form of an array without axes that is a number of this type on other paths."""
+    wide = join_types(Scalar(h.type.dtype), t, values)
+    return Handle(Array(wide.dtype, 0), (), h.of, True)
 
 
 def join_types(s: Any, t: Any, values: tuple[Any, ...] = ()) -> Any:

@@ -6,6 +6,7 @@ import functools
 from dataclasses import replace
 
 from jitad.errors import JitadError
+from jitad.tape.types import Scalar
 from jitad.trace.containers.grown import cover, element, of_any_length
 from jitad.trace.containers.listed import LISTED, of_both
 from jitad.trace.joins.forms import (
@@ -23,7 +24,7 @@ from jitad.trace.joins.forms import (
 )
 from jitad.trace.joins.mismatch import Mismatch, scalar
 from jitad.trace.joins.snapshot import Num, Per, Rec, stretch_of
-from jitad.trace.joins.unify import join_types, same
+from jitad.trace.joins.unify import join_types, number_or_array, same
 
 
 def widen(was: Form, now: Form) -> Form:
@@ -62,7 +63,15 @@ def widen(was: Form, now: Form) -> Form:
         case (Number() | OneOf()), Maybe(q, name, none):
             return Maybe(widen(was, q), name, none)
         case Handle(), Handle():
-            return Handle(was.type, was.shape if was.shape == now.shape else (), now.of)
+            if was.number or now.number:
+                return number_or_array(now, Scalar(was.type.dtype))
+            return replace(now, type=was.type, shape=was.shape if was.shape == now.shape else ())
+        case (Number(Scalar() as t), Handle(number=True) as h) | (
+            Handle(number=True) as h, (Number(Scalar() as t))
+        ):
+            return number_or_array(h, t)
+        case Handle(number=True), Keep(Num(x)):
+            return number_or_array(was, scalar(x))
         case Resized(), Handle():
             return replace(was, of=now.of)
         case Shown(), Shown():
@@ -80,8 +89,8 @@ def widen(was: Form, now: Form) -> Form:
 
 def without_extents(f: Form) -> Form:
     match f:
-        case Handle(type=t, of=of):
-            return Handle(t, (), of)
+        case Handle():
+            return replace(f, shape=())
         case Record():
             if contains_itself(f):
                 raise JitadError("a thing that may be a part of itself is returned on some paths")

@@ -319,7 +319,7 @@ def _as_ufunc(ufunc: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
                 raise fail(JitadTypeError, f"where= of np.{ufunc.__name__} without out= leaves "
                            "elements that have no value", "Use np.where.")  # fmt: skip
             result = call(np.where, where, result, out)
-        return finished(result, out)
+        return finished(result, out, spread=True)
 
     return replacement
 

@@ -180,7 +180,7 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
         if places == _EACH and len(args) > 1:  # a result for each operand, real if that is
             both = type(both)(z if is_complex(a) else x
                               for z, x, a in zip(both, results[0], args, strict=True))  # fmt: skip
-        return finished(both, out)
+        return finished(both, out, isinstance(original, np.ufunc))
 
     return replacement
 
@@ -200,8 +200,9 @@ def _products(original: Any, places: Places) -> Callable[..., Any]:
             some, named = _with(args, kwargs, {k: p})
             done.append(None if p is None else call(original, *some, **named))
         if done[0] is None:
-            return finished(times_i(done[1]), out)
-        return finished(done[0] if done[1] is None else combined(*done), out)
+            return finished(times_i(done[1]), out, isinstance(original, np.ufunc))
+        both = done[0] if done[1] is None else combined(*done)
+        return finished(both, out, isinstance(original, np.ufunc))
 
     return replacement
 
@@ -233,8 +234,8 @@ def _take_out(kwargs: dict[str, Any]) -> Any:
     return out[0] if isinstance(out, tuple) and len(out) == 1 else out
 
 
-def finished(result: Any, out: Any) -> Any:
-    return result if out is None else write_out(out, result)
+def finished(result: Any, out: Any, spread: bool = False) -> Any:
+    return result if out is None else write_out(out, result, spread)
 
 
 def _refuse_others(original: Any, args: Any, kwargs: Any, given: dict[Any, Any]) -> None:

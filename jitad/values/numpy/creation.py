@@ -217,7 +217,7 @@ def ascontiguousarray(value: Any, dtype: Any = None) -> Any:
 def asfortranarray(value: Any, dtype: Any = None) -> Any:
     out = asarray(value, dtype)
     if not isinstance(out, ArrayHandle) or out.ndim < 2:
-        return out
+        return out if shape_of(out) else array(out, ndmin=1)
     turned = out.permuted(tuple(reversed(range(out.ndim))))
     if contiguous(turned):
         return out

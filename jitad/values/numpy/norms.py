@@ -97,7 +97,7 @@ def _matrix(x: ArrayHandle, ord: Any, axes: Axes, keepdims: bool) -> Any:
         return _two(x, axes, keepdims)
     if ord in (2, -2, "nuc"):
         s = svdvals(call(np.moveaxis, x, axes, (-2, -1)))
-        found = call(np.sum, s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1]
+        found = call(np.sum, s, axis=-1) if ord == "nuc" else s[..., 0 if ord == 2 else -1][()]
     elif ord in (1, -1, np.inf, -np.inf):
         along, across = axes if abs(ord) == 1 else axes[::-1]
         sums = call(np.sum, elementwise("abs", x), axis=along)

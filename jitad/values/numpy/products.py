@@ -93,7 +93,7 @@ def inner(a: Any, b: Any) -> Any:
     a, b = handle(a), handle(b)
     if not a.ndim or not b.ndim:
         return elementwise("mul", a, b)
-    return call(np.tensordot, a, b, (a.ndim - 1, b.ndim - 1))
+    return call(np.tensordot, a, b, (a.ndim - 1, b.ndim - 1))[()]
 
 
 @replaces(np.outer)

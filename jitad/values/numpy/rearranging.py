@@ -418,7 +418,7 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     out = elementwise("cast", default, dtype=promote(*kinds)[0])
     for c, x in reversed(list(zip(condlist, choicelist, strict=True))):
         out = elementwise("where", c, x, out)
-    return out
+    return handle(out)
 
 
 @replaces(np.choose)

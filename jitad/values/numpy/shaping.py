@@ -313,6 +313,8 @@ def tile(a: Any, reps: Any) -> ArrayHandle:
     a = handle(a)
     counts = shape_tuple(reps)
     dims = (1,) * max(len(counts) - a.ndim, 0) + a.shape
+    if not dims:
+        return call(np.copy, a)
     counts = (1,) * (len(dims) - len(counts)) + counts
     wide = tuple(x for pair in zip(counts, dims, strict=True) for x in pair)
     axes = tuple(2 * k + 1 for k in range(len(dims) - a.ndim, len(dims)))

@@ -248,8 +248,13 @@ def polyval(p: Any, x: Any) -> Any:
     p = handle(p)
     x = as_operand(x)
     x = x if shape_of(x) else strong(x)
-    if p.ndim != 1:
-        raise fail(JitadTypeError, "np.polyval is supported for coefficients along one axis")
+    if p.ndim > 1:  # a polynomial for each element of a row
+        out = call(np.zeros_like, x)
+        for k in range(p._static(p.shape[0], "the number of coefficients")):
+            out = elementwise("add", elementwise("mul", out, x), p[k])
+        return out
+    if not p.ndim:
+        raise fail(JitadTypeError, "iteration over a 0-d array")
     n = p.shape[0]
     kind = _float_type(p, x)
     if not isinstance(p.shape[0], Number) and not p.shape[0]:  # NumPy's sum begins with zeros
@@ -300,7 +305,7 @@ def _of_two(original: Any, row: str) -> None:
     def replacement(a1: Any, a2: Any) -> Any:
         a, b = (call(np.atleast_1d, a) for a in (a1, a2))
         if a.ndim != 1 or b.ndim != 1:
-            raise fail(JitadValueError, f"np.{original.__name__} is supported for coefficients "
+            raise fail(JitadTypeError, f"np.{original.__name__} is supported for coefficients "
                        "along one axis")  # fmt: skip
         n = extents.largest(a.shape[0], b.shape[0])
         return elementwise(row, _padded(a, n), _padded(b, n))
@@ -367,7 +372,7 @@ def sinc(x: Any) -> Any:
 
 @replaces(np.i0)
 def i0(x: Any) -> Any:
-    return elementwise("i0", handle(x))
+    return handle(elementwise("i0", handle(x)))
 
 
 @replaces(np.fix)

@@ -86,7 +86,7 @@ def _directive(text: str, axis: int, ndmin: int, place: int) -> tuple[int, int, 
     except ValueError:
         numbers = []
     if not 1 <= len(numbers) <= 3:
-        raise fail(JitadValueError, f"the directive {text!r} is not supported here",
+        raise fail(JitadTypeError, f"the directive {text!r} is not supported here",
                    "Write 'axis', 'axis,ndmin' or 'axis,ndmin,place'.")  # fmt: skip
     given = (*numbers, *(axis, ndmin, place)[len(numbers) :])
     return given[0], given[1], given[2]
@@ -255,7 +255,7 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: b
                         writeable: bool = False) -> Any:  # fmt: skip
     """The elements under a window at each of its places."""
     if writeable:
-        raise fail(JitadValueError, "windows can't be written to here", "Write to the array.")
+        raise fail(JitadTypeError, "windows can't be written to here", "Write to the array.")
     a = handle(x)
     sizes = window_shape if isinstance(window_shape, (tuple, list)) else (window_shape,)
     given = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)

@@ -74,7 +74,7 @@ def as_ufunc(original: Any, compute: Callable[..., Any]) -> Callable[..., Any]:
             result = elementwise("where", where, result, out)
         if out is not None and casting == "unsafe":
             result = elementwise("cast", result, dtype=out.dtype.str[1:])
-        return result if out is None else write_out(out, result)
+        return result if out is None else write_out(out, result, spread=True)
 
     replacement.__name__ = original.__name__
     return replacement
@@ -301,8 +301,8 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
         return call(np.nonzero, condition)
     result = numpy_number(elementwise("where", condition, x, y))
     if isinstance(result, (bool, int, float)):  # of two kinds, the common one as in NumPy
-        return np.dtype(promote(type_of(x), type_of(y))[0]).type(result)
-    return result
+        result = np.dtype(promote(type_of(x), type_of(y))[0]).type(result)
+    return call(np.array, result)
 
 
 @replaces(np.clip)
@@ -319,7 +319,7 @@ def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other:
         kind, _ = promote(*(type_of(as_operand(x)) for x in (a, low, high)))
         if kind[0] == "f" and type_of(result).dtype != kind:
             result = elementwise("cast", result, dtype=kind)
-    return numpy_number(result) if out is None else write_out(out, result)
+    return numpy_number(result) if out is None else write_out(out, result, spread=True)
 
 
 @replaces(np.round, np.around)

@@ -58,11 +58,12 @@ REFUSED: tuple[str, ...] = (
     "the covariance of one row is a number",
     "float16 are not supported",
     "a value that is another kind of thing on each path can't take part in array arithmetic",
-    "np.polyval is supported for coefficients along one axis",
     "a complex value can't be stored in an array of",  # which NumPy lets pass, of no elements
     "this is a list of unknown length that holds an array",
     "np.histogram of no numbers has edges from 0 to 1",
     "that a condition on traced values chose can't be used here",
+    "a number on one path and an array without axes on another",
+    "conditions choose between more than",
 )
 
 STRAIGHT = frozenset({"assign", "simple", "view", "store", "whole", "called"})  # without paths
@@ -136,22 +137,48 @@ def _refuses(way: str, f: Callable[..., Any], made: Generated) -> None:
 
 
 class _Apart(ast.NodeTransformer):
-    """What is stored into elements is copied first."""
+    """What is stored into elements is copied first; powers are looked at."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name("_power", ast.Load()), [node.left, node.right], [])
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        self.generic_visit(node)
         if any(isinstance(t, ast.Subscript) for t in node.targets):
             node.value = ast.Call(ast.Name("_apart", ast.Load()), [node.value], [])
         return node
 
 
+class Steep(Exception):
+    """A power of zero, or of less, to what is not an int."""
+
+
+def _power(x: Any, y: Any) -> Any:
+    """Its slopes are infinite or nan, and zero times that is nan."""
+    if np.asarray(y).dtype.kind in "fc" and np.any(np.real(x) <= 0):
+        raise Steep
+    return x**y
+
+
 def _same_apart(made: Generated, name: str, plain: Any) -> bool:
-    """Does NumPy give the same if what is stored into an array is no part of it?"""
+    """Does NumPy give the same if what is stored into an array is no part of it?
+
+    And is no power taken that is not smooth?
+    """
     tree = ast.fix_missing_locations(_Apart().visit(ast.parse(made.source)))
     f = load(ast.unparse(tree), f"{name}_apart")
     f.__globals__["_apart"] = lambda v: v.copy() if isinstance(v, np.ndarray) else v
+    f.__globals__["_power"] = _power
+    try:
+        results = f(**fresh(made.args))
+    except Steep:
+        return False
     return all(
         np.array_equal(x, y, equal_nan=np.asarray(x).dtype.kind in "fc")
-        for x, y in zip(f(**fresh(made.args)), plain, strict=True)
+        for x, y in zip(results, plain, strict=True)
     )
 
 
@@ -219,8 +246,18 @@ def _differences(f: Any, args: Args, direction: dict[str, Any]) -> np.ndarray | 
     bend, nearer_bend = np.abs(right - left), np.abs(nearer_right - nearer_left)
     smooth = (nearer_bend <= 0.6 * bend + 1e-8 * scale) & (bend <= 0.1 * scale)
     exact = np.abs(near - far) <= 1e-5 * scale
-    # A staircase, such as 7 // a near 0, looks like a steep line.
-    return slope if bool(np.all(smooth & exact)) and scale < 500 else None
+    if not np.all(smooth & exact) or scale >= 500:
+        return None
+    return slope if _is_slope(f, args, direction, slope, 1e-4 * scale) else None
+
+
+def _is_slope(
+    f: Any, args: Args, direction: dict[str, Any], slope: np.ndarray, allowed: float
+) -> bool:
+    """A staircase, such as 7 // a near 0, looks like a steep line from afar."""
+    h = 1e-6
+    there, here = (_floats(f(**_moved(args, direction, step))) for step in (h, -h))
+    return bool(np.all(np.abs((there - here) / (2 * h) - slope) <= allowed))
 
 
 # -- the engines ----------------------------------------------------------------------------------
