@@ -13,6 +13,8 @@ import scipy.optimize as so
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.solvers.entered import of_arguments
+from jitad.trace.around.telling import is_outside
+from jitad.trace.context import current
 from jitad.values.kind import fail
 from jitad.values.registry import any_traced, call
 
@@ -33,6 +35,10 @@ def parted(constraints: Any) -> tuple[list[Function], list[Function]]:
                 raise fail(JitadValueError, f"Unknown constraint type '{c['type']}'.")
             (zero if kind == "eq" else above).append(f)
         elif isinstance(c, _RANGES):
+            if (trace := current()) is not None and is_outside(trace, c):
+                raise fail(JitadTypeError, f"a {type(c).__name__} that was made outside of the "
+                           "function is not seen to change by a kernel",
+                           "Make it inside, or give a dict with type and fun.")  # fmt: skip
             _between(c, zero, above)
         else:
             raise fail(JitadTypeError, f"{type(c).__name__} as a constraint is not supported on "

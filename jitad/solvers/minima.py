@@ -84,16 +84,21 @@ def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = N
 def _pairs(bounds: Any) -> Any:
     """The bounds of all elements, below and above, given in pairs, as a table or as `Bounds`."""
     if bounds is None or hasattr(bounds, "lb"):
-        return bounds if bounds is None else (bounds.lb, bounds.ub)
+        return bounds if bounds is None else _of_object(bounds)
     pairs = list(bounds)
     ends = [[end if b is None else b for b in side] for end, side in
             zip((-np.inf, np.inf), zip(*pairs, strict=True), strict=True)]  # fmt: skip
     return ends[0], ends[1]
 
 
+def _of_object(bounds: Any) -> tuple[Any, Any]:
+    """Those of a `Bounds`, read as the user's function would read them."""
+    return hooks.get_attr(bounds, "lb"), hooks.get_attr(bounds, "ub")
+
+
 def _sides(bounds: Any) -> Any:
     """The same, given side by side; None where there are none."""
-    low, high = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
+    low, high = _of_object(bounds) if hasattr(bounds, "lb") else bounds
     return None if low is _NONE[0] and high is _NONE[1] else (low, high)
 
 

@@ -5,6 +5,7 @@ Truth: closed forms, linear algebra, and differences of SciPy's own results.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.optimize as so
 
-from jitad import argmin, derivative, grad, jit, jit_grad, jvp
+from jitad import FallbackWarning, argmin, derivative, grad, jit, jit_grad, jvp
 from jitad.errors import JitadConvergenceError, JitadError
 
 ENGINES = {"eager": lambda f: f, "compiled": jit}
@@ -269,3 +270,20 @@ def test_constraints_that_contradict_each_other_raise() -> None:
              {"type": "ineq", "fun": lambda x: 1.0 - x[0]}]  # fmt: skip
     with pytest.raises(JitadConvergenceError):
         grad(lambda a: so.minimize(lambda x: a * x @ x, np.ones(1), constraints=apart).fun)(1.0)
+
+
+def test_bounds_and_constraints_from_outside_are_read_at_each_call() -> None:
+    box = so.Bounds([-1.0, -1.0], [0.3, 2.0])
+    top = so.LinearConstraint(np.eye(2)[:1], -np.inf, 0.3)
+    less = {"type": "ineq", "fun": lambda x, a: a - x[0], "args": (0.3,)}
+    far = lambda p: lambda x: (x[0] - p) ** 2 + x[1] ** 2
+    start = np.zeros(2)
+    bounded = jit(lambda p: so.minimize(far(p), start, bounds=box).fun)
+    linear = jit(lambda p: so.minimize(far(p), start, constraints=top).fun, fallback=True)
+    by_dict = jit(lambda p: so.minimize(far(p), start, constraints=[less]).fun)
+    for limit in (0.3, 0.6):
+        box.ub, top.ub, less["args"] = np.array([limit, 2.0]), limit, (limit,)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FallbackWarning)
+            got = bounded(1.0), linear(1.0), by_dict(1.0)
+        assert got == pytest.approx([(1.0 - limit) ** 2] * 3, rel=1e-6)
