@@ -14,7 +14,7 @@ from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
-from jitad.values.stand_ins import StandIn
+from jitad.values.stand_ins import Read, StandIn, stands_for
 
 
 def _axes(points: Any, what: str) -> int:
@@ -101,3 +101,9 @@ def delaunay(points: Any) -> Triangulation:
 @replaces(sp.cKDTree, sp.KDTree)
 def tree(data: Any, *_: Any, **__: Any) -> Tree:
     return Tree(call(np.asarray, data, float))
+
+
+@stands_for(sp.cKDTree, sp.KDTree)
+def of_outside(value: Any, read: Read) -> Tree:
+    """One that was made outside."""
+    return Tree(call(np.asarray, read("data")))
