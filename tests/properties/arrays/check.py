@@ -40,6 +40,7 @@ REFUSED: tuple[str, ...] = (
     "non-broadcastable output operand",
     "is not supported on complex numbers",
     "is not defined for complex numbers",
+    "of complex arrays is not supported",
     "out= must be an array that the function made",  # of what NumPy gives as 0-d arrays
     "assignment destination is read-only",  # of np.einsum("ii->i", a)
     "input operand has more dimensions than allowed by the shape",
