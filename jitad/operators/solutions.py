@@ -16,7 +16,7 @@ import numpy as np
 from jitad.errors import JitadConvergenceError, JitadError, JitadTypeError
 from jitad.operators.api import grad
 from jitad.operators.outermost import given
-from jitad.plain import bounded, iterations
+from jitad.plain import bounded, constrained, iterations
 from jitad.runtime import implicit as eager
 from jitad.runtime.leaves import is_real, own
 from jitad.runtime.tagged import dtype_of
@@ -28,6 +28,7 @@ from jitad.trace import context, hooks
 from jitad.trace import implicit as recorded
 from jitad.trace.around.outside import Outside
 from jitad.values.number import bind
+from jitad.values.registry import call
 from jitad.where import caller
 
 Function = Callable[..., Any]
@@ -197,6 +198,30 @@ def argmin_within(
 
     given = value, slope, untagged(low), untagged(high)
     return state.by_newton(bounded.descend, given, pushed, tol, max_iterations)
+
+
+def argmin_under(
+    name: str, f: Function, x0: Any, low: Any, high: Any, equal: Function, above: Function,
+    tol: float = 1e-10, max_iterations: int = 200,
+) -> Any:  # fmt: skip
+    """Where f is smallest between bounds, and some numbers are zero, and others not negative.
+
+    `equal` and `above` give these, in vectors.
+    """
+    n = x0.shape[0]
+    c, d = equal(x0), above(x0)
+    m = call(np.add, n, c.shape[0])
+    state = _State(name, call(np.concatenate, [x0, call(np.zeros_like, c), call(np.zeros_like, d)]))
+
+    def value(v: Any) -> Any:
+        return hooks.call(f, v)
+
+    def at(held: Leaves) -> Function:
+        given = value, equal, above, low, high, (n, m), *held
+        return lambda u: hooks.call(constrained.residual, u, *given)
+
+    given = value, equal, above, untagged(low), untagged(high), (n, m)
+    return state.by_newton(constrained.descend, given, at, tol, max_iterations)[:n]
 
 
 class _State:

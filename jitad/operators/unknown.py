@@ -33,6 +33,7 @@ from jitad.trace.around.paths import Guard, Path, Root
 from jitad.trace.operators import dress
 from jitad.values.array import ArrayHandle
 from jitad.values.number import Number
+from jitad.values.registry import call
 from jitad.where import caller
 
 Function = Callable[..., Any]
@@ -205,6 +206,8 @@ def _unknown(what: str, value: Any, depends: Any) -> Any:
 
     def unknown(leaf: Any) -> Any:
         if not leaves.is_real(leaf):
+            if isinstance(leaf, ArrayHandle):  # whose extents only the kernel may know
+                return call(np.zeros_like, leaf)
             return leaves.zero_of(leaf) if not isinstance(leaf, Number) else 0
         if trace is None:
             return Unknown((what,), getattr(leaf, "shape", ()))

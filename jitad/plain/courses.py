@@ -64,9 +64,12 @@ def error_of(slopes: Any, h: Any, scale: Any, weights: Any) -> Any:
 
 def steps(
     f: Any, t0: Any, t1: Any, y: Any, method: Any, rtol: Any, atol: Any, largest: Any, first: Any,
-    most: int,
+    most: int, watched: Any,
 ) -> Any:  # fmt: skip
-    """(times, calls of f, did no step get too small?, did they suffice?)"""
+    """(times, calls of f, did no step get too small?, did they suffice?, did an event end them?)
+
+    `watched`: functions of events, the ways they go, how often each may be met.
+    """
     a, c, weights, order = method
     t, end = float(t0), float(t1)
     way = 1.0 if end > t else -1.0
@@ -81,7 +84,10 @@ def steps(
     times = np.zeros(most + 1)
     times[0] = t
     count, tries = 0, 0
-    rejected, small, arrived = False, False, False
+    rejected, small, arrived, stopped = False, False, False, False
+    if watched is not None:
+        marks = watched[0](t, 1.0 * y)
+        seen = np.zeros(len(watched[1]))
     while not small and not arrived and count < most:
         least = 10.0 * np.maximum(2.220446049250313e-16 * np.abs(t), 5e-324)
         if not rejected:
@@ -104,12 +110,25 @@ def steps(
                 t, y, start = ahead, there, slopes[len(c) - 1]
                 arrived = bool(way * (t - end) >= 0.0)
                 rejected = False
+                if watched is not None:
+                    now = watched[0](t, 1.0 * y)
+                    seen = seen + crossed(marks, now, watched[1])
+                    marks = now
+                    stopped = bool(np.any(seen >= watched[2]))
+                    arrived = arrived or stopped
             else:
                 factor = factor if factor > 0.2 else 0.2
                 rejected = True
             h = float(h * factor)
             tries += 1
-    return times[: count + 1], calls + tries * (len(c) - 1), not small, small or arrived
+    return times[: count + 1], calls + tries * (len(c) - 1), not small, small or arrived, stopped
+
+
+def crossed(before: Any, after: Any, ways: Any) -> Any:
+    """Which events lie between two times: their functions change sign, in the way asked for."""
+    up = np.logical_and(before <= 0.0, after >= 0.0)
+    down = np.logical_and(before >= 0.0, after <= 0.0)
+    return np.logical_or(np.logical_and(up, ways >= 0.0), np.logical_and(down, ways <= 0.0))
 
 
 def moved(times: Any, t0: Any, t1: Any, was0: Any, was1: Any) -> Any:

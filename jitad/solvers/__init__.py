@@ -5,6 +5,7 @@ Importing this enters them all: the solvers here, and those that are refused.
 
 from jitad.solvers import courses as courses
 from jitad.solvers import entered as entered
+from jitad.solvers import events as events
 from jitad.solvers import integrals as integrals
 from jitad.solvers import lowest as lowest
 from jitad.solvers import minima as minima

@@ -1,4 +1,4 @@
-"""What are scipy.integrate's differential equations, where something is traced?
+"""How are scipy.integrate's differential equations followed, where something is traced?
 
 The steps are SciPy's, found from values alone (`plain/courses.py`); the course over them is
 differentiated with steps that are constant, but for those that go along where the ends move.
@@ -16,38 +16,21 @@ import scipy.integrate as si
 from jitad.errors import JitadConvergenceError, JitadTypeError, JitadValueError
 from jitad.operators.solutions import constants, demanded
 from jitad.plain import courses
-from jitad.solvers.entered import here, of_arguments, refuse, stands_in, vector
+from jitad.solvers.entered import here, of_arguments, stands_in, vector
 from jitad.trace import hooks
 from jitad.values.kind import fail
-from jitad.values.registry import any_traced, call, is_traced, of_complex
+from jitad.values.registry import any_traced, call, is_traced
 
 Function = Callable[..., Any]
 
 MOST = 100_000  # steps
 
-_SMALL = (JitadConvergenceError, "Required step size is less than spacing between numbers.",
+SMALL = (JitadConvergenceError, "Required step size is less than spacing between numbers.",
           "The solution may become infinite before the end: stop before.")  # fmt: skip
-_MANY = (JitadConvergenceError, f"more than {MOST} steps through a differential equation",
-         "If it is stiff, write the steps of an implicit method as a loop, with jitad.root.")
-_ORDER = (JitadValueError, "Values in `t_eval` are not properly sorted, or not within `t_span`.",
+MANY = (JitadConvergenceError, f"more than {MOST} steps through a differential equation",
+         "If it is stiff, take the method Radau.")
+ORDER = (JitadValueError, "Values in `t_eval` are not properly sorted, or not within `t_span`.",
           "Give times from the start to the end.")  # fmt: skip
-_STIFF = "Write the steps of an implicit method as a loop, with jitad.root; or take DOP853."
-
-
-class OdeResult(NamedTuple):
-    """What SciPy's object of this name holds."""
-
-    t: Any
-    y: Any
-    sol: Any
-    t_events: Any
-    y_events: Any
-    nfev: Any
-    njev: int
-    nlu: int
-    status: int
-    message: str
-    success: bool
 
 
 class Method(NamedTuple):
@@ -66,7 +49,7 @@ class Method(NamedTuple):
 
 
 @functools.cache
-def _method(name: str) -> Method:
+def method_of(name: str) -> Method:
     """SciPy's own coefficients."""
     kind: Any = getattr(si, name)
     n = kind.n_stages
@@ -84,20 +67,12 @@ def _method(name: str) -> Method:
                   np.append(c, kind.C_EXTRA), np.array(kind.D))  # fmt: skip
 
 
-class _Course(NamedTuple):
-    times: Any
-    states: Any
-    calls: Any
+def arrays(method: Method) -> Method:
+    return Method(*(m if isinstance(m, int) else call(np.array, m) for m in method))
 
 
-def _followed(
-    f: Function, ends: tuple[Any, Any], y0: Any, at: Any, method: Method, rtol: Any, atol: Any,
-    largest: Any, first: Any, most: int,
-) -> _Course:  # fmt: skip
-    """The states, a row each, at the steps or at the places `at`."""
-    pos = here()
-    flags: list[Any] = []
-    method = Method(*(m if isinstance(m, int) else call(np.array, m) for m in method))
+def began(ends: tuple[Any, Any], y0: Any) -> tuple[tuple[Any, Any], Any]:
+    """The ends and the state at the first, as SciPy takes them."""
     t0, t1 = (hooks.call(float, t) for t in ends)
     if not is_traced(t0) and not is_traced(t1) and t0 == t1:
         raise fail(JitadValueError, "the start of a differential equation is its end")
@@ -105,10 +80,28 @@ def _followed(
     y = y.astype(complex if y.dtype.kind == "c" else float)
     if call(np.ndim, y) != 1:
         raise fail(JitadValueError, "`y0` must be 1-dimensional.")
+    return (t0, t1), y
+
+
+class _Course(NamedTuple):
+    times: Any
+    states: Any
+    calls: Any
+
+
+def followed(
+    f: Function, ends: tuple[Any, Any], y0: Any, at: Any, method: Method, rtol: Any, atol: Any,
+    largest: Any, first: Any, most: int,
+) -> _Course:  # fmt: skip
+    """The states, a row each, at the steps or at the places `at`."""
+    pos = here()
+    flags: list[Any] = []
+    method = arrays(method)
+    (t0, t1), y = began(ends, y0)
 
     def search() -> list[Any]:
-        how = method[:4], rtol, atol, largest, first, most
-        times, calls, large, few = hooks.call(courses.steps, f, t0, t1, y, *how)
+        how = method[:4], rtol, atol, largest, first, most, None
+        times, calls, large, few, _ = hooks.call(courses.steps, f, t0, t1, y, *how)
         flags.extend((large, few))
         ready = [hooks.call(np.asarray, times), hooks.call(float, calls), t0, t1]
         if at is None:
@@ -118,7 +111,7 @@ def _followed(
         return [*ready, passed]
 
     times, calls, was0, was1, *passed = constants(search)
-    demanded(flags, (_SMALL, _MANY, _ORDER)[: len(flags)], pos)
+    demanded(flags, (SMALL, MANY, ORDER)[: len(flags)], pos)
     if is_traced(t0) or is_traced(t1):
         times = hooks.call(courses.moved, times, t0, t1, was0, was1)
     if at is None:
@@ -130,28 +123,6 @@ def _followed(
     return _Course(at, states, hooks.call(int, calls))
 
 
-@stands_in(si.solve_ivp)
-def solve_ivp(fun: Any, t_span: Any, y0: Any, method: Any = "RK45", t_eval: Any = None,
-              dense_output: bool = False, events: Any = None, args: Any = None,
-              max_step: Any = np.inf, rtol: Any = 1e-3, atol: Any = 1e-6,
-              first_step: Any = None) -> Any:  # fmt: skip
-    refuse("solve_ivp", dense_output=(dense_output, False), events=(events, None))
-    name = method if isinstance(method, str) else getattr(method, "__name__", repr(method))
-    if name not in ("RK45", "RK23", "DOP853"):
-        raise fail(JitadTypeError, f"method={name!r} of solve_ivp is not supported on traced or "
-                   "differentiated values", _STIFF)  # fmt: skip
-    at = None if t_eval is None else call(np.asarray, t_eval, float)
-    rate = of_arguments(fun, () if args is None else tuple(args))
-    found = _followed(rate, tuple(t_span), y0, at, _method(name), rtol, atol, max_step, first_step,
-                      MOST)  # fmt: skip
-    return OdeResult(found.times, call(np.transpose, found.states), None, None, None, found.calls,
-                     0, 0, 0, _REACHED, True)  # fmt: skip
-
-
-of_complex(si.solve_ivp)(solve_ivp)
-_REACHED = "The solver successfully reached the end of the integration interval."
-
-
 @stands_in(si.odeint)
 def odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: bool = False, rtol: Any = 1.49e-8,
            atol: Any = 1.49e-8, hmax: Any = 0.0, h0: Any = 0.0) -> Any:  # fmt: skip
@@ -159,6 +130,6 @@ def odeint(func: Any, y0: Any, t: Any, args: Any = (), tfirst: bool = False, rto
         raise fail(JitadTypeError, "hmax= and h0= of odeint must be plain numbers")
     f = of_arguments(func, args)
     places = call(np.asarray, t, float)
-    how = _method("DOP853"), rtol, atol, hmax or np.inf, h0 or None, MOST
+    how = method_of("DOP853"), rtol, atol, hmax or np.inf, h0 or None, MOST
     rate = f if tfirst else lambda t, y: f(y, t)
-    return _followed(rate, (places[0], places[-1]), vector(y0), places, *how).states
+    return followed(rate, (places[0], places[-1]), vector(y0), places, *how).states

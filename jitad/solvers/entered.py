@@ -6,6 +6,7 @@ tape, and forgotten if the user's function gives something that is traced.
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -95,6 +96,12 @@ def _called(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     def given(value: Any) -> Any:
         if type(value) in (list, tuple):
             return type(value)(map(given, value))
+        if type(value) is dict:  # a constraint, say
+            return {k: given(v) for k, v in value.items()}
+        if callable(getattr(value, "fun", None)):
+            value = copy.copy(value)
+            value.fun = given(value.fun)
+            return value
         return watched(value) if callable(value) and not isinstance(value, type) else value
 
     try:

@@ -16,7 +16,8 @@ import scipy.optimize as so
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.operators.api import grad
 from jitad.operators.jacobians import jacfwd
-from jitad.operators.solutions import argmin_of, argmin_within
+from jitad.operators.solutions import argmin_of, argmin_under, argmin_within
+from jitad.solvers.constraints import parted, together
 from jitad.solvers.entered import of_arguments, refuse, stands_in, vector
 from jitad.trace import hooks
 from jitad.values.kind import fail, require
@@ -60,7 +61,7 @@ def _number(value: Any) -> Any:
 def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = None,
              hess: Any = None, hessp: Any = None, bounds: Any = None, constraints: Any = (),
              tol: Any = None, callback: Any = None, options: Any = None) -> Any:  # fmt: skip
-    refuse("minimize", callback=(callback, None), constraints=(tuple(constraints), ()))
+    refuse("minimize", callback=(callback, None))
     for name in options or {}:
         if name not in _TOLERANCES:
             raise fail(JitadTypeError, f"the option {name!r} of minimize is not supported on "
@@ -70,23 +71,34 @@ def minimize(fun: Any, x0: Any, args: Any = (), method: Any = None, jac: Any = N
     def value(x: Any) -> Any:
         return _number(f(x)[0] if jac is True else f(x))
 
-    x = _least("minimize", value, vector(x0), _pairs(bounds))
+    zero, above = parted(constraints)
+    if zero or above:
+        x0 = vector(x0)
+        low, high = _ends(_pairs(bounds) or _NONE, x0)
+        x = argmin_under("minimize", value, x0, low, high, together(zero), together(above))
+    else:
+        x = _least("minimize", value, vector(x0), _pairs(bounds))
     return Minimum(x, value(x), grad(value)(x), True, 0, _FOUND)
 
 
 def _pairs(bounds: Any) -> Any:
     """The bounds of all elements, below and above, given in pairs, as a table or as `Bounds`."""
     if bounds is None or hasattr(bounds, "lb"):
-        return bounds if bounds is None else (bounds.lb, bounds.ub)
+        return bounds if bounds is None else _of_object(bounds)
     pairs = list(bounds)
     ends = [[end if b is None else b for b in side] for end, side in
             zip((-np.inf, np.inf), zip(*pairs, strict=True), strict=True)]  # fmt: skip
     return ends[0], ends[1]
 
 
+def _of_object(bounds: Any) -> tuple[Any, Any]:
+    """Those of a `Bounds`, read as the user's function would read them."""
+    return hooks.get_attr(bounds, "lb"), hooks.get_attr(bounds, "ub")
+
+
 def _sides(bounds: Any) -> Any:
     """The same, given side by side; None where there are none."""
-    low, high = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
+    low, high = _of_object(bounds) if hasattr(bounds, "lb") else bounds
     return None if low is _NONE[0] and high is _NONE[1] else (low, high)
 
 
@@ -117,10 +129,15 @@ def _between(one: Any, low: Any, high: Any) -> Any:
 def _least(name: str, value: Function, x0: Any, bounds: Any) -> Any:
     if bounds is None:
         return argmin_of(name, value, x0)
+    return argmin_within(name, value, x0, *_ends(bounds, x0))
+
+
+def _ends(bounds: Any, x0: Any) -> tuple[Any, Any]:
+    """The bounds of all elements."""
     low, high = (call(np.broadcast_to, call(np.asarray, b, float), x0.shape) for b in bounds)
     require(call(np.all, call(np.less_equal, low, high)), JitadValueError,
             "An upper bound is less than the corresponding lower bound.")
-    return argmin_within(name, value, x0, low, high)
+    return low, high
 
 
 def _squares(name: str, residuals: Function, x0: Any, bounds: Any = None) -> tuple[Any, Any]:
@@ -175,6 +192,26 @@ def least_squares(fun: Any, x0: Any, jac: Any = "2-point", bounds: Any = _NONE,
 def leastsq(func: Any, x0: Any, args: Any = (), Dfun: Any = None, *,
             ftol: Any = 1.49e-8, xtol: Any = 1.49e-8, maxfev: Any = 0) -> Any:  # fmt: skip
     return _squares("leastsq", lambda x: vector(of_arguments(func, args)(x)), x0)[0], 1
+
+
+def _linear(name: str, a: Any, b: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    a, b = call(np.asarray, a, float), call(np.asarray, b, float)
+    off = lambda x: call(np.subtract, call(np.matmul, a, x), b)  # noqa: E731
+    return _squares(name, off, call(np.zeros, a.shape[1]), (low, high))
+
+
+@stands_in(so.nnls)
+def nnls(A: Any, b: Any, *, maxiter: Any = None) -> Any:
+    x, r = _linear("nnls", A, b, 0.0, np.inf)
+    return x, call(np.linalg.norm, r)
+
+
+@stands_in(so.lsq_linear)
+def lsq_linear(A: Any, b: Any, bounds: Any = _NONE, method: str = "trf", tol: Any = 1e-10,
+               max_iter: Any = None) -> Any:  # fmt: skip
+    x, r = _linear("lsq_linear", A, b, *(_sides(bounds) or _NONE))
+    cost = call(np.multiply, 0.5, call(np.sum, call(np.multiply, r, r)))
+    return LeastSquares(x, cost, r, True, 1, _FOUND)
 
 
 @stands_in(so.curve_fit)

@@ -75,13 +75,18 @@ def _in_bracket(name: str, f: Function, a: Any, b: Any, args: Any, xtol: Any, rt
     refuse(name, disp=(disp, True))
     if xtol <= 0.0:
         raise fail(JitadValueError, f"xtol too small ({xtol:g} <= 0)")
-    f = of_arguments(f, args)
+    result = in_bracket(name, of_arguments(f, args), a, b, xtol, rtol, maxiter)
+    return (result.root, result) if full_output else result.root
+
+
+def in_bracket(name: str, f: Function, a: Any, b: Any, xtol: Any, rtol: Any,
+               maxiter: Any = 100) -> RootResults:  # fmt: skip
+    """The root between places where the function has different signs."""
 
     def search() -> Any:
         return hooks.call(scalar_roots.bracketed, f, untagged(a), untagged(b), xtol, rtol, maxiter)
 
-    result = found(name, search, f, _slack(xtol, rtol), (_SIGNS,))
-    return (result.root, result) if full_output else result.root
+    return found(name, search, f, _slack(xtol, rtol), (_SIGNS,))
 
 
 def _enter(original: Any) -> None:

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
+import scipy
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
@@ -97,8 +98,10 @@ _OURS = __file__.rsplit("/trace/", 1)[0]
 # what Python's library does, which is at no place of its own
 AS_WRITTEN = frozenset(f"{_OURS}/plain/{name}.py" for name in (
     "as_written", "gathered", "passed_on", "tabled", "taken_in"))  # fmt: skip
-# Ours, but as a user writes; NumPy's polynomials, written in Python over what has replacements.
-_LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/")
+# Ours, but as a user writes; NumPy's polynomials and SciPy's formulas for distributions, written in
+# Python over what has replacements.
+_LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/",
+               f"{scipy.__path__[0]}/stats/_continuous_distns.py")  # fmt: skip
 
 
 def is_library(f: FunctionType) -> bool:

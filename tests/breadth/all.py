@@ -6,6 +6,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     applied,
     arrays,
     basics,
+    chosen,
     complexes,
     distances,
     distributions,
@@ -25,6 +26,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     turned,
     waves,
     windows,
+    written,
 )
 from tests.breadth.case import CASES
 

@@ -117,3 +117,7 @@ add("scipy.special.wofz", lambda x: (sp.wofz(x[0]), sp.wofz([x[1], x[2]]).real),
 add("scipy.special.voigt_profile", lambda x, s, g: sp.voigt_profile(x, s, g), S, V, U, native=True,
     narrow=False)  # fmt: skip
 add("scipy.special.polygamma", lambda a: sp.polygamma([0, 1, 2, 1, 1], a), V, narrow=False)
+for _f in (sp.hankel1, sp.hankel2, sp.hankel1e, sp.hankel2e):
+    add(f"scipy.special.{_f.__name__}", lambda x, f=_f: (f(0, x), f(1.5, x)), 0.5 + r(4),
+        narrow=None)  # fmt: skip
+add("scipy.special.powm1", lambda x, y: sp.powm1(x, y), r(4), n(4), narrow=None)

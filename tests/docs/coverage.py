@@ -71,8 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
-        "scipy.special": """hankel1 hankel1e hankel2 hankel2e h1vp h2vp
-            sph_harm_y sph_harm_y_all""",
+        "scipy.special": "h1vp h2vp sph_harm_y sph_harm_y_all",
     },
     "how many results there are depends on the values": {
         "numpy": "polydiv",
@@ -135,10 +134,13 @@ made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
-by values), frozen distributions, `gaussian_kde`, `np.poly1d`, `Rotation` of
+by values), frozen distributions, `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
+`area`), `Delaunay` (`simplices`), `KDTree` (`query`), `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
 `apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and
-`statistics.NormalDist` are traced as they are written.
+`statistics.NormalDist` are traced as they are written, and so are SciPy's formulas for most
+distributions of scipy.stats.  What SciPy finds by comparing numbers (`linear_sum_assignment`,
+`find_peaks`, `label`, hulls and trees of points) are indices, for which kernels call SciPy.
 
 Conventions, where a derivative is not unique: equal candidates of `max` and `min` share it; `abs`,
 `sign`, norms, `hypot`, `arctan2` and `angle` have 0 at 0; sorting keeps the order of equals;

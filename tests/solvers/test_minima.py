@@ -5,6 +5,7 @@ Truth: closed forms, linear algebra, and differences of SciPy's own results.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 import scipy.optimize as so
 
-from jitad import argmin, derivative, grad, jit, jit_grad
+from jitad import FallbackWarning, argmin, derivative, grad, jit, jit_grad, jvp
 from jitad.errors import JitadConvergenceError, JitadError
 
 ENGINES = {"eager": lambda f: f, "compiled": jit}
@@ -187,8 +188,6 @@ def test_no_convergence(f: Any, text: str) -> None:
 
 
 @pytest.mark.parametrize("f, option", [
-    (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0],
-                           constraints={"type": "eq", "fun": np.sum}).fun, "constraints"),
     (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0], callback=print).fun, "callback"),
     (lambda a: so.minimize(lambda x: np.sum((x - a) ** 2), [1.0], method="BFGS",
                            options={"return_all": True}).fun, "'return_all'"),
@@ -199,3 +198,92 @@ def test_options_that_are_refused_are_named(f: Any, option: str) -> None:
     with pytest.raises(JitadError, match=f"{option}.*not supported on traced") as raised:
         grad(f)(2.0)
     assert "test_minima.py" in str(raised.value)
+
+
+S = np.array([[0.5, 0.1, 0.05], [0.1, 0.4, 0.07], [0.05, 0.07, 0.6]])
+SUM = {"type": "eq", "fun": lambda w: np.sum(w) - 1.0}
+
+
+def portfolio(p: Any, first: Any, **how: Any) -> Any:
+    """The least of w S w / 2 - p w where sum(w) is one, and w[0] at most `first`."""
+    less = {"type": "ineq", "fun": lambda w, top: top - w[0], "args": (first,)}
+    return so.minimize(lambda w: 0.5 * w @ S @ w - p @ w, np.ones(3) / 3.0,
+                       **{"constraints": [SUM, less], **how}).x  # fmt: skip
+
+
+def of_equations(p: np.ndarray, first: float | None) -> np.ndarray:
+    """The same as a system of linear equations, where `first` is known to hold."""
+    rows = [np.ones(3)] + ([np.eye(3)[0]] if first is not None else [])
+    C = np.array(rows)
+    m = len(C)
+    whole = np.block([[S, C.T], [C, np.zeros((m, m))]])
+    right = np.concatenate([p, [1.0], [first] if first is not None else []])
+    return np.linalg.solve(whole, right)[:3]
+
+
+@engines
+@pytest.mark.parametrize("first", [0.2, 5.0])
+def test_a_minimum_under_constraints(first: float, engine: Any) -> None:
+    p, to = np.array([0.3, 0.2, 0.25]), np.array([0.3, -0.2, 0.7])
+
+    def of(p: Any, first: Any) -> Any:
+        w = portfolio(p, first)
+        return w @ to, w
+
+    def want(p: Any, first: Any) -> Any:
+        return of_equations(p, first if first < 1.0 else None) @ to
+
+    (by_p, by_first), w = engine(grad(of, (0, 1), has_aux=True))(p, first)
+    np.testing.assert_allclose(w @ to, want(p, first), rtol=1e-9)
+    h = 1e-5
+    slopes = [(want(p + h * e, first) - want(p - h * e, first)) / (2.0 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(by_p, slopes, rtol=1e-7, atol=1e-9)
+    top = (want(p, first + h) - want(p, first - h)) / (2.0 * h)
+    assert by_first == pytest.approx(top, rel=1e-7, abs=1e-9)
+
+
+def test_constraints_of_other_forms_bounds_and_a_second_derivative() -> None:
+    p, to = np.array([0.3, 0.2, 0.25]), np.array([0.3, -0.2, 0.7])
+    linear = [so.LinearConstraint(np.ones((1, 3)), 1.0, 1.0),
+              so.LinearConstraint(np.eye(3)[:1], -np.inf, [0.2])]  # fmt: skip
+    curved = so.NonlinearConstraint(lambda w: w[:1], -np.inf, 0.2)
+    for how in ({"constraints": linear}, {"constraints": [SUM, curved]},
+                {"constraints": SUM, "bounds": [(None, 0.2), (None, None), (-9.0, None)]}):
+        w = jvp(lambda p, how=how: portfolio(p, 9.0, **how), (p,), (to,))[1]
+        h = 1e-5
+        step = (of_equations(p + h * to, 0.2) - of_equations(p - h * to, 0.2)) / (2.0 * h)
+        np.testing.assert_allclose(w, step, rtol=1e-6, atol=1e-9)
+
+    def radius(a: Any) -> Any:  # the place of a circle of radius a that lies nearest to (3, 4)
+        circle = {"type": "eq", "fun": lambda x: x @ x - a * a}
+        far = lambda x: np.sum((x - np.array([3.0, 4.0])) ** 2)
+        return so.minimize(far, np.array([1.0, 1.0]), constraints=circle).fun
+
+    # (5 - a) ** 2
+    assert radius(2.0) == pytest.approx(9.0, rel=1e-6)
+    assert jvp(radius, (2.0,), (1.0,))[1] == pytest.approx(-6.0, rel=1e-7)
+    assert grad(grad(radius))(2.0) == pytest.approx(2.0, rel=1e-6)
+
+
+def test_constraints_that_contradict_each_other_raise() -> None:
+    apart = [{"type": "ineq", "fun": lambda x: x[0] - 2.0},
+             {"type": "ineq", "fun": lambda x: 1.0 - x[0]}]  # fmt: skip
+    with pytest.raises(JitadConvergenceError):
+        grad(lambda a: so.minimize(lambda x: a * x @ x, np.ones(1), constraints=apart).fun)(1.0)
+
+
+def test_bounds_and_constraints_from_outside_are_read_at_each_call() -> None:
+    box = so.Bounds([-1.0, -1.0], [0.3, 2.0])
+    top = so.LinearConstraint(np.eye(2)[:1], -np.inf, 0.3)
+    less = {"type": "ineq", "fun": lambda x, a: a - x[0], "args": (0.3,)}
+    far = lambda p: lambda x: (x[0] - p) ** 2 + x[1] ** 2
+    start = np.zeros(2)
+    bounded = jit(lambda p: so.minimize(far(p), start, bounds=box).fun)
+    linear = jit(lambda p: so.minimize(far(p), start, constraints=top).fun, fallback=True)
+    by_dict = jit(lambda p: so.minimize(far(p), start, constraints=[less]).fun)
+    for limit in (0.3, 0.6):
+        box.ub, top.ub, less["args"] = np.array([limit, 2.0]), limit, (limit,)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FallbackWarning)
+            got = bounded(1.0), linear(1.0), by_dict(1.0)
+        assert got == pytest.approx([(1.0 - limit) ** 2] * 3, rel=1e-6)

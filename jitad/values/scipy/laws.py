@@ -32,8 +32,14 @@ class Frozen(StandIn):
 LAWS = {name: entry[0] for name, entry in (*_CONTINUOUS.items(), *_DISCRETE.items())}
 LAWS["multivariate_normal"] = st.multivariate_normal
 
-for _law in LAWS.values():
-    replaces(_law, plain=False)(lambda *args, law=_law, **kwargs: Frozen(law, args, kwargs))
+
+def enter(name: str, law: Any) -> None:
+    LAWS[name] = law
+    replaces(law, plain=False)(lambda *args, **kwargs: Frozen(law, args, kwargs))
+
+
+for _name, _law in tuple(LAWS.items()):
+    enter(_name, _law)
 
 
 @stands_for(type(st.norm()), type(st.poisson(1.0)))

@@ -9,7 +9,7 @@ import scipy.integrate
 
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.broadcast import elementwise, shape_of
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.number import Number
 from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import handle, moveaxis
@@ -48,13 +48,19 @@ def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1,
     return moveaxis(total, -1, axis)
 
 
+def _count(y: Any, name: str) -> int:
+    """How many samples there are, which must be known."""
+    n = y.shape[-1]
+    if isinstance(n, Number):
+        n = n.known(f"the number of samples of {name}")  # type: ignore[attr-defined]
+    return int(n)
+
+
 @replaces(scipy.integrate.simpson)
 def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
     """Parabolas through three samples each; an odd last interval as Cartwright has it."""
     y, steps, axis = _last(y, x, dx, axis)
-    n = y.shape[-1]
-    if isinstance(n, Number):
-        n = n.known("the number of samples of simpson")  # type: ignore[attr-defined]
+    n = _count(y, "simpson")
     if n < 3:
         if n == 2:
             return mul(mul(steps if x is None else steps[..., 0], 0.5), add(y[..., 0], y[..., 1]))
@@ -80,3 +86,59 @@ def simpson(y: Any, x: Any = None, *, dx: Any = 1.0, axis: int = -1) -> Any:
         both = add(total, edge)
         total = both.astype(total.dtype) if shape_of(total) else both  # SciPy adds in place
     return total
+
+
+@replaces(scipy.integrate.cumulative_simpson)
+def cumulative_simpson(y: Any, *, x: Any = None, dx: Any = 1.0, axis: int = -1,
+                       initial: Any = None) -> Any:  # fmt: skip
+    """Each interval by the parabola that begins with it, or ends, by turns."""
+    y, steps, axis = _last(y, x, dx, axis)
+    n = _count(y, "cumulative_simpson")
+    if n < 3:
+        raise fail(JitadTypeError, "cumulative_simpson is supported for three samples or more")
+    if x is None:
+        if shape_of(dx):
+            raise fail(JitadTypeError, "dx= of cumulative_simpson must be a number here")
+        steps = mul(dx, call(np.ones, n - 1))
+    else:
+        message = "Input x must be strictly increasing."
+        require(call(np.all, call(np.greater, steps, 0.0)), JitadValueError, message)
+    ahead, behind = _by_parabolas(y, steps), _by_parabolas(y[..., ::-1], steps[..., ::-1])
+    behind = behind[..., ::-1]
+    parts = [(ahead if k % 2 == 0 and k < n - 2 else behind)[..., k if k % 2 == 0 and k < n - 2
+             else k - 1] for k in range(n - 1)]  # fmt: skip
+    total = call(np.cumsum, call(np.stack, parts, axis=-1), axis=-1)
+    if initial is not None:
+        total = add(total, initial)
+        first = add(call(np.zeros_like, total[..., :1]), initial)
+        total = call(np.concatenate, [first, total], axis=-1)
+    return moveaxis(total, -1, axis)
+
+
+def _by_parabolas(y: Any, steps: Any) -> Any:
+    """Over the first of each two intervals, by the parabola over both."""
+    a, b = steps[..., :-1], steps[..., 1:]
+    share, ratio = div(a, add(a, b)), div(a, b)
+    both = mul(share, ratio)
+    inner = add(mul(sub(3.0, share), y[..., :-2]), mul(add(add(3.0, both), share), y[..., 1:-1]))
+    return mul(div(a, 6.0), sub(inner, mul(both, y[..., 2:])))
+
+
+@replaces(scipy.integrate.romb)
+def romb(y: Any, dx: Any = 1.0, axis: int = -1, show: bool = False) -> Any:
+    """Trapezoids of all widths, extrapolated."""
+    y = _last(y, None, dx, axis)[0].astype(float)
+    intervals = _count(y, "romb") - 1
+    levels = intervals.bit_length() - 1
+    if show or intervals != 1 << levels:
+        raise fail(JitadValueError, "Number of samples must be one plus a non-negative power of 2.")
+    row: list[Any] = []
+    for k in range(levels + 1):
+        step = intervals >> k
+        ends = mul(0.5, add(y[..., 0], y[..., -1]))
+        inside = call(np.sum, y[..., step:-1:step], axis=-1) if k else 0.0
+        new = [mul(mul(dx, float(step)), add(ends, inside))]
+        for j, before in enumerate(row):
+            new.append(add(new[j], div(sub(new[j], before), 4.0 ** (j + 1) - 1.0)))
+        row = new
+    return row[-1]

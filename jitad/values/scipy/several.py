@@ -16,7 +16,7 @@ from jitad.primitives.several import PARTS, WOFZ
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.complexes.lifts import combined, imaginary_part, real_part
 from jitad.values.kind import fail, require
-from jitad.values.numpy.ufuncs import as_ufunc, div, mul, numpy_number
+from jitad.values.numpy.ufuncs import add, as_ufunc, div, mul, numpy_number, sub
 from jitad.values.registry import call, of_complex, replaces, write_each
 
 
@@ -47,6 +47,25 @@ def wofz(z: Any) -> Any:
 @of_complex(sp.wofz)
 def _wofz_of_complex(z: Any) -> Any:
     return _faddeeva(real_part(z), imaginary_part(z))
+
+
+def _hankel(original: Any, sign: float, scaled: bool) -> None:
+    """J + i Y, or J - i Y; scaled, times exp(-i x) or exp(i x)."""
+
+    @replaces(original)
+    def hankel(v: Any, z: Any) -> Any:
+        z = elementwise("cast", as_operand(z), dtype="f8")
+        j, y = elementwise("jv", v, z), mul(sign, elementwise("yv", v, z))
+        if not scaled:
+            return combined(j, y)
+        c, s = elementwise("cos", z), mul(-sign, elementwise("sin", z))
+        return combined(sub(mul(j, c), mul(y, s)), add(mul(j, s), mul(y, c)))
+
+
+for _original, _sign in ((sp.hankel1, 1.0), (sp.hankel2, -1.0)):
+    _hankel(_original, _sign, False)
+for _original, _sign in ((sp.hankel1e, 1.0), (sp.hankel2e, -1.0)):
+    _hankel(_original, _sign, True)
 
 
 def _faddeeva(x: Any, y: Any) -> Any:
