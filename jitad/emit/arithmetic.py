@@ -21,6 +21,7 @@ _CALLED = re.compile(r"(\w+)\(")
 _STEPS = {"where", "plus", "fadd", "float32", "not", "and", "or", "if", "else"}
 STANDARD = ("f8", "i8", "b1", "c16")
 _STANDARD = frozenset(STANDARD)
+_INTS = frozenset(("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"))
 
 
 def _as(a: Atom, e: Expr, dtype: str) -> Expr:
@@ -52,8 +53,10 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
         if out in ("f8", "f4") and all(_is_cheap(x) for x in operands):
             return apply("where({0}, {1}, {2})", *operands)
         strange = False
-    elif strange:
+    elif strange and not (out == "b1" and _INTS.issuperset(dtypes)):  # which are compared exactly
         common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
+        if common in _INTS and out[0] == "f":  # a function of floats: of no other ints before
+            common = out
         operands = [
             x if d == common or d == "b1" else _as(a, x, common)
             for a, x, d in zip(e.ins, operands, dtypes, strict=True)

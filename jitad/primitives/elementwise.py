@@ -249,7 +249,7 @@ def _where(c: Any, a: Any, b: Any) -> Any:
     if type(a) is type(b):
         return chosen
     dtype, py = promote(type_of_constant(a), type_of_constant(b))
-    out = np.dtype(dtype).type(chosen)
+    out = np.asarray(chosen).astype(dtype)[()]  # which takes the last bits of what does not fit
     return out.item() if py else out
 
 

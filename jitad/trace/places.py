@@ -20,6 +20,7 @@ from jitad.errors import (
     JitadIndexError,
     JitadTypeError,
     JitadUnboundLocalError,
+    JitadValueError,
 )
 from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
@@ -257,11 +258,18 @@ def _attribute_of_number(owner: Any, name: str) -> Any:
             found = getattr(ArrayHandle(owner), name, owner)  # as of an array without axes
             if found is not owner:
                 return _giving_numbers(found) if callable(found) else _number_of(found)
+        if isinstance(owner, Number) and not python and name == "sort":
+            return _without_axes
         if python and type_of(owner) == INT and isinstance(owner, Leaf):
             return getattr(int(owner.known(f"an int whose {name} is asked for")), name)
         kinds = {"f": "a float", "i": "an int", "b": "a bool"}
         kind = kinds[type_of(owner).dtype[0]] if python else "a NumPy array or number"
         raise JitadAttributeError(f"{kind} has no attribute {name!r} that jitad knows") from None
+
+
+def _without_axes(*_: Any, **__: Any) -> Any:
+    """A method of NumPy's numbers that orders elements along an axis."""
+    raise fail(JitadValueError, "axis -1 is out of bounds for array of dimension 0")
 
 
 # What would be written is not there any more, or nothing that a number has.

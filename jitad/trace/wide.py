@@ -14,6 +14,7 @@ from jitad.errors import JitadOverflowError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import INT
+from jitad.values.broadcast import in_bounds
 from jitad.values.kind import require
 from jitad.values.number import bind
 
@@ -29,7 +30,7 @@ _REMEDY = "Kernels compute with 64-bit integers: compute with floats."
 def checked(name: str, a: Any, b: Any, out: Any) -> Any:
     """The result of the user's `a <name> b` (b is None for unary ones), exact or an error."""
     if type(out) is not Leaf or out.type != INT or name not in _TESTS:
-        return out
+        return in_bounds(out, (a, b)) if isinstance(out, Leaf) else out
     builder = out.builder
     inputs: set[Var] = set()
     if _bound(builder, out.atom, inputs, _DEPTH, name) < LIMIT:

@@ -12,8 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadError, JitadExtentError, JitadTypeError, JitadValueError
+from jitad.errors import (
+    JitadError,
+    JitadExtentError,
+    JitadOverflowError,
+    JitadTypeError,
+    JitadValueError,
+)
 from jitad.tape.build import Leaf
+from jitad.tape.types import INT
 from jitad.values import extents
 from jitad.values.extents import Int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, require, type_of
@@ -191,9 +198,31 @@ def elementwise(name: str, *args: Any, **params: Any) -> Any:
     from jitad.values.array import wrap
     from jitad.values.layout import follows
 
-    out = wrap(bind(name, *aligned(args), **params))
+    given = aligned(args)
+    out = bind(name, *given, **params)
+    out = wrap(out if name == "where" else in_bounds(out, given))  # np.where takes their last bits
     if len(shape_of(out)) > 1:
         follows(out, args)
+    return out
+
+
+_BOUNDS = {d: np.iinfo(d) for d in ("i1", "i2", "i4", "u1", "u2", "u4", "u8")}
+
+
+def in_bounds(out: Any, operands: Sequence[Any]) -> Any:
+    """The result; Python's ints beside ints of NumPy's that do not hold them are an error there."""
+    content = out.content if hasattr(out, "peek") else out
+    bounds = _BOUNDS.get(type_of(content).dtype) if isinstance(content, Leaf) else None
+    if bounds is None:
+        return out
+    for k in operands:
+        if not is_number(k) or type_of(k) != INT:
+            continue
+        low, high = bind("ge", k, int(bounds.min)), True
+        if bounds.bits < 64:
+            high = bind("le", k, int(bounds.max))
+        require(bind("logical_and", low, high), JitadOverflowError,
+                f"Python integer out of bounds for {np.dtype(bounds.dtype)}")  # fmt: skip
     return out
 
 

@@ -36,6 +36,12 @@ def written_over(z, a):
     return z
 
 
+def sorted_as_a_number(z, a):
+    total = np.prod(z)
+    total.sort()
+    return total
+
+
 def unpacked(z, a):
     u, v = z
     return u * v
@@ -57,6 +63,7 @@ WRONG = {
     "einsum": lambda z, a: np.einsum("i,i", z, np.ones(3)),
     "split": lambda z, a: np.split(z, 3)[0],
     "axis": lambda z, a: z.sum(axis=1),
+    "sort": sorted_as_a_number,
     "unpacked": unpacked,
 }
 

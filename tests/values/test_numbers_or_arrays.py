@@ -125,3 +125,15 @@ def test_another_name_sees_what_is_written_to_an_array(name, engine):
 def test_a_fortran_array_of_a_number_has_an_axis():
     for f in (np.asfortranarray, np.ascontiguousarray):
         assert jitad.jit(lambda s, f=f: f(s) * 2.0)(1.5).shape == f(1.5).shape == (1,)
+
+
+@pytest.mark.parametrize("engine", FEW)
+@pytest.mark.parametrize("axis", [None, 0, -1])
+def test_running_sums_of_a_number_have_an_axis(axis, engine):
+    def f(s):
+        sums = np.cumulative_sum(np.array(s), axis=axis, include_initial=True)
+        return (sums * s).sum() + np.cumulative_prod(s * s, axis=axis).sum()
+
+    value, slope = FEW[engine](jitad.value_and_grad(f), 1.5)
+    assert value == f(1.5) == 2 * 1.5**2
+    assert slope == 4 * 1.5

@@ -1,10 +1,13 @@
 """Indices, bounds, extents and sums of NumPy's small ints: what is computed for them by the engine
 must not have their few bits; what NumPy computes in few bits has them."""
 
+import operator
+
 import numpy as np
 import pytest
 
 import jitad
+from tests.engines import ENGINES
 
 MANY = np.arange(300.0)
 
@@ -121,3 +124,37 @@ def test_shifts_by_more_bits_than_there_are(f):
         for b in (0, 3, 7, 8, 15, 16, 63, 64, 100, np.int64(-1)):
             np.testing.assert_array_equal(compiled(a, b), f(a, b))
     assert jitad.jit(lambda a: a << 64)(np.int64(3)) == 0
+
+
+BESIDE = {
+    "/": operator.truediv, "+": operator.add, "-": operator.sub, "*": operator.mul,
+    "//": operator.floordiv, "%": operator.mod, "<": operator.lt, ">=": operator.ge,
+    "==": operator.eq, "&": operator.and_, "divide": np.divide, "maximum": np.maximum,
+    "fmod": np.fmod, "where": lambda a, b: np.where(True, a, b),
+    "float": lambda a, b: np.hypot(a, np.float64(b)),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")  # NumPy's, of numbers that wrap
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint64])
+@pytest.mark.parametrize("name", BESIDE)
+def test_python_ints_beside_small_ones(name, dtype, engine):
+    """They are not cut to a few bits: what does not fit is compared, divided by, or an error."""
+    of = BESIDE[name]
+    few = np.array([5, 7, 100], dtype)
+    for k in (-1, 3, 300):
+        for swapped in (False, True):
+            def f(x, a, k, swapped=swapped):
+                one, all_ = a[1], a + a[:1]
+                parts = (of(k, one), of(k, all_)) if swapped else (of(one, k), of(all_, k))
+                return x * (np.float64(parts[0]) + np.sum(parts[1]))
+
+            try:
+                want = f(1.5, few, k)
+            except OverflowError:
+                with pytest.raises(OverflowError):
+                    ENGINES[engine](jitad.value_and_grad(f), 1.5, few, k)
+                continue
+            value, slope = ENGINES[engine](jitad.value_and_grad(f), 1.5, few, k)
+            np.testing.assert_allclose([value, 1.5 * slope], want, rtol=1e-12)

@@ -193,7 +193,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     else:
         one = handle(weights)
         if one.ndim != 1:
-            raise fail(JitadTypeError, "np.bincount takes weights along one axis")
+            raise fail(JitadValueError, "np.bincount takes weights along one axis")
         require_same(x.shape[0], one.shape[0], lambda: "the weights and the list don't have the "
                      "same length")  # fmt: skip
         one = one if one.dtype == float else one.astype(float)

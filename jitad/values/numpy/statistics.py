@@ -206,7 +206,7 @@ def _running(original: Any, plain: Any, first: int) -> None:
     @replaces(original)
     def replacement(x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None,
                     include_initial: bool = False) -> Any:  # fmt: skip
-        x = handle(x)
+        x = call(np.atleast_1d, handle(x))
         if axis is None and x.ndim > 1:
             raise fail(JitadValueError, "For arrays which have more than one dimension ``axis`` "
                        "argument is required.")  # fmt: skip
