@@ -7,6 +7,7 @@ mask stands for the indices at which it is true.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import as_operand, elementwise, fit, require_same, shape_of
+from jitad.values.broadcast import as_operand, elementwise, fit, require_same, shape_of, shape_text
 from jitad.values.extents import Int
 from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require, type_of
@@ -67,9 +68,17 @@ def put(a: ArrayHandle, entries: list[Entry | Pick], value: Any, row: str = "sto
 def _without_leading(value: Any, ndim: int) -> Any:
     """Of values without elements NumPy drops leading axes of any extent here."""
     own = shape_of(value)
-    if len(own) > ndim and any(type(n) is int and not n for n in own[len(own) - ndim :]):
-        return call(np.zeros, own[len(own) - ndim :], value.dtype)
-    return value
+    lead, rest = own[: max(len(own) - ndim, 0)], own[max(len(own) - ndim, 0) :]
+    if lead and any(type(n) is int and not n for n in rest):
+        return call(np.zeros, rest, value.dtype)
+    unknown = [bind("eq", n, 0) for n in rest if isinstance(n, Number)]
+    if not lead or not unknown:
+        return value
+    none = functools.reduce(lambda a, b: bind("logical_or", a, b), unknown)
+    for n in lead:
+        require(bind("logical_or", none, bind("eq", n, 1)), JitadValueError,
+                f"could not broadcast input array from shape {shape_text(own)} into what is picked")
+    return value[(0,) * len(lead)]
 
 
 def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:

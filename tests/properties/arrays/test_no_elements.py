@@ -25,6 +25,9 @@ STATEMENTS = [
     "b[[], :0] = np.zeros((3, 1, 2))",
     "b[[0, 1], :0] = np.zeros((3, 0))",
     "b[[]] = np.zeros((2, 0))",
+    "a[np.arange(4) > 5 + n] = z + 0.5",
+    "b[np.arange(3) > n, 1] = z[None]",
+    "b[np.arange(3) > n, 1] = b[None, :2]",
     "b[:0, :0] = np.zeros((3, 1, 0))",
     # indices that take nothing are not looked at, but of an axis without elements
     "r = z[[], [7]]",
