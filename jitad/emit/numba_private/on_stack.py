@@ -20,6 +20,7 @@ from numba.core import cgutils
 
 from jitad.emit.numba_private.layout import SMALL
 
+IN_FRAME = "_in_frame"  # how the names of functions end that give such memory
 _ROOM = 1 << 14  # bytes of a frame
 _MOST = 1 << 12  # of an array: the time that its elements take is more than the allocator's
 _LINE = 64  # where arrays begin, as the allocator's do
@@ -100,7 +101,7 @@ def serving() -> Frame | None:
 
 def _function(context: Any, owned: Any) -> Any:
     """A function of the module: the arguments of `owned`, and the places of a frame."""
-    module, name = owned.module, f"{owned.name}_in_frame"
+    module, name = owned.module, f"{owned.name}{IN_FRAME}"
     if name not in module.globals:
         places = [_BYTE, _WORD.as_pointer(), _BYTE.as_pointer(), _BEFORE.as_pointer(), _WORD, _WORD]
         fnty = ir.FunctionType(_BYTE, [*(a.type for a in owned.args), *places])

@@ -13,12 +13,14 @@ from typing import Any
 
 from llvmlite import ir
 
+from jitad.emit.numba_private.on_stack import IN_FRAME
+
 
 def straight_functions(module: Any) -> frozenset[str]:
     """The names of a module's functions, if none of those that it defines goes different ways, but
-    to its end; else none."""
+    to its end; else none.  What gives memory is short and is not looked at."""
     written = [f for f in module.functions if f.blocks]
-    straight = all(map(_is_straight, written))
+    straight = all(f.name.endswith(IN_FRAME) or _is_straight(f) for f in written)
     return frozenset(f.name for f in written) if straight else frozenset()
 
 
