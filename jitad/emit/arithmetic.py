@@ -56,7 +56,7 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
     elif strange and not (out == "b1" and _INTS.issuperset(dtypes)):  # which are compared exactly
         common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
         if common in _INTS and out[0] == "f":  # a function of floats: of no other ints before
-            common = out
+            common = "f8"
         operands = [
             x if d == common or d == "b1" else _as(a, x, common)
             for a, x, d in zip(e.ins, operands, dtypes, strict=True)
