@@ -55,8 +55,8 @@ def compute(s: Scope, e: Equation, operands: list[Expr]) -> Expr:
         strange = False
     elif strange and not (out == "b1" and _INTS.issuperset(dtypes)):  # which are compared exactly
         common, _ = promote(*(t for t in types if isinstance(t, (Scalar, Array))))
-        if common in _INTS and out[0] == "f":  # a function of floats: of no other ints before
-            common = "f8"
+        if common in _INTS and out[0] == "f" and len(set(dtypes)) > 1:
+            common = "f8"  # a function of floats, each int of which is made one as it is
         operands = [
             x if d == common or d == "b1" else _as(a, x, common)
             for a, x, d in zip(e.ins, operands, dtypes, strict=True)
