@@ -206,24 +206,27 @@ def elementwise(name: str, *args: Any, **params: Any) -> Any:
     return out
 
 
-_BOUNDS = {d: np.iinfo(d) for d in ("i1", "i2", "i4", "u1", "u2", "u4", "u8")}
+BOUNDS = {d: np.iinfo(d) for d in ("i1", "i2", "i4", "u1", "u2", "u4", "u8")}
 
 
 def in_bounds(out: Any, operands: Sequence[Any]) -> Any:
     """The result; Python's ints beside ints of NumPy's that do not hold them are an error there."""
-    content = out.content if hasattr(out, "peek") else out
-    bounds = _BOUNDS.get(type_of(content).dtype) if isinstance(content, Leaf) else None
-    if bounds is None:
-        return out
-    for k in operands:
-        if not is_number(k) or type_of(k) != INT:
-            continue
-        low, high = bind("ge", k, int(bounds.min)), True
-        if bounds.bits < 64:
-            high = bind("le", k, int(bounds.max))
-        require(bind("logical_and", low, high), JitadOverflowError,
-                f"Python integer out of bounds for {np.dtype(bounds.dtype)}")  # fmt: skip
+    if isinstance(out, Leaf):
+        for k in operands:
+            require_held(k, type_of(out).dtype)
     return out
+
+
+def require_held(k: Any, dtype: str) -> None:
+    """A Python int, if it is one, must not be beyond what integers of NumPy's hold."""
+    bounds = BOUNDS.get(dtype)
+    if bounds is None or not is_number(k) or type_of(k) != INT:
+        return
+    low, high = bind("ge", k, int(bounds.min)), True
+    if bounds.bits < 64:
+        high = bind("le", k, int(bounds.max))
+    require(bind("logical_and", low, high), JitadOverflowError,
+            f"Python integer out of bounds for {np.dtype(dtype)}")  # fmt: skip
 
 
 # -- storing --------------------------------------------------------------------------------------
@@ -239,6 +242,8 @@ def fit(value: Any, dtype: np.dtype[Any], shape: Shape, traced: bool) -> Any:
     if isinstance(content, np.ndarray) and not content.ndim:
         content = content[()]
     own = shape_of(content)
+    if not own:
+        require_held(content, dtype.str[1:])
     if not own and not shape and not isinstance(content, Number) and not traced:
         return dtype.type(content)
     while len(own) > len(shape):  # NumPy drops leading axes of extent 1 here

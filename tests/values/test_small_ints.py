@@ -158,3 +158,70 @@ def test_python_ints_beside_small_ones(name, dtype, engine):
                 continue
             value, slope = ENGINES[engine](jitad.value_and_grad(f), 1.5, few, k)
             np.testing.assert_allclose([value, 1.5 * slope], want, rtol=1e-12)
+
+
+def stored(x, k):
+    z = np.zeros(3, np.uint8)
+    z[0] = k
+    return z.sum() * x
+
+
+def stored_in_a_slice(x, k):
+    z = np.zeros(3, np.int16)
+    z[:2] = k * 200
+    return z.sum() * x
+
+
+def stored_by_indices(x, k):
+    z = np.zeros(3, np.uint8)
+    z[np.array([0, 2])] = k
+    return z.sum() * x
+
+
+def stored_by_a_mask(x, k):
+    z = np.ones(3, np.uint8)
+    z[z > 0] = k
+    return z.sum() * x
+
+
+def filled(x, k):
+    z = np.zeros(3, np.uint8)
+    z.fill(k)
+    return z.sum() * x
+
+
+def added_in_place(x, k):
+    z = np.ones(3, np.uint8)
+    z += k
+    return z.sum() * x
+
+
+STORED = {
+    "an element": stored, "a slice": stored_in_a_slice, "indices": stored_by_indices,
+    "a mask": stored_by_a_mask, "fill": filled, "in place": added_in_place,
+    "full": lambda x, k: np.full(3, k, dtype=np.uint8).sum() * x,
+    "full_like": lambda x, k: np.full_like(np.ones(2, np.uint8), k).sum() * x,
+    "array": lambda x, k: np.array([[k, 1]], dtype=np.uint8).sum() * x,
+    "a number": lambda x, k: np.uint8(k) * x,
+    "clip": lambda x, k: np.array([5, 7], np.uint8).clip(k, 6).sum() * x,
+    "clip from above": lambda x, k: np.array([5, 7], np.uint8).clip(6, k).sum() * x,
+    "append": lambda x, k: np.append(np.ones(2, np.uint8), k).sum() * x,
+    "cast": lambda x, k: np.array([k]).astype(np.uint8).sum() * x,  # which takes the last bits
+    "of NumPy's": lambda x, k: np.array([1, 2], np.uint8)[0] * x + k,
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", STORED)
+def test_python_ints_stored_as_small_ones(name, engine):
+    for k in (-1, 3, 300):
+        f = STORED[name]
+        try:
+            want = f(1.5, k)
+        except OverflowError:
+            with pytest.raises(OverflowError):
+                ENGINES[engine](jitad.value_and_grad(f), 1.5, k)
+            continue
+        value, slope = ENGINES[engine](jitad.value_and_grad(f), 1.5, k)
+        assert value == want
+        assert slope == f(2.0, k) - f(1.0, k)

@@ -6,7 +6,7 @@ built they are equations of it; else they are plain and owned.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from jitad.errors import JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
-from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
+from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, require_held, shape_of
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
 from jitad.values.layout import as_it_lies, contiguous, follows, in_c_order, is_spaced, packed
@@ -53,6 +53,7 @@ def made(array: np.ndarray[Any, Any]) -> Any:
 
 def filled(value: Any, shape: tuple[Int, ...], dtype: np.dtype[Any]) -> Any:
     """A new array of equal elements, which are real."""
+    require_held(value, dtype.str[1:])
     if dtype.kind == "c":
         return of_parts(lambda v, part: filled(v, shape, part), value, dtype)
     builder = present_builder()
@@ -132,6 +133,9 @@ def array(value: Any, dtype: Any = None, *, copy: Any = True, order: Any = "K",
           subok: bool = False, ndmin: int = 0) -> Any:  # fmt: skip
     """A new array of a number, an array, or nested lists of them."""
     kind = None if dtype is None else kind_of(dtype)
+    if kind is not None and kind.str[1:] in BOUNDS:
+        for k in _numbers_in(value):
+            require_held(k, kind.str[1:])
     if not copy and isinstance(value, ArrayHandle) and kind in (None, value.dtype):
         if (same := in_order_of(value, order)) is not value and copy is not None:
             raise fail(JitadValueError, "Unable to avoid copy while creating an array as requested")
@@ -176,6 +180,15 @@ def _lend_list(value: Any) -> Any:
     if isinstance(value, ArrayHandle):
         return value.peek()
     return [_lend_list(v) for v in value] if isinstance(value, (list, tuple)) else value
+
+
+def _numbers_in(value: Any) -> Iterator[Any]:
+    """What is in nested lists."""
+    if isinstance(value, (list, tuple)):
+        for v in value:
+            yield from _numbers_in(v)
+    else:
+        yield value
 
 
 def _strong(value: Any) -> Any:

@@ -16,10 +16,10 @@ import numpy as np
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.primitives.unloaded import Unloaded, loaded
-from jitad.tape.types import Array, Scalar, named, promote
-from jitad.values.broadcast import as_operand, cast, elementwise, shape_of
-from jitad.values.kind import fail, is_python, require, type_of
-from jitad.values.number import Number
+from jitad.tape.types import INT, Array, Scalar, named, promote
+from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, shape_of
+from jitad.values.kind import fail, is_number, is_python, require, type_of
+from jitad.values.number import Number, bind
 from jitad.values.quick import quickly
 from jitad.values.registry import call, implementation, replaces, write_out
 
@@ -300,12 +300,21 @@ def where_(condition: Any, x: Any = None, y: Any = None) -> Any:
     return call(np.array, result)
 
 
+def _python_bound(inside: str, bound: Any, end: int) -> Any:
+    if not is_number(bound) or type_of(bound) != INT:
+        return bound
+    return bind("where", bind(inside, bound, end), bound, end)
+
+
 @replaces(np.clip)
 def clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **other: Any) -> Any:
     low, high = other.pop("min", a_min), other.pop("max", a_max)
     if other:
         raise fail(JitadTypeError, f"{next(iter(other))}= of np.clip is not supported here")
     result = as_operand(a)
+    if (bounds := BOUNDS.get(type_of(result).dtype)) is not None:  # beyond all there is is no bound
+        low = _python_bound("gt", low, int(bounds.min))
+        high = _python_bound("lt", high, int(bounds.max)) if bounds.bits < 64 else high
     if low is not None:
         result = elementwise("maximum", low, result)  # of equal zeros the second is the result
     if high is not None:
