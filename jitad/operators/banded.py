@@ -21,7 +21,7 @@ def _lower(ab: Any, lower: bool, name: str) -> Any:
     if ab.ndim != 2 or isinstance(ab.shape[0], Number):
         raise fail(JitadTypeError, f"{name} is supported for a known number of bands",
                    "Make the array of bands with a number of rows that is known.")  # fmt: skip
-    return ab if lower else hooks.call(banded.lowered, ab)
+    return hooks.call(banded.lowered, ab, lower)
 
 
 def _factor(ab: Any) -> Any:

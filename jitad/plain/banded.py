@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 
-def lowered(ab: Any) -> Any:
-    """Bands of the upper triangle as those of the lower one."""
+def lowered(ab: Any, lower: bool) -> Any:
+    """Bands of either triangle as those of the lower one; zeros where they have no elements."""
     bands, n = ab.shape
     out = np.zeros((bands, n), ab.dtype)
     for d in range(bands):
-        out[d, : n - d] = ab[bands - 1 - d, d:]
+        out[d, : n - d] = ab[d, : n - d] if lower else ab[bands - 1 - d, d:]
     return out
 
 
@@ -31,7 +31,7 @@ def raised(f: Any) -> Any:
 
 
 def factored(ab: Any) -> tuple[Any, Any]:
-    """The factor of Cholesky, and whether there is one."""
+    """The factor of Cholesky of what `lowered` gives, and whether there is one."""
     bands, n = ab.shape
     wide = np.zeros((bands, n + bands - 1), ab.dtype)
     fine = True
@@ -44,7 +44,7 @@ def factored(ab: Any) -> tuple[Any, Any]:
         root = np.sqrt(np.where(pivot > 0.0, pivot, 1.0))
         wide[0, at] = root
         for d in range(1, bands):
-            total = np.where(j + d < n, ab[d, j], 0.0)
+            total = ab[d, j]
             for k in range(1, bands - d):
                 total = total - wide[d + k, at - k] * wide[k, at - k]
             wide[d, at] = total / root

@@ -37,17 +37,18 @@ class Hull(StandIn):
             return hull.vertices.astype(int), hull.simplices.astype(int)
 
         self.vertices, self.simplices = answers(find, (indices(), indices(2)))(points)
+        self._then = call(np.copy, points)  # what is measured is what was found
 
     @property
     def volume(self) -> Any:
-        centre = call(np.mean, self.points[self.vertices], axis=0)
-        spokes = call(np.subtract, self.points[self.simplices], centre)
+        centre = call(np.mean, self._then[self.vertices], axis=0)
+        spokes = call(np.subtract, self._then[self.simplices], centre)
         sizes = call(np.abs, call(np.linalg.det, spokes))
         return call(np.divide, call(np.sum, sizes), float(math.factorial(self.ndim)))
 
     @property
     def area(self) -> Any:
-        corners = self.points[self.simplices]
+        corners = self._then[self.simplices]
         edges = call(np.subtract, corners[:, 1:], corners[:, :1])
         squares = call(np.matmul, edges, call(np.swapaxes, edges, 1, 2))
         sizes = call(np.sqrt, call(np.linalg.det, squares))
@@ -99,11 +100,19 @@ def delaunay(points: Any) -> Triangulation:
 
 
 @replaces(sp.cKDTree, sp.KDTree)
-def tree(data: Any, *_: Any, **__: Any) -> Tree:
-    return Tree(call(np.asarray, data, float))
+def tree(data: Any, leafsize: Any = 10, compact_nodes: Any = True, copy_data: Any = False,
+         balanced_tree: Any = True, boxsize: Any = None) -> Tree:  # fmt: skip
+    return _tree(call(np.array, data, float), boxsize)
 
 
 @stands_for(sp.cKDTree, sp.KDTree)
 def of_outside(value: Any, read: Read) -> Tree:
     """One that was made outside."""
-    return Tree(call(np.asarray, read("data")))
+    return _tree(call(np.asarray, read("data")), read("boxsize"))
+
+
+def _tree(data: Any, boxsize: Any) -> Tree:
+    if boxsize is not None:
+        raise fail(JitadTypeError, "a tree of points with boxsize= is not supported on traced or "
+                   "differentiated values", "Put copies of the points beyond the edges in.")
+    return Tree(data)
