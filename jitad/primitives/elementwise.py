@@ -138,7 +138,7 @@ def _pow_infer(a: Atom, b: Atom, **_: Any) -> Inferred:
     return like((a, b), dtype, py)
 
 
-def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
+def power_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     # b * a**(b-1) is right at a == 0 for b >= 1; for b == 0 the factor b must win over 0**-1,
     # but there alone: elsewhere it varies with b at b == 0, too.  For b < 0 it may overflow where
     # a is tiny and varies as little: then a tangent is divided by a first.
@@ -160,7 +160,7 @@ def _pow_partials(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any]:
     return base, o.where(o.logical_and(o.eq(a, 0), o.gt(b, 0)), 0.0, by_exponent)
 
 
-_binary("pow", _pow_evaluate, "pow({0}, {1})", _pow_partials, infer=_pow_infer,
+_binary("pow", _pow_evaluate, "pow({0}, {1})", power_partials, infer=_pow_infer,
         domain=(POSITIVE, ANY), dear=True, numpy=np.power)  # fmt: skip
 _binary("hypot", np.hypot, "hypot({0}, {1})",
         lambda o, a, b, y: (o.unit(a, b, y), o.unit(b, a, y)),

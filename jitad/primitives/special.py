@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from jitad.primitives.elementwise import power_partials
 from jitad.primitives.moments import (
     ABOVE,
     BELOW,
@@ -272,6 +273,8 @@ _row("rel_entr", lambda o, x, y, z: (
 _row("kl_div", lambda o, x, y, z: (
     _log_ratio(o, x, y) - o.where(o.eq(x, 0.0), 1.0, 0.0), 1.0 - _ratio(o, x, y)),
     POSITIVE, POSITIVE)  # fmt: skip
+
+_row("powm1", lambda o, x, y, z: power_partials(o, x, y, z + 1.0), POSITIVE, ANY)
 
 # -- of angles in degrees -------------------------------------------------------------------------
 

@@ -121,3 +121,4 @@ for _f in (sp.hankel1, sp.hankel2, sp.hankel1e, sp.hankel2e):
     add(f"scipy.special.{_f.__name__}", lambda x, f=_f: (f(0, x), f(1.5, x)), 0.5 + r(4),
         narrow=None)  # fmt: skip
 add("scipy.special.powm1", lambda x, y: sp.powm1(x, y), r(4), n(4), narrow=None)
+add("scipy.special.powm1", lambda x: (sp.powm1(-x, 3.0), sp.powm1(-x, -2.0)), r(4), narrow=None)
