@@ -111,10 +111,7 @@ def steps(
                 arrived = bool(way * (t - end) >= 0.0)
                 rejected = False
                 if watched is not None:
-                    now = watched[0](t, 1.0 * y)
-                    seen = seen + crossed(marks, now, watched[1])
-                    marks = now
-                    stopped = bool(np.any(seen >= watched[2]))
+                    marks, seen, stopped = met(watched, t, y, marks, seen)
                     arrived = arrived or stopped
             else:
                 factor = factor if factor > 0.2 else 0.2
@@ -122,6 +119,14 @@ def steps(
             h = float(h * factor)
             tries += 1
     return times[: count + 1], calls + tries * (len(c) - 1), not small, small or arrived, stopped
+
+
+def met(watched: Any, t: Any, y: Any, marks: Any, seen: Any) -> Any:
+    """(the events' functions here, how often each was met by now, is that enough for one?)"""
+    function, ways, enough = watched
+    now = function(t, 1.0 * y)
+    seen = seen + crossed(marks, now, ways)
+    return now, seen, bool(np.any(seen >= enough))
 
 
 def crossed(before: Any, after: Any, ways: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.plain.courses import crossed, derivative, first_step, mean_square
+from jitad.plain.courses import derivative, first_step, mean_square, met
 from jitad.plain.pieces import within
 
 _S = 6.0**0.5
@@ -164,10 +164,7 @@ def steps(
                     arrived = bool(way * (t - end) >= 0.0)
                     rejected, begun = False, False
                     if watched is not None:
-                        now = watched[0](t, 1.0 * y)
-                        seen = seen + crossed(marks, now, watched[1])
-                        marks = now
-                        stopped = bool(np.any(seen >= watched[2]))
+                        marks, seen, stopped = met(watched, t, y, marks, seen)
                         arrived = arrived or stopped
     return times[: count + 1], calls, not small, small or arrived, stopped
 
