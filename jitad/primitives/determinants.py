@@ -58,6 +58,12 @@ def balanced(a: Any) -> tuple[Any, Any, Any]:
     return np.ldexp(a, -c), r, c
 
 
+def _of_balanced(x: Any, u: Any, vt: Any, r: Any, c: Any) -> Any:
+    """Cofactors, or how they vary, of the matrix: from those between its singular vectors."""
+    sign = np.linalg.det(u) * np.linalg.det(vt)
+    return np.ldexp(u @ x @ vt * sign, r.sum() + c.sum() - r[:, None] - c)
+
+
 def _cofactors(a: Any, lu: Any) -> Any:
     """By the inverse where pivots say that it has three quarters of its digits."""
     if not np.isfinite(a).all():
@@ -68,9 +74,7 @@ def _cofactors(a: Any, lu: Any) -> Any:
     b, r, c = balanced(a)
     u, s, vt = np.linalg.svd(b)
     others = np.array([np.prod(np.delete(s, k)) for k in range(len(s))], a.dtype)
-    sign = np.linalg.det(u) * np.linalg.det(vt)
-    rest = r.sum() + c.sum() - r[:, None] - c
-    return np.ldexp((u * others) @ vt * sign, rest).astype(a.dtype)
+    return _of_balanced(np.diag(others), u, vt, r, c).astype(a.dtype)
 
 
 def _lifts(a: Any, lu: Any) -> Any:
@@ -106,9 +110,7 @@ def _along(a: Any, lifts: Any, e: Any) -> Any:
         others[i, :-1] *= np.cumprod(rest[:0:-1])[::-1]
         others[i, i] = 0
     inside = np.diag(others @ np.diagonal(f)) - others * f.T
-    sign = np.linalg.det(u) * np.linalg.det(vt)
-    rest = r.sum() + c.sum() - r[:, None] - c
-    return np.ldexp(u @ inside @ vt * sign, rest).astype(a.dtype)
+    return _of_balanced(inside, u, vt, r, c).astype(a.dtype)
 
 
 def _bent(o: Any, a: Any, lu: Any, e: Any) -> Any:

@@ -75,6 +75,24 @@ def _balanced(a):  # type: ignore[no-untyped-def]
     return implementation
 
 
+def of_balanced(x: Any, u: Any, vt: Any, r: Any, c: Any) -> Any:
+    raise NotImplementedError
+
+
+@compiled(of_balanced)
+def _of_balanced(x, u, vt, r, c):  # type: ignore[no-untyped-def]
+    def implementation(x, u, vt, r, c):  # type: ignore[no-untyped-def]
+        sign = determinant(lu(np.ascontiguousarray(u))) * determinant(lu(np.ascontiguousarray(vt)))
+        out = u @ x @ vt
+        rest = r.sum() + c.sum()
+        for i in range(len(out)):
+            for j in range(len(out)):
+                out[i, j] = math.ldexp(sign * out[i, j], rest - r[i] - c[j])
+        return out
+
+    return implementation
+
+
 def cofactors(a: Any, factors: Any) -> Any:
     return TABLE["cofactors"].evaluate(a, factors)
 
@@ -89,21 +107,13 @@ def _cofactors(a, factors):  # type: ignore[no-untyped-def]
             return solve(factors, np.eye(n, dtype=a.dtype), True) * determinant(factors)
         b, r, c = balanced(a)
         u, s, vt = np.linalg.svd(b)
-        sign = determinant(lu(np.ascontiguousarray(u))) * determinant(lu(np.ascontiguousarray(vt)))
-        out = np.zeros((n, n), a.dtype)
+        inside = np.zeros((n, n), a.dtype)
         for k in range(n):
-            others = sign
+            inside[k, k] = 1
             for i in range(n):
                 if i != k:
-                    others *= s[i]
-            for i in range(n):
-                for j in range(n):
-                    out[i, j] += u[i, k] * others * vt[k, j]
-        rest = r.sum() + c.sum()
-        for i in range(n):
-            for j in range(n):
-                out[i, j] = math.ldexp(out[i, j], rest - r[i] - c[j])
-        return out
+                    inside[k, k] *= s[i]
+        return of_balanced(inside, u, vt, r, c)
 
     return implementation
 
@@ -163,12 +173,6 @@ def _along(a, lifts, e):  # type: ignore[no-untyped-def]
                     inside[i, i] += others * f[j, j]
                     inside[i, j] = -others * f[j, i]
                     before *= s[j]
-        sign = determinant(lu(np.ascontiguousarray(u))) * determinant(lu(np.ascontiguousarray(vt)))
-        f = u @ inside @ vt
-        rest = r.sum() + c.sum()
-        for i in range(n):
-            for j in range(n):
-                out[i, j] = math.ldexp(sign * f[i, j], rest - r[i] - c[j])
-        return out
+        return of_balanced(inside, u, vt, r, c)
 
     return implementation
