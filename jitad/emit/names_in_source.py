@@ -32,6 +32,7 @@ class Mentions:
     # LLVM that integers do not overflow, whereupon such a check is none.
     checked: frozenset[str]
     ends: dict[tuple[int, int], list[str]]  # (list, statement): names with their last mention there
+    all: frozenset[str]  # also global ones
 
 
 def mentions(function: ast.FunctionDef) -> Mentions:
@@ -80,7 +81,7 @@ def mentions(function: ast.FunctionDef) -> Mentions:
         ends.setdefault(_end([*of.bound, *of.places]), []).append(name)
     single = frozenset(name for name, of in bound.items() if _is_single(of))
     checked = frozenset(name.id for node in checks for name in names(node))
-    return Mentions(single, frozenset(counters), checked, ends)
+    return Mentions(single, frozenset(counters), checked, ends, frozenset(found))
 
 
 def names(node: ast.AST) -> list[ast.Name]:

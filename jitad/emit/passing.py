@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from jitad.emit.names_in_source import LEAVES, inside, parts
 
-_MAKING = ("empty", "zeros", "grown")
+MAKING = ("empty", "zeros", "grown")
 _LENDING = ("accum", "gram", "grown", "len", "load", "row_of", "store", "times")
 
 
@@ -34,7 +34,7 @@ class Passing:
         for node in parts(function):
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(ast.Name(id=of))):
-                    if of in _MAKING:
+                    if of in MAKING:
                         made.add(name)
                 case ast.Call(func=ast.Name(id="ask")):
                     return  # Python may call kernels, and these Python: the stack is for them
@@ -51,7 +51,7 @@ class Passing:
 
         In a loop only if nobody sees what the name had in the iteration before.
         """
-        if name not in self._made or getattr(function, "id", "") not in _MAKING:
+        if name not in self._made or getattr(function, "id", "") not in MAKING:
             return None
         result = self._of[name] in self._returned
         if in_a_loop and (result or name in self._named_twice):

@@ -23,7 +23,7 @@ from jitad.emit.expressions import Expressions
 from jitad.emit.names_in_source import longest, mentions
 from jitad.emit.numba_private import Body, NotTranslated, Typed, can_be_handed
 from jitad.emit.operations import literal
-from jitad.emit.passing import Passing
+from jitad.emit.passing import MAKING, Passing
 from jitad.emit.repeated import disjoint, function_of, repeated
 
 
@@ -40,7 +40,7 @@ class _Translation(Expressions):
         self.borrowed = {a.arg for a in function.args.args}
         self.loops: list[Any] = []  # the blocks behind the loops around
         self.result: Any = None
-        self.passing = Passing(function)
+        self.passing = Passing(function) if self.mentions.all.intersection(MAKING) else None
         self.checked = self.mentions.checked
         self.longest = longest(function.body)
         self.repeated = repeated(function, self.mentions) if body.shares else {}
@@ -82,7 +82,7 @@ class _Translation(Expressions):
     def statement(self, statement: ast.stmt) -> None:
         match statement:
             case ast.Assign([ast.Name(id=name)], ast.Call(func=of, args=args)) if (
-                where := self.passing.where(name, of, bool(self.loops))
+                where := self.passing and self.passing.where(name, of, bool(self.loops))
             ):
                 given = [self.value(a) for a in args]
                 self.bind(name, self.body.in_frame(self.constant(of), given, *where), True)
