@@ -118,7 +118,9 @@ Which functions of NumPy and SciPy can be called on traced or differentiated val
 written by `python -m tests.docs.coverage` from the registry of replacements and from
 `tests/breadth`, where every function named here as supported is tested: its value and dtype, its
 derivative forwards and backwards and the derivative of its gradient against differences, eagerly
-and as the tape that is compiled, a sample of them as machine code.
+and as the tape that is compiled, a sample of them as machine code. Of what is marked `order=1`
+there (most distributions that are traced as SciPy has written them, triple integrals) the derivative
+of the gradient is not tested.
 
 *Derivative zero* means zero wherever there is one; indices, counts and truth values are among them.
 What is refused raises a `JitadError` that names your line, and is fine where no traced value
@@ -135,7 +137,8 @@ splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
 by values), frozen distributions, `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
-`area`), `Delaunay` (`simplices`), `KDTree` (`query`), `np.poly1d`, `Rotation` of
+`area`), `Delaunay` (`simplices`), `KDTree` (`query`, without
+`boxsize=`), `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
 `apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and
 `statistics.NormalDist` are traced as they are written, and so are SciPy's formulas for most
