@@ -466,7 +466,7 @@ def _parameter_form(s: Snapshot) -> Form:
 
     match s:
         case Arr(h, _):
-            return Handle(h.type, _shape(s), (h,), h.number)
+            return Handle(h.type, _shape(s), (h,), h.or_number)
         case Rec():
             return Record(s, tuple(map(_parameter_form, s.parts)))
     return result_form(s)

@@ -41,10 +41,10 @@ class ArrayHandle(Surface):
     """An array as user code sees it; see the head of this file."""
 
     __slots__ = ("__weakref__", "_choice", "_content", "_lost", "_order", "_owned", "_parent",
-                 "_view", "born", "number")  # fmt: skip
+                 "_view", "born", "or_number")  # fmt: skip
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, content: Any, *, owned: bool = False, number: bool = False) -> None:
+    def __init__(self, content: Any, *, owned: bool = False, or_number: bool = False) -> None:
         if isinstance(content, np.ndarray) and not content.ndim:
             content = content[()]
         if isinstance(content, np.ndarray):
@@ -57,7 +57,7 @@ class ArrayHandle(Surface):
         self._lost = ""
         self._order = ""  # how NumPy lays a root out, unless in C order (see layout)
         self.born = borrowed.NEWEST[0]
-        self.number = number  # is it a number on some paths, which nothing can be written to?
+        self.or_number = or_number  # is it a number on some paths, and so not to be written to?
         journal.made(self)
 
     def showing(self, shown: Shown) -> ArrayHandle:
@@ -188,7 +188,7 @@ class ArrayHandle(Surface):
             return self._write_part(all_of(self.shape), content)
         if self._choice is not None:
             return self._choice.each(lambda h: setattr(h, "content", content))
-        if self.number:
+        if self.or_number:
             raise number_or_array()
         self._record()
         self._content, self._owned = content, owned

@@ -185,7 +185,7 @@ def _extreme(original: Any, wins: str) -> None:
                 best = original(best, x)
             else:
                 best = bind("where", bind(wins, x, best), x, best)
-        return ArrayHandle(best, number=True) if some else best
+        return ArrayHandle(best, or_number=True) if some else best
 
 
 _extreme(builtins.max, "gt")

@@ -166,9 +166,9 @@ def read_row(b: Builder, stretch: Stretch, k: Any) -> Any:
         match f:
             case Number(Scalar() as t):
                 return number(t)
-            case Handle(t, number=on_some_paths):
+            case Handle(t, or_number=or_number):
                 row = next(stores).row(k)
-                out = ArrayHandle(row.content if t.ndim else row, number=on_some_paths)
+                out = ArrayHandle(row.content if t.ndim else row, or_number=or_number)
                 _hold(out)
                 return out
             case Record():
@@ -213,7 +213,7 @@ def converted(b: Builder, was: Form, now: Form, contents: list[Any], count: Any)
         match p, q:
             case None, _:
                 return [None] * len(variables(q))
-            case (Number(s) | Handle(s, number=True)), (Number(t) | Handle(t, number=True)):
+            case (Number(s) | Handle(s, or_number=True)), (Number(t) | Handle(t, or_number=True)):
                 content = next(supply)
                 if s.dtype == t.dtype:
                     return [content]

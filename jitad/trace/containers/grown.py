@@ -48,7 +48,7 @@ def element(s: Snapshot, around: tuple[int, ...] = ()) -> Form:
         case Num(x):
             return Number(scalar(x))
         case Arr(h, _):
-            return Handle(h.type, _shape(s), (), h.number)
+            return Handle(h.type, _shape(s), (), h.or_number)
         case Rec(value) if is_function(value):
             raise Mismatch("a list of unknown length that holds functions")
         case Rec() if (stretch := stretch_of(s)) is not None:
@@ -89,7 +89,7 @@ def cover(a: Form, b: Form) -> Form:
         case Handle(s, m), Handle(t, n) if s == t:
             for p, q in zip(m, n, strict=True):
                 _same_extent(p, q)
-            return a if a.number else b
+            return a if a.or_number else b
         case (Number(Scalar() as t), Handle(s) as h) | (Handle(s) as h, Number(Scalar() as t)) if (
             not s.ndim
         ):

@@ -35,7 +35,7 @@ class Handle:
     type: Array
     shape: tuple[Atom, ...]
     of: tuple[ArrayHandle, ...]  # the handles whose place it takes
-    number: bool = False  # is it a number on some paths, to which nothing can be written?
+    or_number: bool = False  # is it a number on some paths, and so not to be written to?
 
 
 @dataclass(slots=True, eq=False)

@@ -206,9 +206,9 @@ def build(
             out = _rebuilt(s)
         case Number():
             out = b.leaf(next(atoms))
-        case Handle(of=of, number=number):
+        case Handle(of=of, or_number=or_number):
             content = b.leaf(next(atoms))
-            out = ArrayHandle(content, number=number)
+            out = ArrayHandle(content, or_number=or_number)
             follows(out, of)
             join(out, of)
         case Resized(of=of):

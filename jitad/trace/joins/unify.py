@@ -145,7 +145,7 @@ class Unifier:
                     return Number(scalar(x))
                 case Arr(h) if is_new(s):
                     if s.parent is None:
-                        out: Form = Handle(h.type, (), (h,), h.number)
+                        out: Form = Handle(h.type, (), (h,), h.or_number)
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
@@ -303,12 +303,12 @@ class Unifier:
             raise Mismatch(f"an array of {np.dtype(s.dtype)} or of {np.dtype(t.dtype)}")
         pairs = zip(a.value.shape, b.value.shape, strict=True)
         known = all(extents.same(p, q) for p, q in pairs)
-        number = a.value.number or b.value.number
-        return Handle(s, _shape(a) if known else (), (a.value, b.value), number)
+        either = a.value.or_number or b.value.or_number
+        return Handle(s, _shape(a) if known else (), (a.value, b.value), either)
 
     def _made(self, s: Arr, side: int) -> bool:
         paths = self.paths
-        return paths is None or not paths.apart or s.value.number or paths.made(s, side)
+        return paths is None or not paths.apart or s.value.or_number or paths.made(s, side)
 
     def alone(self, s: Snapshot, name: str) -> Form:
         """The form of a value that the other path does not have."""
@@ -320,7 +320,7 @@ class Unifier:
             case Arr(h, _):
                 shape = _shape(s)
                 known = self.paths is not None and all(map(self.paths.outside, shape))
-                return Handle(h.type, shape if known else (), (h,), h.number)
+                return Handle(h.type, shape if known else (), (h,), h.or_number)
             case Rec(value):
                 if (id(s), 0) in self.pairs:
                     return self.pairs[(id(s), 0)]

@@ -63,14 +63,14 @@ def widen(was: Form, now: Form) -> Form:
         case (Number() | OneOf()), Maybe(q, name, none):
             return Maybe(widen(was, q), name, none)
         case Handle(), Handle():
-            if was.number or now.number:
+            if was.or_number or now.or_number:
                 return number_or_array(now, Scalar(was.type.dtype))
             return replace(now, type=was.type, shape=was.shape if was.shape == now.shape else ())
-        case (Number(Scalar() as t), Handle(number=True) as h) | (
-            Handle(number=True) as h, (Number(Scalar() as t))
+        case (Number(Scalar() as t), Handle(or_number=True) as h) | (
+            Handle(or_number=True) as h, (Number(Scalar() as t))
         ):
             return number_or_array(h, t)
-        case Handle(number=True), Keep(Num(x)):
+        case Handle(or_number=True), Keep(Num(x)):
             return number_or_array(was, scalar(x))
         case Resized(), Handle():
             return replace(was, of=now.of)
