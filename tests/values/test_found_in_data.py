@@ -1,4 +1,4 @@
-"""What is measured of what SciPy finds in data: is it of the data as they were, of all of them?"""
+"""What is measured of what SciPy finds in data: is it of the data as they were, and of all?"""
 
 import numpy as np
 import pytest
