@@ -119,8 +119,8 @@ written by `python -m tests.docs.coverage` from the registry of replacements and
 `tests/breadth`, where every function named here as supported is tested: its value and dtype, its
 derivative forwards and backwards and the derivative of its gradient against differences, eagerly
 and as the tape that is compiled, a sample of them as machine code. Of what is marked `order=1`
-there (most distributions that are traced as SciPy has written them, triple integrals) the derivative
-of the gradient is not tested.
+there (most distributions that are traced as SciPy has written them, triple integrals) the
+derivative of the gradient is not tested.
 
 *Derivative zero* means zero wherever there is one; indices, counts and truth values are among them.
 What is refused raises a `JitadError` that names your line, and is fine where no traced value
