@@ -24,7 +24,7 @@ from jitad.errors import GuardMiss, JitadError
 from jitad.primitives import TABLE
 from jitad.specialise.conditions import COMPARISONS, compared, facts, proved
 from jitad.specialise.invariant import move_invariants
-from jitad.specialise.signs import Signs
+from jitad.tape.intervals import Intervals
 from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Lit, Tape, Var, lit, walk
 from jitad.tape.linear import Forms, Linear, is_integer, variable
 from jitad.tape.prove import Known
@@ -75,8 +75,8 @@ class _Walk:
     def __init__(self) -> None:
         self.forms = Forms()
         self.known = Known()
-        self.signs = Signs()
         self.sources: dict[Atom, Equation] = {}
+        self.intervals = Intervals(self.sources)
         self.decided: dict[Var, Atom] = {}
         self.depth: dict[Var, int] = {}  # number of loops around the definition
         self.loops = 0
@@ -132,7 +132,6 @@ class _Walk:
                     self.block(b)
                     self.forget(mark)
             case _:
-                self.signs.enter(e)
                 if e.op in COMPARISONS or e.op in ("maximum", "minimum"):
                     decided = self.decide(e) if e.op in COMPARISONS else self.larger(e)
                     if decided is not None:
@@ -147,8 +146,9 @@ class _Walk:
     def decide(self, e: Equation) -> Lit | None:
         if e.outs[0].type != BOOL:
             return None
-        if self.signs.never(e):
-            return Lit(False, BOOL)
+        truth = self.intervals.decided(e.op, e.ins)
+        if truth is not None:
+            return Lit(truth, BOOL)
         if not all(map(is_integer, e.ins)):
             return None
         self.sources[e.outs[0]] = e

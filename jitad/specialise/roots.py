@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from jitad.specialise.signs import Signs
+from jitad.tape.intervals import Intervals
 from jitad.tape.ir import Atom, Block, Equation, Lit, Tape, Var, lit, walk
 
 _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
@@ -20,31 +20,32 @@ _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 def roots(tape: Tape) -> Tape:
     """The tape with such comparisons replaced (in place); roots that this frees are dead."""
     if any(e.op == "sqrt" for e in walk(tape.body)):
-        _visit(tape.body, Signs(), {})
+        _visit(tape.body, {}, {})
     return tape
 
 
-def _visit(block: Block, signs: Signs, squares: dict[Var, Atom]) -> None:
+def _visit(block: Block, sources: dict[Atom, Equation], squares: dict[Var, Atom]) -> None:
+    intervals = Intervals(sources)
     for k, e in enumerate(block.equations):
         for inner in e.blocks:
-            _visit(inner, signs, squares)
+            _visit(inner, sources, squares)
         if e.op == "sqrt" and _is_double(e.ins[0]):
             squares[e.outs[0]] = e.ins[0]
         elif e.op == "cast" and e.ins[0] in squares and _is_double(e.outs[0]):
             squares[e.outs[0]] = squares[e.ins[0]]  # type: ignore[index]  # of another class
         elif e.op in _MIRRORED:
-            block.equations[k] = _without_root(e, signs, squares)
-        signs.enter(e)
+            block.equations[k] = _without_root(e, intervals, squares)
+        sources.update(dict.fromkeys(e.outs, e))
 
 
-def _without_root(e: Equation, signs: Signs, squares: dict[Var, Atom]) -> Equation:
+def _without_root(e: Equation, intervals: Intervals, squares: dict[Var, Atom]) -> Equation:
     op, (root, bound) = e.op, e.ins
     if isinstance(root, Lit):
         op, root, bound = _MIRRORED[op], bound, root
     if not (isinstance(root, Var) and root in squares and isinstance(bound, Lit)):
         return e
     x = squares[root]
-    if not _has_square(bound.value) or (op in ("lt", "le") and not signs.holds(x)):
+    if not _has_square(bound.value) or (op in ("lt", "le") and not intervals.never_negative(x)):
         return e
     above = op in ("lt", "ge")  # the first whose root is not below, or the last not above
     return Equation(op, (x, lit(threshold(float(bound.value), above))), e.outs, {}, (), e.pos)

@@ -18,6 +18,7 @@ from jitad.errors import GuardMiss, JitadOverflowError, JitadTypeError
 from jitad.primitives import TABLE, Primitive
 from jitad.primitives.table import Inferred
 from jitad.tape.fold import BY_LITERALS, FOLDED, fold, simplify
+from jitad.tape.intervals import Intervals
 from jitad.tape.ir import CALLS, STRUCTURED, Atom, Block, Equation, Lit, Pos, Var, lit
 from jitad.tape.types import Array, Scalar, Type
 from jitad.values.number import Number
@@ -63,6 +64,7 @@ class Builder:
         self.unknown = False  # may derivatives that nobody knows be asked for?
         self._constant = constant
         self.sources: dict[Var, Equation] = {}  # the defining equation of every variable
+        self.intervals = Intervals(self.sources)
         # (start, stop, step) of the range that a loop's index runs over, for proofs of bounds
         self.loops: dict[Var, tuple[Atom, Atom, Atom]] = {}
         self.relied: dict[Atom, Any] = {}  # those of the examples that guards ask for

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitad.primitives import Primitive
+from jitad.tape.intervals import DECIDED
 from jitad.tape.ir import Atom, Equation, Lit, Var, lit
 from jitad.tape.types import Array, Scalar, type_of_constant
 
@@ -34,6 +35,8 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
     """The result as an atom that is already there, or None."""
     if row.elementwise and ins and type(ins[0]) is Lit and all(type(a) is Lit for a in ins):
         return fold(row, ins, params)
+    if row.name in DECIDED:
+        return _decided(b, row, ins)
     if row.name not in FOLDED or (
         row.name in BY_LITERALS and type(ins[1]) is Var and type(ins[0]) is Var
     ):
@@ -104,6 +107,15 @@ def simplify(b: Builder, row: Primitive, ins: tuple[Atom, ...], params: dict[str
         case "check" if isinstance(ins[0], Lit) and ins[0].value:
             return ()
     return None
+
+
+def _decided(b: Builder, row: Primitive, ins: tuple[Atom, ...]) -> Lit | None:
+    """The truth of a condition on one float that is never otherwise."""
+    truth = b.intervals.decided(row.name, ins)
+    if truth is None:
+        return None
+    ((t, _),) = row.infer(*ins)
+    return Lit(truth if t.py else np.bool_(truth), t) if isinstance(t, Scalar) else None
 
 
 def _same_result(row: Primitive, ins: tuple[Atom, ...], out: Atom) -> bool:
