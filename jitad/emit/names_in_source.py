@@ -19,7 +19,8 @@ Place = tuple[tuple[int, int], ...]
 @dataclass(slots=True)
 class _Found:
     bound: list[Place] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)  # in order
+    nested: bool = False  # is any of them inside of another statement?
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,13 @@ def mentions(function: ast.FunctionDef) -> Mentions:
         found.setdefault(a.arg, _Found()).bound.append(start)
 
     def expression(node: ast.AST, place: Place) -> None:
+        deep = len(place) > 1
         for name in _names(node, checks):
             of = found.get(name.id)
             if of is None:
                 of = found[name.id] = _Found()
             of.places.append(place)
+            of.nested |= deep
             if type(name.ctx) is ast.Store:
                 of.bound.append(place)
 
@@ -78,7 +81,9 @@ def mentions(function: ast.FunctionDef) -> Mentions:
     bound = {name: of for name, of in found.items() if of.bound}
     ends: dict[tuple[int, int], list[str]] = {}
     for name, of in bound.items():
-        ends.setdefault(_end([*of.bound, *of.places]), []).append(name)
+        all_ = of.bound + of.places
+        end = _end(all_) if of.nested else all_[-1][0]
+        ends.setdefault(end, []).append(name)
     single = frozenset(name for name, of in bound.items() if _is_single(of))
     checked = frozenset(name.id for node in checks for name in names(node))
     return Mentions(single, frozenset(counters), checked, ends, frozenset(found))
@@ -102,6 +107,10 @@ def _names(node: ast.AST, checks: list[ast.AST]) -> list[ast.Name]:
             todo += (part.left, part.right)
             if type(part.op) is ast.BitXor:
                 checks.append(part)
+        elif kind is ast.Assign:
+            todo += (part.targets, part.value)
+        elif kind is ast.UnaryOp:
+            todo.append(part.operand)
         elif kind is ast.Call:
             todo += (part.func, part.args, part.keywords)
             if is_float_of(part):
@@ -137,6 +146,8 @@ LEAVES = {ast.Constant, str, int, type(None)}
 def _is_single(of: _Found) -> bool:
     if len(of.bound) != 1:
         return False
+    if not of.nested:  # all in one list, in order
+        return of.places[0][0][1] >= of.bound[0][0][1] if of.places else True
     *around, (body, number) = of.bound[0]
     depth = len(around)
     return all(

@@ -9,6 +9,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from jitad.emit.numba_private import appended
+
 OPERATORS: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -27,8 +29,8 @@ def _compared(op: str) -> Callable[..., Any]:
 
 
 OF_FLOATS: dict[type, Callable[..., Any]] = {
-    ast.Add: ir.IRBuilder.fadd, ast.Sub: ir.IRBuilder.fsub, ast.Mult: ir.IRBuilder.fmul,
-    ast.Div: ir.IRBuilder.fdiv, ast.Lt: _compared("<"), ast.LtE: _compared("<="),
+    ast.Add: appended("fadd"), ast.Sub: appended("fsub"), ast.Mult: appended("fmul"),
+    ast.Div: appended("fdiv"), ast.Lt: _compared("<"), ast.LtE: _compared("<="),
     ast.Gt: _compared(">"), ast.GtE: _compared(">="), ast.Eq: _compared("=="),
     ast.NotEq: _compared("!="),
 }  # fmt: skip

@@ -5,6 +5,7 @@ Written against Numba 0.68 and llvmlite 0.50.
 
 from __future__ import annotations
 
+from jitad.emit.numba_private.appending import appended
 from jitad.emit.numba_private.arrays import (
     Made,
     clear,
@@ -49,8 +50,8 @@ from jitad.emit.numba_private.widths import vector_widths
 __all__ = [
     "ANY_ORDER", "IN_CELL", "IN_FULL", "ITSELF", "LLVMLITE", "NOT_THERE", "PURE", "ROUNDED", "Body",
     "ContentCache", "Form", "KernelCompiler", "Made", "NotTranslated", "Relied", "Spread", "Typed",
-    "call", "call_python", "call_type", "can_be_handed", "clear", "contiguous", "copy", "declare",
-    "define", "direct", "dispatcher", "host", "host_features", "keep", "lower_constant",
+    "appended", "call", "call_python", "call_type", "can_be_handed", "clear", "contiguous", "copy",
+    "declare", "define", "direct", "dispatcher", "host", "host_features", "keep", "lower_constant",
     "new_array", "reach", "reader", "result_type", "run_of", "settings", "shortcut", "stack_array",
     "taken_as_numbers", "uncacheable", "vector_widths",
 ]  # fmt: skip

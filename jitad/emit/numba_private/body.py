@@ -54,6 +54,7 @@ class Body:
         self._typing = self._context.typing_context
         self._known: dict[Any, Any] = {}
         self._ints: dict[int, Typed] = {}
+        self._counted: dict[int, tuple[bool, Any]] = {}  # by the id of a type
         self._seldom: Any = None
         self._shared: dict[Any, Shared] = {}
         self._long: set[Any] = set()  # calls that take many instructions
@@ -284,7 +285,11 @@ class Body:
         return cgutils.alloca_once(self.builder, place, zfill=self.is_counted(kind))
 
     def is_counted(self, kind: Any) -> bool:
-        return self._context.data_model_manager[kind].contains_nrt_meminfo()
+        known = self._counted.get(id(kind))
+        if known is None:  # the type is kept, so that no other has its id
+            counted = self._context.data_model_manager[kind].contains_nrt_meminfo()
+            known = self._counted[id(kind)] = counted, kind
+        return known[0]
 
     def incref(self, x: Typed) -> None:
         self._context.nrt.incref(self.builder, x.type, x.value)

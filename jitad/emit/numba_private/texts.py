@@ -16,9 +16,12 @@ from llvmlite import ir
 
 def _plain(i: Any) -> str:
     first, *others = i.operands
-    flags = "".join([f" {flag}" for flag in i.flags])
+    flags = f" {' '.join(i.flags)}" if i.flags else ""
+    kind = "double" if type(i.type) is ir.DoubleType else i.type
+    if len(others) == 1:
+        return f"  {_name(i)} = {i.opname}{flags} {kind} {_name(first)}, {_name(others[0])}\n"
     rest = "".join([f", {_name(v)}" for v in others])
-    return f"  {_name(i)} = {i.opname}{flags} {i.type} {_name(first)}{rest}\n"
+    return f"  {_name(i)} = {i.opname}{flags} {kind} {_name(first)}{rest}\n"
 
 
 def _compared(i: Any) -> str:
@@ -58,9 +61,10 @@ def _typed(v: Any) -> str:
 
 def _name(v: Any) -> str:
     """How others refer to it.  Most are instructions, whose names are plain."""
-    if not isinstance(v, ir.Instruction) or '"' in v._name or "\\" in v._name:
+    if type(v) is not ir.Instruction and not isinstance(v, ir.Instruction):
         return str(v.get_reference())
-    return f'%"{v._name}"'
+    name = v._name
+    return str(v.get_reference()) if '"' in name or "\\" in name else f'%"{name}"'
 
 
 _WRITTEN: dict[type, Callable[[Any], str]] = {

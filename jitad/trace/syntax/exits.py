@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitad.trace.syntax.names import SCOPES, blocks, statements
-from jitad.trace.syntax.nodes import LEAVES, children, copied, place_of
+from jitad.trace.syntax.nodes import children, copied, place_of
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -267,6 +267,5 @@ def _at(node: Any, place: ast.AST) -> Any:
             if "lineno" in has:
                 continue
             has.update(where)
-        if type(n) not in LEAVES:
-            todo += children(n)
+        todo += children(n)
     return node

@@ -34,21 +34,26 @@ def _holding(kind: type) -> tuple[str, ...]:
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in order."""
-    kind = type(node)
+    kind: Any = type(node)
+    if kind in LEAVES:
+        return []
+    held = node.__dict__
     if kind is ast.BinOp:
-        return [node.left, node.right]  # type: ignore[attr-defined]
+        return [held["left"], held["right"]]
+    if kind is ast.Call:
+        return [held["func"], *held["args"], *held["keywords"]]
+    if kind is ast.Attribute:
+        return [held["value"]]
     names = _fields.get(kind)
     if names is None:
         names = _holding(kind)
     out: list[ast.AST] = []
-    if names:
-        held = node.__dict__
-        for name in names:
-            value = held.get(name)
-            if type(value) is list:
-                out += [v for v in value if v is not None] if None in value else value
-            elif value is not None:
-                out.append(value)
+    for name in names:
+        value = held.get(name)
+        if type(value) is list:
+            out += [v for v in value if v is not None] if None in value else value
+        elif value is not None:
+            out.append(value)
     return out
 
 
@@ -64,27 +69,34 @@ def below(*roots: ast.AST) -> Iterator[ast.AST]:
 def copied(node: Any) -> Any:
     """A tree of its own."""
     kind: Any = type(node)
-    out, holding = kind.__new__(kind), _holding(kind)
+    out = kind.__new__(kind)
     mine = vars(out)
-    if not holding:
-        mine.update(vars(node))
-        return out
-    for name, value in vars(node).items():
+    mine.update(vars(node))
+    for name in _holding(kind):
+        value = mine.get(name)
         if type(value) is list:
-            holds = name in holding
-            mine[name] = [copied(v) if holds and v is not None else v for v in value]
-        else:
-            mine[name] = copied(value) if name in holding and value is not None else value
+            mine[name] = [v if v is None else copied(v) for v in value]
+        elif value is not None:
+            mine[name] = copied(value)
+    for name in _LISTS & mine.keys():
+        mine[name] = list(mine[name])
     return out
 
 
+_LISTS = frozenset(("ops", "names", "kwd_attrs"))  # without nodes, or with such as stay
 _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def place_of(node: ast.AST) -> dict[str, Any]:
     """Where a node stands in the source, as attributes for another one."""
     has = node.__dict__
-    return {name: has[name] for name in _PLACE if name in has}
+    try:
+        return {
+            "lineno": has["lineno"], "col_offset": has["col_offset"],
+            "end_lineno": has["end_lineno"], "end_col_offset": has["end_col_offset"],
+        }  # fmt: skip
+    except KeyError:
+        return {name: has[name] for name in _PLACE if name in has}
 
 
 def settle(tree: ast.AST) -> None:
@@ -97,8 +109,9 @@ def settle(tree: ast.AST) -> None:
             if "lineno" not in has:
                 has.update(_START if around is None else place_of(around))
             around = node
-        if type(node) not in LEAVES:
-            todo += [(child, around) for child in children(node)]
+        for child in children(node):
+            if type(child) not in LEAVES or "lineno" not in child.__dict__:
+                todo.append((child, around))
 
 
 _START = dict(zip(_PLACE, (1, 0, 1, 0), strict=True))
