@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jitad.emit.writes import VIEWS, Writes
 from jitad.primitives import TABLE
 from jitad.tape.ir import (
     CALLS,
@@ -40,7 +41,6 @@ from jitad.tape.lent import STORES
 from jitad.tape.rounding import Deciding, rounded
 from jitad.tape.types import Scalar
 
-VIEWS = ("slice", "transpose", "broadcast")
 REDUCTIONS = ("sum", "amax", "amin")
 FORMULAS = ("full", "iota")
 
@@ -114,8 +114,9 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         pushes.append(pushes[-1] + (e.op == "push" or e.op in STRUCTURED or by_call))
     for p in block.params:
         out.home[p] = block
-    weights, near, held = _weights(block)
-    written = _Writes(block)
+    whole_ones = [(k, e) for k, e in enumerate(equations) if not _of_numbers(e)]
+    weights, near, held = _weights([e for _, e in whole_ones])
+    written = Writes(whole_ones)
     runs = {e.outs[0] for e in equations if e.op == "slice" and _is_run(e)}
 
     def undisturbed(since: int, until: int) -> bool:
@@ -139,6 +140,18 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
         d.whole |= memory if whole is None else whole
         d.local |= local
         d.last = max(d.last, when)
+
+    def use(atoms: tuple[Atom, ...], when: int) -> None:
+        """As `need`, for what is no nest: most of what there is."""
+        for a in atoms:
+            if type(a) is Var:
+                d = demands.get(a)
+                if d is None:
+                    d = demands[a] = Demand()
+                d.nest, d.nests[None], d.shared = None, None, True
+                d.count += 1
+                if when > d.last:
+                    d.last = when
 
     def locals_(atoms: tuple[Atom, ...], when: int) -> None:
         for a in atoms:
@@ -172,9 +185,10 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             out.home[v] = block
         if e.op == "push" and is_array(e.ins[1]):
             recorded[e.ins[1]] = e
-        out.pushed.update(
-            (v, recorded[v]) for v in e.outs if v in recorded and not demands[v].memory
-        )
+        if recorded:
+            out.pushed.update(
+                (v, recorded[v]) for v in e.outs if v in recorded and not demands[v].memory
+            )
         if e.op in STRUCTURED:
             for inner in e.blocks:
                 for v, d in _visit(out, inner).items():
@@ -250,8 +264,7 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
             inside = inside and not early(e, k, d)
             if inside:
                 out.inline.add(e.outs[0])
-            for a in e.ins:
-                need(a, d.last if inside else k)
+            use(e.ins, d.last if inside else k)
         else:
             if e.op == "pop" and is_array(v := e.outs[1]) and v in demands:
                 d = demands[v]  # read off the stack, if nothing is pushed meanwhile
@@ -270,55 +283,19 @@ def _visit(out: Analysis, block: Block) -> dict[Var, Demand]:
     return {v: d for v, d in demands.items() if out.home.get(v) is not block}
 
 
-class _Writes:
-    """Where in a block is the memory of arrays written, unless they are copied before?
-
-    Versions of an array and views of them are one *family*: what is written in place in one of
-    them, between two uses of another, would have to be written to a copy of it all.
-    """
-
-    def __init__(self, block: Block) -> None:
-        self._family: dict[Atom, Atom] = {}
-        self._reads: dict[Atom, frozenset[Atom]] = {}  # families that an element is computed from
-        self._written: dict[Atom, list[tuple[int, bool]]] = {}  # where, and by a block?
-        for k, e in enumerate(block.equations):
-            if not e.blocks and not any(map(is_array, (*e.ins, *e.outs))):
-                continue
-            if e.op in VIEWS:
-                self._family[e.outs[0]] = self._of(e.ins[0])
-            elif e.op in STORES:
-                self._write(e.ins[0], k, e.outs[0], False)
-            elif e.op in ("for", "while"):
-                body = e.blocks[-1]
-                init = e.ins[3 if e.op == "for" else 0 :]
-                params = body.params[1 if e.op == "for" else 0 :]
-                for a, p, r, v in zip(init, params, body.results, e.outs, strict=True):
-                    if is_array(v) and p is not r:
-                        self._write(a, k, v, True)
-            elif not e.blocks and e.op in TABLE and (TABLE[e.op].elementwise or e.op == "take"):
-                reads = [self.families(a) for a in e.ins if is_array(a)]
-                own = [frozenset(e.outs)] if reads else []
-                self._reads[e.outs[0]] = frozenset().union(*reads, *own)
-
-    def _of(self, a: Atom) -> Atom:
-        return self._family.get(a, a)
-
-    def _write(self, a: Atom, k: int, new: Var, by_block: bool) -> None:
-        self._family[new] = self._of(a)
-        self._written.setdefault(self._of(a), []).append((k, by_block))
-
-    def families(self, a: Atom) -> frozenset[Atom]:
-        """Of all memory that computing an element of this may read."""
-        return self._reads.get(a) or frozenset([self._of(a)])
-
-    def between(self, families: frozenset[Atom], since: int, until: int) -> bool:
-        """Is any of them written after one equation and before another, or inside of that?"""
-        return any(since < k < until or (k == until and inside)
-                   for f in families for k, inside in self._written.get(f, ()))  # fmt: skip
+def _of_numbers(e: Equation) -> bool:
+    """Has it neither arrays nor blocks?"""
+    for v in e.outs:
+        if type(v.type) is not Scalar:
+            return False
+    for a in e.ins:
+        if type(a.type) is not Scalar:
+            return False
+    return not e.blocks
 
 
 def _weights(
-    block: Block,
+    equations: list[Equation],
 ) -> tuple[dict[Atom, float], dict[Atom, float], dict[Atom, frozenset[Var]]]:
     """How many operations an element takes, from what is in memory or in a view of it.
 
@@ -330,10 +307,10 @@ def _weights(
     held: dict[Atom, frozenset[Var]] = {}
     kept: set[Atom] = set()  # what is taken for memory
     users: Counter[Atom] = Counter()
-    for e in block.equations:
+    for e in equations:
         used = {*e.ins, *free_vars(*e.blocks)} if e.blocks else set(e.ins)
         users.update([a for a in used if is_array(a)])
-    for e in block.equations:
+    for e in equations:
         view = e.op in VIEWS
         if not view and (e.blocks or e.op not in TABLE or not TABLE[e.op].elementwise):
             continue

@@ -32,11 +32,12 @@ from jitad.emit.access import (
 )
 from jitad.emit.arithmetic import compute
 from jitad.emit.buffers import Roots, origins
-from jitad.emit.demand import VIEWS, Nest
+from jitad.emit.demand import Nest
 from jitad.emit.joining import Touch, Written
 from jitad.emit.print_python import LIMIT, SUM, Expr, cast, dtype_name
 from jitad.emit.scope import Extents, Formula, Scope
 from jitad.emit.slabs import slab
+from jitad.emit.writes import VIEWS
 from jitad.tape.ir import Atom, Equation, Lit, Var, is_array
 
 

@@ -45,7 +45,7 @@ _PLAIN = {
     if row.elementwise and not row.effect and name not in ("frozen", "stop")
     and (name not in FOLDED or name in BY_LITERALS or name == "sub")
 }  # fmt: skip
-_INTS = (Scalar("i8", True), Scalar("i8"))  # of which sums fold, too
+_INT, _NUMPY_INT = Scalar("i8", True), Scalar("i8")  # of which sums fold, too
 _FAR = 200  # operations between an input and a value that must be known
 
 
@@ -177,37 +177,51 @@ class Builder:
         outs = self._append(op, ins, params)
         return outs[0] if len(outs) == 1 and op not in CALLS else outs
 
-    def again(self, e: Equation, ins: tuple[Atom, ...]) -> Var | None:
-        """An equation once more, on other operands; None where `emit` is to see what becomes of it.
+    def again(self, e: Equation, env: dict[Var, Atom]) -> bool:
+        """An equation once more, on what `env` says, where its result is entered; False where
+        `emit` is to see what becomes of it.
 
         Most of what passes copy is arithmetic of floats, of the types that it had.  There is
         nothing then to fold, infer or measure: the equation is shared, or it is appended.
         """
-        op, t = e.op, e.outs[0].type
+        op = e.op
         two = _PLAIN.get(op)
-        if two is None or type(t) is not Scalar or e.params or self._unshared:
-            return None
+        if two is None or e.params or self._unshared:
+            return False
+        out = e.outs[0]
+        if type(out.type) is not Scalar or len(e.outs) > 1:
+            return False
+        given: list[Atom] = []
         some = False
-        for new, old in zip(ins, e.ins):  # noqa: B905  # as many, and this is where time goes
+        for old in e.ins:
+            new = env.get(old, old) if type(old) is Var else old
             kind = new.type
-            if kind is not old.type or kind in _INTS:
-                return None
+            if kind is not old.type or kind is _INT or kind is _NUMPY_INT:  # each is there once
+                return False
             if type(new) is Var:
                 some = True
             elif two:
-                return None
+                return False
+            given.append(new)
         if not some:
-            return None
+            return False
+        ins = tuple(given)
         key = (op, ins, ())
         for known in reversed(self._known):
             there = known.get(key)
             if there is not None:
-                return there[0]
-        v = Var(t, (), e.outs[0].name)
-        made = self.sources[v] = Equation(op, ins, (v,), {}, (), self.pos)
-        self.blocks[-1].equations.append(made)
-        self._known[-1][key] = (v,)
-        return v
+                v = there[0]
+                break
+        else:
+            v = Var(out.type)
+            outs = (v,)
+            made = self.sources[v] = Equation(op, ins, outs, {}, (), e.pos)
+            self.blocks[-1].equations.append(made)
+            self._known[-1][key] = outs
+        if not v.name:
+            v.name = out.name
+        env[out] = v
+        return True
 
     def _append(self, op: str, ins: tuple[Atom, ...], params: dict[str, Any]) -> tuple[Var, ...]:
         row = TABLE[op]

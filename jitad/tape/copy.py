@@ -50,12 +50,9 @@ def copy_block(b: Builder, block: Block, env: Env, effects: bool = True) -> list
 def copy_equation(b: Builder, eqn: Equation, env: Env, effects: bool = True) -> None:
     """Emit one equation and enter its results into `env`."""
     b.pos = eqn.pos
-    ins = tuple([env.get(a, a) if type(a) is Var else a for a in eqn.ins])
-    if len(eqn.outs) == 1 and (same := b.again(eqn, ins)) is not None:
-        env[eqn.outs[0]] = same
-        if not same.name:
-            same.name = eqn.outs[0].name
+    if b.again(eqn, env):
         return
+    ins = tuple([env.get(a, a) if type(a) is Var else a for a in eqn.ins])
     outs: tuple[Atom, ...]
     if eqn.blocks:
         outs = _copy_structured(b, eqn, ins, env, effects)

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from jitad.trace.syntax.names import SCOPES, blocks, statements
-from jitad.trace.syntax.nodes import children, copied, place_of
+from jitad.trace.syntax.nodes import LEAVES, children, copied, place_of
 
 RETURNED, VALUE = "_jr", "_jv"
 
@@ -263,9 +263,13 @@ def _at(node: Any, place: ast.AST) -> Any:
     while todo:
         n = todo.pop()
         if n._attributes:
-            has = n.__dict__
+            n.__dict__.update(where)
+        for child in children(n):
+            has = child.__dict__
             if "lineno" in has:
                 continue
-            has.update(where)
-        todo += children(n)
+            if type(child) in LEAVES:
+                has.update(where)
+            else:
+                todo.append(child)
     return node

@@ -80,8 +80,10 @@ class Hooking(Expressions):
         self.unit = unit
         self.node = node
         self.around = around
+        self.plain = False  # without branches, and names that expressions bind
         if not isinstance(node, ast.Lambda):
             more = any(type(n) in _LOWERED for n in of.own(node.body))
+            self.plain = not more
             if more:
                 lower_handlers(node)
                 lower_guards(node)
@@ -129,7 +131,8 @@ class Hooking(Expressions):
             for n in new if isinstance(new, list) else [new]:
                 out.append(_at(n, s))
             if isinstance(s, _STRAIGHT):
-                self.bound |= of.assigned([s]).keys() - _deleted(s)
+                parts = s.targets if type(s) is ast.Assign and self.plain else [s]
+                self.bound.update(of.assigned(parts))
             if isinstance(s, ast.Delete):
                 self.bound -= _deleted(s)
         return out

@@ -203,6 +203,9 @@ def captured(body: list[ast.stmt]) -> set[str]:
     return out
 
 
+_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # none inside
+
+
 class Liveness:
     """The names live after every `if` and at the head of every loop of one function."""
 
@@ -218,7 +221,8 @@ class Liveness:
                 self.hoisted[n.name] = free_names(n)
             else:
                 self.always |= free_names(n)
-        self.block(body, set())
+        if not all(isinstance(s, _SIMPLE) for s in body):  # or else nobody asks
+            self.block(body, set())
 
     def block(self, stmts: list[ast.stmt], live: set[str]) -> set[str]:
         for s in reversed(stmts):
