@@ -5,14 +5,17 @@ that nest meet themselves, too, each time as the derivative of something else: a
 has the code of the outer one.  Those end after some levels.  Where they stand in the place of their
 calls, what they share is computed once, and derivatives go through them as through any code.
 
-Of small functions that do call themselves, once the derivatives are there, each goes two steps at a
-time (`strides`): half of the calls are gone, with what they hand over, and what is the same in
-all calls is looked at once in two.  A call that would end at once is not made: whether it does is
-asked where it stands, and what it gives is computed there.
+Of small functions that do call themselves, once the derivatives are there, each goes several steps
+at a time (`strides`): most of the calls are gone, with what they hand over, and what is the same in
+all calls is looked at once in so many.  Two steps; up to four where a loop makes the calls, which
+then grow in number from step to step, so that nearly all time goes where the recursion ends.  A
+call that would end at once is not made: whether it does is asked where it stands, and what it gives
+is computed there.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from jitad.primitives import TABLE
@@ -23,7 +26,8 @@ from jitad.tape.ir import STRUCTURED, Atom, Block, Equation, Tape, Var, walk
 from jitad.tape.types import Scalar
 
 _MOST = 1000  # equations that a tape may always grow by; else to twice of what there are
-_SMALL = 150  # equations of a function that goes two steps at a time
+_SMALL = 150  # equations of a function that goes several steps at a time
+_LONG = 400  # equations of what it then is, if it takes more than two
 _LITTLE = 50  # equations that say whether a call ends at once, and what it gives then
 
 
@@ -62,9 +66,13 @@ def strides(tape: Tape) -> Tape:
     functions = {}
     for name, t in tape.functions.items():
         calls = _called(t.body)
-        small = calls == [name] and sum(1 for _ in walk(t.body)) <= _SMALL
-        if small:
-            t = Tape(t.name, _copied(t.body, {name: t.body}, _ending(t.body)), t.pos)
+        size = sum(1 for _ in walk(t.body))
+        if calls == [name] and size <= _SMALL:
+            loops = (e for e in walk(t.body) if e.op in ("for", "while"))
+            many = any(_called(inner) for e in loops for inner in e.blocks)
+            steps = min(max(_LONG // size, 2), 4) if many else 2
+            body = _copied(t.body, {name: t.body}, _ending(t.body), steps - 1)
+            t = Tape(t.name, body, t.pos)
         functions[name] = t
     return Tape(tape.name, tape.body, tape.pos, functions)
 
@@ -109,30 +117,33 @@ def _called(body: Block) -> list[str]:
 
 
 class _Unfolding(AffineBuilder):
-    """Appends what functions do, instead of their calls; of one that calls itself, one step."""
+    """Appends what functions do, for their calls; of one that calls itself, so many steps."""
 
-    def __init__(self, plain: dict[str, Block], ending: Block | None = None) -> None:
+    def __init__(self, plain: dict[str, Block], ending: Block | None, steps: int) -> None:
         super().__init__()
-        self.plain, self.ending = plain, ending
-        self.open: set[str] = set()
+        self.plain, self.ending, self.steps = plain, ending, steps
+        self.open: Counter[str] = Counter()
 
     def emit(self, op: str, *ins: Atom, **params: Any) -> Any:
         name = params["function"] if op in ("call", "act") else ""
-        if name in self.open and self.ending is not None:
+        taken = self.open[name] == self.steps
+        if taken and self.ending is not None:
             body, self.ending = self.ending, None
             env = dict(zip(body.params, ins, strict=True))
             out = copy_block(self, body, env, effects=not params.get("quiet", False))
             self.ending = body
             return tuple(out)
-        if name not in self.plain or name in self.open:
+        if taken or name not in self.plain:
             return super().emit(op, *ins, **params)
         body = self.plain[name]
-        self.open.add(name)
+        self.open[name] += 1
         env = dict(zip(body.params, ins, strict=True))
         out = copy_block(self, body, env, effects=not params.get("quiet", False))
-        self.open.remove(name)
+        self.open[name] -= 1
         return tuple(out)
 
 
-def _copied(body: Block, plain: dict[str, Block], ending: Block | None = None) -> Block:
-    return rebuilt(_Unfolding(plain, ending), body)
+def _copied(
+    body: Block, plain: dict[str, Block], ending: Block | None = None, steps: int = 1
+) -> Block:
+    return rebuilt(_Unfolding(plain, ending, steps), body)

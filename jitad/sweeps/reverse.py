@@ -371,7 +371,8 @@ class Reverse:
         restored = [] if rerun else plan(e, self.active, scope, kept)
         any_order = any_order and not restored
         k_var = Var(INT, (), _counter(e))
-        inner = Scope(scope, body, visible=rerun, owner=e)
+        stateful = twin or filled is not None
+        inner = Scope(scope, body, visible=rerun, owner=e, stateful=stateful)
         primal: list[Var] = []
         results: list[Atom]
         with b.block(*[k_var][:index], isolated=True) as new:

@@ -49,8 +49,10 @@ class Scope:
         visible: bool,
         owner: Equation | None = None,
         branch: int = 0,
+        stateful: bool = False,
     ) -> None:
         self.parent, self.forward, self.visible = parent, forward, visible
+        self.stateful = stateful  # what the loop carries is there when its forward part runs again
         self.owner, self.branch = owner, branch
         self.reverse = forward
         self.owns: set[Var] = set()
@@ -101,9 +103,11 @@ class Scope:
     def runs_again(self) -> bool:
         """Is this in a forward part that runs again, without what came before it?"""
         scope: Scope | None = self
-        while scope is not None and not (scope.visible and scope.owner is not None):
+        while scope is not None:
+            if scope.visible and scope.owner is not None and not scope.stateful:
+                return True
             scope = scope.parent
-        return scope is not None
+        return False
 
     # -- forward values -------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Do functions that end stand where they are called, and do recursions go two steps at a time?"""
+"""Do functions that end stand where they are called, and recursions go several steps at a time?"""
 
 import re
 
@@ -59,20 +59,30 @@ def determinant(a, ell):
     return minors(a, ell, 0, np.zeros(ell, dtype=np.int64))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])  # with the last call at either step
-def test_a_recursion_in_two_steps(n):
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])  # with the last call at each step
+def test_a_recursion_in_several_steps(n):
     a = np.random.default_rng(n).normal(size=(n, n))
     wanted = np.linalg.det(a) * np.linalg.inv(a).T
     np.testing.assert_allclose(jit_grad(determinant)(a, n), wanted, rtol=1e-10)
     assert jit(determinant)(a, n) == pytest.approx(np.linalg.det(a))
 
 
-def test_a_function_of_two_steps_calls_itself_as_often_as_before():
+def test_a_function_of_several_steps_calls_itself_as_often_as_before():
     g = jit_grad(determinant)
     g(np.eye(2), 2)
 
     assert calls(g, "strides") == calls(g, "resolve")
-    assert g.tape("strides").count(" = for ") > g.tape("resolve").count(" = for ")
+    loops = g.tape("resolve").count(" = for ")
+    assert 2 * loops < g.tape("strides").count(" = for ") <= 4 * loops
+
+
+def test_a_call_outside_of_loops_goes_two_steps():
+    def power(x, n):
+        return 1.0 if n == 0 else x * power(x, n - 1)
+
+    g = jit(power)
+    assert g(2.0, 9) == 512.0
+    assert g.tape("strides").count(" mul ") == 2 * g.tape("resolve").count(" mul ")
 
 
 def test_two_calls_of_itself_stay_two():

@@ -111,6 +111,13 @@ def test_around_and_in_it(f: Callable[[Any], Any]) -> None:
     np.testing.assert_allclose(found, differences, rtol=1e-5)
 
 
+def test_what_a_step_that_runs_again_has_stored_is_read() -> None:
+    """Once forwards, once again, and the divisor's own reciprocal: the quotients lie in w."""
+    g = jit_grad(smoothed)
+    g(X)
+    assert g.tape("resolve").count(" = div ") == 3
+
+
 def test_one_state_a_step_is_kept() -> None:
     """Of three arrays and what four loops record, one array a step."""
     g = jit_value_and_grad(smoothed)
