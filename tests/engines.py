@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import jitad
 from jitad.calls.arguments import abstract, as_numbers
 from jitad.calls.entries import finish
+from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
 from jitad.errors import JitadExtentError
 from jitad.primitives.schedules import Memory
@@ -17,6 +20,7 @@ from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
 from jitad.trace.trace import Traced, trace
+from tests import truth
 from tests.emit import running
 
 Function = Callable[..., Any]
@@ -51,14 +55,13 @@ def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Ker
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     args = as_numbers(args)
+    return _retried(lambda exact: _emitted(*kernel_of(f, *args, exact=exact), f, args))
 
-    def run(exact: bool) -> Any:
-        traced, made = kernel_of(f, *args, exact=exact)
-        with np.errstate(all="ignore"):
-            flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
-        return finish(traced, tuple(flat), f, args, {})
 
-    return _retried(run)
+def _emitted(traced: Traced, made: Kernel, f: Function, args: tuple[Any, ...]) -> Any:
+    with np.errstate(all="ignore"):
+        flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
+    return finish(traced, tuple(flat), f, args, {})
 
 
 def _retried(run: Callable[[bool], Any]) -> Any:
@@ -74,6 +77,34 @@ def natively(f: Function, *args: Any) -> Any:
     compiled = jitad.jit(f)
     compiled(*args)
     return compiled(*args)
+
+
+LONG = 400  # lines of source, of which LLVM takes seconds
+
+
+def natively_if_short(f: Function, *args: Any) -> Any:
+    """As a kernel, called twice; a long one's source is run as the Python that it is, instead."""
+    compiled = jitad.jit(f, fallback=False)
+
+    def called(*given: Any) -> Any:
+        if compiled.source.count("\n") > LONG:
+            raise _Long
+        return native.call(*given)
+
+    try:
+        with mock.patch("jitad.calls.compiled.native", SimpleNamespace(call=called)):
+            compiled(*truth.fresh(args))
+    except _Long:
+        made, args = compiled._latest(), as_numbers(args)
+        try:
+            return _emitted(made.traced, made.kernel, f, args)
+        except JitadExtentError:
+            return as_emitted(f, *args)
+    return compiled(*args)
+
+
+class _Long(Exception):
+    """It would be compiled."""
 
 
 ENGINES: dict[str, Callable[..., Any]] = {
