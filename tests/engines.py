@@ -33,16 +33,36 @@ def eagerly(f: Function, *args: Any) -> Any:
 def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     args = as_numbers(args)
+    return _retried(lambda exact: _interpreted(*_taped(f, args, memory, exact), f, args))
+
+
+def on_one_tape(f: Function) -> Function:
+    """As `on_tape`, traced once for all calls with numbers of the same types."""
+    made: list[tuple[Traced, Any]] = []
+
+    def run(*args: Any) -> Any:
+        args = as_numbers(args)
+        for traced, plain in made:
+            if not traced.missed(f, args, {}):
+                return _interpreted(traced, plain, f, args)
+        made.append(_taped(f, args))
+        return _interpreted(*made[-1], f, args)
+
+    return run
+
+
+def _taped(
+    f: Function, args: tuple[Any, ...], memory: Memory | None = None, exact: bool = False
+) -> tuple[Traced, Any]:
     leaves, structure = flatten((args, {}))
+    abstracted = unflatten(structure, map(abstract, leaves))
+    traced = trace(f, *abstracted, memory=memory, exact=exact)
+    return traced, specialise(traced.tape)
 
-    def run(exact: bool) -> Any:
-        abstracted = unflatten(structure, map(abstract, leaves))
-        traced = trace(f, *abstracted, memory=memory, exact=exact)
-        plain = specialise(traced.tape)
-        flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
-        return finish(traced, tuple(flat), f, args, {})
 
-    return _retried(run)
+def _interpreted(traced: Traced, plain: Any, f: Function, args: tuple[Any, ...]) -> Any:
+    flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
+    return finish(traced, tuple(flat), f, args, {})
 
 
 def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Kernel]:
