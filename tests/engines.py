@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import jitad
 from jitad.calls.arguments import abstract, as_numbers
 from jitad.calls.entries import finish
+from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
 from jitad.errors import JitadExtentError
 from jitad.primitives.schedules import Memory
@@ -17,6 +20,7 @@ from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
 from jitad.trace.trace import Traced, trace
+from tests import truth
 from tests.emit import running
 
 Function = Callable[..., Any]
@@ -29,16 +33,36 @@ def eagerly(f: Function, *args: Any) -> Any:
 def on_tape(f: Function, *args: Any, memory: Memory | None = None) -> Any:
     """Traced and specialised as for a kernel, then interpreted with NumPy."""
     args = as_numbers(args)
+    return _retried(lambda exact: _interpreted(*_taped(f, args, memory, exact), f, args))
+
+
+def on_one_tape(f: Function) -> Function:
+    """As `on_tape`, traced once for all calls with numbers of the same types."""
+    made: list[tuple[Traced, Any]] = []
+
+    def run(*args: Any) -> Any:
+        args = as_numbers(args)
+        for traced, plain in made:
+            if not traced.missed(f, args, {}):
+                return _interpreted(traced, plain, f, args)
+        made.append(_taped(f, args))
+        return _interpreted(*made[-1], f, args)
+
+    return run
+
+
+def _taped(
+    f: Function, args: tuple[Any, ...], memory: Memory | None = None, exact: bool = False
+) -> tuple[Traced, Any]:
     leaves, structure = flatten((args, {}))
+    abstracted = unflatten(structure, map(abstract, leaves))
+    traced = trace(f, *abstracted, memory=memory, exact=exact)
+    return traced, specialise(traced.tape)
 
-    def run(exact: bool) -> Any:
-        abstracted = unflatten(structure, map(abstract, leaves))
-        traced = trace(f, *abstracted, memory=memory, exact=exact)
-        plain = specialise(traced.tape)
-        flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
-        return finish(traced, tuple(flat), f, args, {})
 
-    return _retried(run)
+def _interpreted(traced: Traced, plain: Any, f: Function, args: tuple[Any, ...]) -> Any:
+    flat = interpret(plain.body, traced.arguments(f, args, {}), functions=plain.functions)
+    return finish(traced, tuple(flat), f, args, {})
 
 
 def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Kernel]:
@@ -51,14 +75,13 @@ def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Ker
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     args = as_numbers(args)
+    return _retried(lambda exact: _emitted(*kernel_of(f, *args, exact=exact), f, args))
 
-    def run(exact: bool) -> Any:
-        traced, made = kernel_of(f, *args, exact=exact)
-        with np.errstate(all="ignore"):
-            flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
-        return finish(traced, tuple(flat), f, args, {})
 
-    return _retried(run)
+def _emitted(traced: Traced, made: Kernel, f: Function, args: tuple[Any, ...]) -> Any:
+    with np.errstate(all="ignore"):
+        flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
+    return finish(traced, tuple(flat), f, args, {})
 
 
 def _retried(run: Callable[[bool], Any]) -> Any:
@@ -74,6 +97,34 @@ def natively(f: Function, *args: Any) -> Any:
     compiled = jitad.jit(f)
     compiled(*args)
     return compiled(*args)
+
+
+LONG = 400  # lines of source, of which LLVM takes seconds
+
+
+def natively_if_short(f: Function, *args: Any) -> Any:
+    """As a kernel, called twice; a long one's source is run as the Python that it is, instead."""
+    compiled = jitad.jit(f, fallback=False)
+
+    def called(*given: Any) -> Any:
+        if compiled.source.count("\n") > LONG:
+            raise _Long
+        return native.call(*given)
+
+    try:
+        with mock.patch("jitad.calls.compiled.native", SimpleNamespace(call=called)):
+            compiled(*truth.fresh(args))
+    except _Long:
+        made, args = compiled._latest(), as_numbers(args)
+        try:
+            return _emitted(made.traced, made.kernel, f, args)
+        except JitadExtentError:
+            return as_emitted(f, *args)
+    return compiled(*args)
+
+
+class _Long(Exception):
+    """It would be compiled."""
 
 
 ENGINES: dict[str, Callable[..., Any]] = {

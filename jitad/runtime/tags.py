@@ -85,6 +85,11 @@ def nested() -> bool:
     return bool(_depth.tags)
 
 
+def awake() -> bool:
+    """True inside an application of this thread that is not asleep."""
+    return any(tag in LIVE for tag in _depth.tags)
+
+
 def innermost() -> int:
     """The tag of the application that this thread is in."""
     return _depth.tags[-1]

@@ -36,7 +36,7 @@ def surface(z, **how):
     return ip.RectBivariateSpline(GX, GY, z, **how)
 
 
-through("RectBivariateSpline", lambda z: surface(z).ev(XS, YS), Z, native=True)
+through("RectBivariateSpline", lambda z: surface(z).ev(XS, YS), Z)
 through("RectBivariateSpline", lambda z: (
     surface(z)([0.3, 1.2], [0.5, 1.9]), surface(z, kx=1)(1.3, YS, grid=False)), Z)
 through("RectBivariateSpline", lambda x, y: (

@@ -12,6 +12,8 @@ from functools import cache
 from typing import Any
 from unittest import mock
 
+from numba.core.dispatcher import Dispatcher
+
 from kernels import module_of
 
 
@@ -21,9 +23,11 @@ def by_hand(name: str) -> Callable[..., tuple[float, Any]]:
     spec = importlib.util.find_spec(module_of(name))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    with mock.patch("numba.njit", _as_it_is):
+    # Modules decorate themselves, or through `kernels.common`, which has the name already.
+    with mock.patch("numba.njit", _as_it_is), mock.patch("kernels.common.njit", _as_it_is):
         spec.loader.exec_module(module)
     gradient: Callable[..., tuple[float, Any]] = module.gradient
+    assert not isinstance(gradient, Dispatcher)
     return gradient
 
 

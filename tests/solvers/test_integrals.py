@@ -135,3 +135,17 @@ def test_integrals_of_arrays(name: str, engine: Engine) -> None:
     value, found = engine(lambda a: (f(a), grad(f)(a)))(1.3)
     assert value == pytest.approx(f(1.3), rel=1e-8)
     assert found == pytest.approx(slope(1.3), rel=1e-7)
+
+
+def test_a_search_outside_asks_for_values_alone() -> None:
+    """Eagerly, an integral inside of it is not summed up once more for a derivative."""
+    calls = 0
+
+    def product(y: Any, x: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return x * y
+
+    slope = grad(lambda a: si.dblquad(product, 0.0, a, 0.0, 1.0)[0])(1.3)
+    assert slope == pytest.approx(0.65)
+    assert calls == 21 * 21 + 21 * (21 + 21)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import jitad
-from tests.engines import eagerly, natively, on_tape
+from tests.engines import on_one_tape
 from tests.truth import differences
 
 Point = tuple[float, float]
@@ -28,17 +28,15 @@ def programs(names: dict[str, Any]) -> list[Callable[..., Any]]:
 def check(f: Callable[..., Any], points: Iterable[Point], step: float) -> None:
     """The value on the tape, the derivative in both modes, eagerly and on the tape."""
     gradient = jitad.grad(f, argnums=(0, 1))
-
-    def along(x: Any, y: Any) -> Any:
-        return jitad.jvp(f, (x, y), tuple(ALONG))[1]
-
+    value, again = on_one_tape(f), on_one_tape(gradient)
+    along = on_one_tape(lambda x, y: jitad.jvp(f, (x, y), tuple(ALONG))[1])
     for point in points:
         want, error = differences(f, point, (0, 1), ALONG, step)
         near = 1e-6 * max(abs(want), 1.0) + 10.0 * error
-        assert math.isclose(on_tape(f, *point), f(*point), rel_tol=1e-13)
-        for way in (eagerly, on_tape):
-            assert abs(np.dot(way(gradient, *point), ALONG) - want) <= near
-        assert abs(on_tape(along, *point) - want) <= near
+        assert math.isclose(value(*point), f(*point), rel_tol=1e-13)
+        for found in (gradient, again):
+            assert abs(np.dot(found(*point), ALONG) - want) <= near
+        assert abs(along(*point) - want) <= near
 
 
 def check_natively(f: Callable[..., Any], points: Iterable[Point]) -> None:
@@ -47,6 +45,7 @@ def check_natively(f: Callable[..., Any], points: Iterable[Point]) -> None:
     def twice(x: Any, y: Any) -> Any:
         return jitad.grad(lambda s: jitad.grad(f)(s, y) * s)(x)
 
+    value, second = jitad.jit(f), jitad.jit(twice)
     for point in points:
-        assert math.isclose(natively(f, *point), f(*point), rel_tol=1e-12)
-        assert math.isclose(natively(twice, *point), twice(*point), rel_tol=1e-9, abs_tol=1e-9)
+        assert math.isclose(value(*point), f(*point), rel_tol=1e-12)
+        assert math.isclose(second(*point), twice(*point), rel_tol=1e-9, abs_tol=1e-9)

@@ -1,13 +1,14 @@
 """How is a user's program checked?  Both engines, both modes, against a truth from outside.
 
 The compiled engine gives value, gradient and directional derivative from one kernel, so that each
-program is compiled once.  Long programs are "emitted" instead: what Numba would compile is run as
-the Python that it is.
+program is compiled once.  Long ones, and whole files of such, are "emitted" instead: what Numba
+would compile is run as the Python that it is.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ import pytest
 import jitad
 from tests import truth
 from tests.catalogue.entry import Catalogue, Program
-from tests.engines import as_emitted
+from tests.engines import as_emitted, eagerly, natively_if_short
 from tests.programs import NOT_COMPILED
+
+_ENGINES = {"eager": eagerly, "emitted": as_emitted, "compiled": natively_if_short}
 
 
 def derivatives(program: Program, positions: tuple[int, ...], args: Any, tangents: Any) -> Any:
@@ -41,11 +44,18 @@ def real_parts(values: Any, like: Any) -> np.ndarray:
     return np.concatenate(parts)
 
 
+@cache
+def _truth(module: str, name: str) -> tuple[list[float], float]:
+    """One for all engines."""
+    program = catalogue_of(module).programs[name]
+    return truth.gradient(module, program, program.sample())
+
+
 def check(module: str, name: str, engine: str) -> None:
     program = catalogue_of(module).programs[name]
     args = program.sample()
     positions = truth.argnums(program, args)
-    expected, error = truth.gradient(module, program, args)
+    expected, error = _truth(module, name)
     direction = truth.random_direction(args, positions, 1)
     supply = iter(direction)
     tangents = tuple(truth.as_argument(args[k], supply) for k in positions)
@@ -54,19 +64,11 @@ def check(module: str, name: str, engine: str) -> None:
     def run(a: Any, t: Any) -> Any:
         return derivatives(program, positions, a, t)
 
-    if engine == "emitted":
-
-        def run(a: Any, t: Any) -> Any:
-            return as_emitted(lambda a, t: derivatives(program, positions, a, t), a, t)
-
-    if engine == "compiled":
-        run = jitad.jit(run, fallback=False)
-        if name in NOT_COMPILED:
-            with pytest.raises(jitad.JitadError, match=NOT_COMPILED[name]):
-                run(truth.fresh(args), tangents)
-            return
-        run(truth.fresh(args), tangents)
-    (value, gradient), (again, slope) = run(truth.fresh(args), tangents)
+    if engine == "compiled" and name in NOT_COMPILED:
+        with pytest.raises(jitad.JitadError, match=NOT_COMPILED[name]):
+            jitad.jit(run, fallback=False)(truth.fresh(args), tangents)
+        return
+    (value, gradient), (again, slope) = _ENGINES[engine](run, truth.fresh(args), tangents)
     plain = program.function(*truth.fresh(args))
     assert value == pytest.approx(plain, rel=1e-11) and again == pytest.approx(plain, rel=1e-11)
     got = real_parts(gradient, tuple(args[k] for k in positions))
