@@ -95,9 +95,7 @@ def beta_moment(side: float, n: float, m: float, a: float, b: float, c: float, d
     return found
 
 
-NUMBERS: dict[str, Callable[..., float]] = {
-    "gamma_moment": gamma_moment, "beta_moment": beta_moment,
-}  # fmt: skip
+NUMBERS: dict[str, Callable[..., float]] = {}
 BELOW, ABOVE = -1.0, 1.0
 
 
@@ -164,10 +162,14 @@ def _elements(f: Callable[..., float]) -> Callable[..., Any]:
     return evaluate
 
 
-for _name, _count, _partials in (
-    ("gamma_moment", 5, _gamma_partials), ("beta_moment", 8, _beta_partials),
-):  # fmt: skip
-    _operands = ", ".join(f"{{{k}}}" for k in range(_count))
-    register(Primitive(
-        _name, _elements(NUMBERS[_name]), floating, _partials, emit=f"{_name}({_operands})",
-        elementwise=True, dear=True))  # fmt: skip
+def enter(f: Callable[..., float], partials: Any) -> None:
+    """A row that kernels compute by this function of numbers, and so does NumPy."""
+    name, count = f.__name__, f.__code__.co_argcount
+    NUMBERS[name] = f
+    operands = ", ".join(f"{{{k}}}" for k in range(count))
+    register(Primitive(name, _elements(f), floating, partials, emit=f"{name}({operands})",
+                       elementwise=True, dear=True))  # fmt: skip
+
+
+enter(gamma_moment, _gamma_partials)
+enter(beta_moment, _beta_partials)

@@ -61,6 +61,9 @@ TRUTH = {
     "binom": mp.binomial,
     "poch": mp.rf,
     "powm1": lambda x, y: mp.powm1(x, y),
+    "rgamma": mp.rgamma,
+    "boxcox": lambda x, p: mp.expm1(p * mp.log(x)) / p,
+    "boxcox1p": lambda x, p: mp.expm1(p * mp.log1p(x)) / p,
     "owens_t": lambda h, a: mp.quad(
         lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, a]) / (2 * mp.pi),
     "stdtr": lambda df, x: mp.quad(lambda t: (1 + t * t / df) ** (-(df + 1) / 2), [-mp.inf, 0, x])

@@ -88,13 +88,6 @@ _polynomial(sp.eval_jacobi, lambda x, a, b: (a + 1.0) + (a + b + 2.0) * 0.5 * (x
 # -- near to others -------------------------------------------------------------------------------
 
 
-@replaces(sp.boxcox1p)
-def boxcox1p(x: Any, lmbda: Any) -> Any:
-    """expm1(p log1p(x)) / p."""
-    x = as_operand(x)
-    return special.boxcox_by(elementwise("add", x, 1.0), elementwise("log1p", x), as_operand(lmbda))
-
-
 @replaces(sp.inv_boxcox1p)
 def inv_boxcox1p(x: Any, lmbda: Any) -> Any:
     """expm1(log1p(p x) / p)."""

@@ -27,7 +27,6 @@ from jitad.values.numpy.ufuncs import (
     enter,
     exp,
     float_of,
-    log,
     log_expit,
     logit,
     mul,
@@ -111,21 +110,6 @@ def _power(x: Any, p: Any) -> Any:
     return elementwise("pow", x, p)
 
 
-def _boxcox(x: Any, p: Any) -> Any:
-    """(x**p - 1) / p, and the logarithm where p is zero."""
-    return boxcox_by(x, log(x), p)
-
-
-def boxcox_by(x: Any, logs: Any, p: Any) -> Any:
-    """The same where the logarithm is known; at zero, where it is endless, by the power."""
-    zero, none = elementwise("eq", x, 0.0), elementwise("eq", p, 0.0)
-    exponent = where(none, 1.0, p)
-    edge = div(sub(_power(where(zero, add(x, 0.0), 1.0), exponent), 1.0), exponent)  # +0.0
-    finite = where(zero, 0.0, logs)
-    usual = mul(finite, _exprel(mul(p, finite)))
-    return where(zero, where(none, logs, edge), usual)
-
-
 def _inv_boxcox(y: Any, p: Any) -> Any:
     """(1 + p y) ** (1 / p), and the exponential where p is zero."""
     return exp(mul(y, log1prel(mul(p, y))))
@@ -178,18 +162,6 @@ def _exprel(x: Any) -> Any:
     return where(small, near, div(elementwise("expm1", outside), outside))
 
 
-def _rgamma(x: Any) -> Any:
-    """1 / gamma, which has zeros where gamma has poles: by its reflection there."""
-    low = elementwise("lt", x, 0.5)
-    inside = where(low, x, 0.25)
-    whole = elementwise("rint", inside)
-    odd = elementwise("ne", elementwise("mod", whole, 2.0), 0.0)
-    sine = elementwise("sin", mul(math.pi, sub(inside, whole)))
-    sine = where(odd, elementwise("neg", sine), sine)
-    mirrored = mul(elementwise("gamma", sub(1.0, inside)), sine)
-    return where(low, div(mirrored, math.pi), div(1.0, elementwise("gamma", where(low, 1.0, x))))
-
-
 def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
     """What the distribution of Fisher and Snedecor has on one side, by the smaller part."""
     a, b = (where(elementwise("gt", v, 0.0), v, np.nan) for v in (a, b))
@@ -224,10 +196,8 @@ for _original, _compute in (
     (sp.entr, lambda x: where(elementwise("lt", x, 0.0), -np.inf, elementwise("neg", xlogy(x, x)))),
     (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
     (sp.loggamma, as_row("lgamma")),
-    (sp.rgamma, _rgamma),
     (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, _not_below(x)), n)),
     (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, _not_below(x)))),
-    (sp.boxcox, _boxcox),
     (sp.inv_boxcox, _inv_boxcox),
     (sp.gammasgn, _gammasgn),
     (sp.huber, _huber),
