@@ -84,12 +84,13 @@ def _side(o: Any, x: Any) -> Any:
 # -- Bessel functions -----------------------------------------------------------------------------
 
 
-def _bessel_tail(o: Any, x: Any, order: int, sign: float, factor: float) -> Any:
+def _bessel_tail(o: Any, x: Any, order: Any, sign: float, factor: float) -> Any:
     """The derivative of factor * sum_k sign**k a_k x**(-k - 1/2), Hankel's expansion."""
-    a, terms = factor, []
+    a: Any = factor
+    terms: list[Any] = []
     for k in range(18):
         terms.append(-(k + 0.5) * a)
-        a *= sign * (4.0 * order**2 - (2 * k + 1) ** 2) / (8.0 * (k + 1))
+        a = a * (sign * (4.0 * order * order - (2 * k + 1) ** 2) / (8.0 * (k + 1)))
     inverse = 1.0 / x
     return series(o, inverse, terms) * inverse * o.sqrt(inverse)
 
@@ -209,22 +210,15 @@ row("betaincc", lambda o, a, b, x, y: (
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
 
-def _below(o: Any, low: Any, below: Any, rest: Any) -> Any:
-    """The derivative of the part below, which is that of the rest but for the sign."""
-    return o.where(low, below, -rest)
-
-
-def _gamma_inverse(o: Any, a: Any, low: Any, y: Any) -> tuple[Any, Any]:
-    """By the shape, and by the part below; what is not low is found by the rest."""
+def _gamma_inverse(o: Any, a: Any, y: Any) -> tuple[Any, Any]:
+    """By the shape, and by the part below."""
     slope = 1.0 / gamma_density(o, a, y)
-    by_a = _below(o, low, gamma_slope(o, BELOW, a, y), gamma_slope(o, ABOVE, a, y))
-    return -by_a * slope, slope
+    return -gamma_slope(o, BELOW, a, y) * slope, slope
 
 
-def _beta_inverse(o: Any, a: Any, b: Any, low: Any, y: Any) -> tuple[Any, Any, Any]:
+def _beta_inverse(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any, Any]:
     slope = 1.0 / beta_density(o, a, b, y)
-    sides = beta_slopes(o, BELOW, a, b, y), beta_slopes(o, ABOVE, a, b, y)
-    by_a, by_b = (_below(o, low, *both) for both in zip(*sides, strict=True))
+    by_a, by_b = beta_slopes(o, BELOW, a, b, y)
     return -by_a * slope, -by_b * slope, slope
 
 
@@ -233,13 +227,11 @@ def _of_rest(partials: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*partials[:-1], -partials[-1])
 
 
-row("gammaincinv", lambda o, a, p, y: _gamma_inverse(o, a, o.lt(p, 0.5), y), POSITIVE, UNIT)
-row("gammainccinv", lambda o, a, p, y: _of_rest(_gamma_inverse(o, a, o.gt(p, 0.5), y)),
-     POSITIVE, UNIT)  # fmt: skip
-row("betaincinv", lambda o, a, b, p, y: _beta_inverse(o, a, b, o.lt(p, 0.5), y),
-     POSITIVE, POSITIVE, UNIT)  # fmt: skip
-row("betainccinv", lambda o, a, b, p, y: _of_rest(_beta_inverse(o, a, b, o.gt(p, 0.5), y)),
-     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+row("gammaincinv", lambda o, a, p, y: _gamma_inverse(o, a, y), POSITIVE, UNIT)
+row("gammainccinv", lambda o, a, p, y: _of_rest(_gamma_inverse(o, a, y)), POSITIVE, UNIT)
+row("betaincinv", lambda o, a, b, p, y: _beta_inverse(o, a, b, y), POSITIVE, POSITIVE, UNIT)
+row("betainccinv", lambda o, a, b, p, y: _of_rest(_beta_inverse(o, a, b, y)),
+    POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
 # -- relative entropies: at x = 0 no slope is taken, which is endless -----------------------------
 
@@ -281,7 +273,7 @@ row("boxcox", lambda o, x, p, y: (
 row("boxcox1p", lambda o, x, p, y: (
     o.pow(x + 1.0, p - 1.0), _by_power(o, o.log1p(x), o.pow(x + 1.0, p), p, y)),
     POSITIVE, ANY)  # fmt: skip
-row("powm1", lambda o, x, y, z: power_partials(o, x, y, z + 1.0), POSITIVE, ANY)
+row("powm1", lambda o, x, y, z: power_partials(o, x, y, o.pow(x, y)), POSITIVE, ANY)
 
 # -- of angles in degrees -------------------------------------------------------------------------
 
@@ -310,10 +302,6 @@ def _gap(o: Any, a: Any, b: Any) -> Any:
 
 row("betaln", lambda o, a, b, y: (-_gap(o, a, b), -_gap(o, b, a)), POSITIVE, POSITIVE)
 row("beta", lambda o, a, b, y: (-y * _gap(o, a, b), -y * _gap(o, b, a)), POSITIVE, POSITIVE)
-row("binom", lambda o, n, k, y: (
-    y * _gap(o, n - k + 1.0, k), y * (o.digamma(n - k + 1.0) - o.digamma(k + 1.0))),
-    (5.0, 9.0), POSITIVE)  # fmt: skip
-row("poch", lambda o, x, m, y: (y * _gap(o, x, m), y * o.digamma(x + m)), POSITIVE, POSITIVE)
 
 
 
@@ -329,8 +317,33 @@ def _rgamma_slope(o: Any, x: Any, y: Any) -> Any:
 
 
 unary("rgamma", _rgamma_slope, ANY)
+
+
+def _binom_slopes(o: Any, n: Any, k: Any, y: Any) -> tuple[Any, Any]:
+    """By n and k; where the result is zero, a gamma function below has a pole."""
+    none, over = o.eq(y, 0.0), n - k
+    m, b = o.where(none, 1.0, over), o.where(none, 1.0, k)
+    by_n, by_k = y * _gap(o, m + 1.0, b), y * (o.digamma(m + 1.0) - o.digamma(b + 1.0))
+    top, over, below = (o.where(none, x, 1.0) + 1.0 for x in (n, over, k))
+    r, s = o.rgamma(over), o.rgamma(below)
+    by_over = o.gamma(top) * s * _rgamma_slope(o, over, r)
+    by_below = o.gamma(top) * r * _rgamma_slope(o, below, s)
+    by_top = y * o.digamma(top)  # which is zero, but varies
+    return o.where(none, by_over + by_top, by_n), o.where(none, by_below - by_over, by_k)
+
+
+def _poch_slopes(o: Any, x: Any, m: Any, y: Any) -> tuple[Any, Any]:
+    """By x and m; zero is what gamma(x) has a pole for."""
+    none, by_m = o.eq(y, 0.0), y * o.digamma(x + m)
+    inside = o.where(none, x, 1.0)
+    at_pole = o.gamma(inside + m) * _rgamma_slope(o, inside, o.rgamma(inside))
+    return o.where(none, at_pole + by_m, y * _gap(o, o.where(none, 1.0, x), m)), by_m
+
+
+row("poch", _poch_slopes, POSITIVE, POSITIVE)
+row("binom", _binom_slopes, (5.0, 9.0), POSITIVE)
 row("expn", lambda o, n, x, y: (_order("expn"), o.where(
-    o.gt(n, 0.5), -o.expn(o.where(o.gt(n, 0.5), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
+    o.ge(n, 1.0), -o.expn(o.where(o.ge(n, 1.0), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
     (1.0, 1.0), POSITIVE)  # fmt: skip
 row("owens_t", lambda o, h, a, y: (
     -0.5 / _ROOT_TWO_PI * o.exp(-0.5 * h * h) * o.erf(_ROOT_HALF * a * h),
@@ -370,11 +383,20 @@ row("stdtrit", _student_inverse, POSITIVE, UNIT)
 
 # -- scaled Bessel functions of any order, hypergeometric functions -------------------------------
 
-row("ive", lambda o, v, x, y: (
-    _order("ive"), 0.5 * (o.ive(v - 1.0, x) + o.ive(v + 1.0, x)) - o.sign(x) * y),
+
+
+def _scaled_slope(o: Any, v: Any, x: Any, sign: float, factor: float, near: Any) -> Any:
+    start = o.maximum(50.0, v * v)
+    return _far(o, x, start, lambda t: _bessel_tail(o, t, v, sign, factor), near)
+
+
+row("ive", lambda o, v, x, y: (_order("ive"), _scaled_slope(
+    o, v, x, -1.0, 1.0 / _ROOT_TWO_PI,
+    lambda t: 0.5 * (o.ive(v - 1.0, t) + o.ive(v + 1.0, t)) - o.sign(t) * o.ive(v, t))),
     (0.5, 3.0), POSITIVE)  # fmt: skip
-row("kve", lambda o, v, x, y: (
-    _order("kve"), y - 0.5 * (o.kve(v - 1.0, x) + o.kve(v + 1.0, x))),
+row("kve", lambda o, v, x, y: (_order("kve"), _scaled_slope(
+    o, v, x, 1.0, math.sqrt(0.5 * math.pi),
+    lambda t: o.kve(v, t) - 0.5 * (o.kve(v - 1.0, t) + o.kve(v + 1.0, t)))),
     (0.5, 3.0), POSITIVE)  # fmt: skip
 row("hyp0f1", lambda o, v, x, y: (
     _shape("hyp0f1"), o.hyp0f1(v + 1.0, x) / v), (0.5, 3.0), ANY)  # fmt: skip

@@ -73,7 +73,7 @@ _polynomial(sp.eval_laguerre, lambda x: 1.0 - x,
 _polynomial(sp.eval_genlaguerre, lambda x, a: 1.0 + a - x,
             lambda k, x, p, q, a: ((2 * k + 1 + a - x) * p - (k + a) * q) / (k + 1))
 _polynomial(sp.eval_gegenbauer, lambda x, a: 2.0 * a * x,
-            lambda k, x, p, q, a: (2.0 * (k + a) * x * p - (k + 2.0 * a - 1.0) * q) / (k + 1))
+            lambda k, x, p, q, a: (2.0 * (k + a) * x * p - (2.0 * a + (k - 1.0)) * q) / (k + 1))
 
 
 def _jacobi(k: int, x: Any, p: Any, q: Any, a: Any, b: Any) -> Any:

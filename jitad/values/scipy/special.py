@@ -141,15 +141,17 @@ def _gammasgn(x: Any) -> Any:
 def _huber(delta: Any, r: Any) -> Any:
     size = elementwise("abs", r)
     outside = mul(delta, sub(size, mul(0.5, delta)))
-    return where(elementwise("le", size, delta), mul(0.5, mul(r, r)), outside)
+    found = where(elementwise("le", size, delta), mul(0.5, mul(r, r)), outside)
+    return where(elementwise("lt", delta, 0.0), np.inf, found)
 
 
 def _pseudo_huber(delta: Any, r: Any) -> Any:
-    u = div(r, delta)
-    squares = mul(u, u)
-    # sqrt(1 + u^2) - 1 without cancellation
-    root = elementwise("sqrt", add(1.0, squares))
-    return mul(mul(delta, delta), div(squares, add(1.0, root)))
+    none = elementwise("eq", delta, 0.0)
+    root = elementwise("hypot", 1.0, div(r, where(none, 1.0, delta)))
+    # delta**2 (root - 1) without cancellation
+    found = mul(r, div(r, add(1.0, root)))
+    found = where(none, 0.0, found)
+    return where(elementwise("lt", delta, 0.0), np.inf, found)
 
 
 def _exprel(x: Any) -> Any:
@@ -159,7 +161,8 @@ def _exprel(x: Any) -> Any:
     near: Any = 0.0
     for k in reversed(range(18)):
         near = add(mul(near, inside), 1.0 / math.factorial(k + 1))
-    return where(small, near, div(elementwise("expm1", outside), outside))
+    far = div(elementwise("expm1", outside), outside)
+    return where(small, near, where(elementwise("eq", x, np.inf), np.inf, far))
 
 
 def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
@@ -173,6 +176,11 @@ def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
 def _not_below(x: Any) -> Any:
     """nan below zero, where a distribution is not asked for."""
     return where(elementwise("lt", x, 0.0), np.nan, x)
+
+
+def _whole(n: Any) -> Any:
+    """SciPy takes the whole part of what should be an int."""
+    return elementwise("trunc", n) if type_of(n).dtype[0] == "f" else n
 
 
 def _double(x: Any) -> Any:
@@ -195,7 +203,7 @@ for _original, _compute in (
     (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
     (sp.entr, lambda x: where(elementwise("lt", x, 0.0), -np.inf, elementwise("neg", xlogy(x, x)))),
     (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
-    (sp.loggamma, as_row("lgamma")),
+    (sp.loggamma, lambda x: elementwise("lgamma", _not_below(x))),
     (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, _not_below(x)), n)),
     (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, _not_below(x)))),
     (sp.inv_boxcox, _inv_boxcox),
@@ -207,12 +215,12 @@ for _original, _compute in (
     (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
     (sp.chdtr, lambda v, x: elementwise("gammainc", mul(0.5, v), mul(0.5, x))),
     (sp.chdtrc, lambda v, x: elementwise("gammaincc", mul(0.5, v), mul(0.5, x))),
-    (sp.pdtr, lambda k, m: elementwise("gammaincc", add(elementwise("floor", k), 1.0), m)),
-    (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
+    (sp.pdtr, lambda k, m: elementwise("gammaincc", add(_whole(_not_below(k)), 1.0), m)),
+    (sp.pdtrc, lambda k, m: elementwise("gammainc", add(_whole(_not_below(k)), 1.0), m)),
     (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, _not_below(x)))),
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, _not_below(x)))),
-    (sp.kn, lambda n, x: elementwise("kv", n, x)),
-    (sp.yn, lambda n, x: elementwise("yv", n, x)),
+    (sp.kn, lambda n, x: elementwise("kv", _whole(n), x)),
+    (sp.yn, lambda n, x: elementwise("yv", _whole(n), x)),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
 
