@@ -115,6 +115,7 @@ pow = _plain("pow", _power)
 
 gamma_moment = _plain("gamma_moment", TABLE["gamma_moment"].evaluate)
 beta_moment = _plain("beta_moment", TABLE["beta_moment"].evaluate)
+elliptic_moment = _plain("elliptic_moment", TABLE["elliptic_moment"].evaluate)
 product_fits = _plain("product_fits", TABLE["product_fits"].evaluate)
 inside = _plain("inside", TABLE["inside"].evaluate)
 

@@ -9,6 +9,7 @@ from jitad.primitives import (
     effects,
     eigen,
     elementwise,
+    elliptic,
     fourier,
     hermitian,
     matrices,
@@ -25,5 +26,6 @@ from jitad.primitives import (
 from jitad.primitives.table import TABLE, Into, Primitive
 
 __all__ = ["TABLE", "Into", "Primitive", "array", "calls", "custom", "effects", "elementwise"]
-__all__ += ["banded", "determinants", "eigen", "fourier", "hermitian", "matrices", "moments"]
-__all__ += ["orders", "records", "schedules", "several", "shares", "special", "spectra", "threads"]
+__all__ += ["banded", "determinants", "eigen", "elliptic", "fourier", "hermitian", "matrices"]
+__all__ += ["moments", "orders", "records", "schedules", "several", "shares", "special", "spectra"]
+__all__ += ["threads"]

@@ -39,7 +39,7 @@ def gamma_moment(side: float, n: float, a: float, c: float, x: float) -> float:
         at = math.log(start)
         rate = max(way * (start - a), 0.0) + math.sqrt(start)
         total = 0.0
-        for k in range(240):
+        for k in range(12_000):  # the way to 1e-300 at its slowest
             t = 0.0625 * k - 4.5
             u = math.exp(-t)
             w = math.exp(t - u)
@@ -80,7 +80,7 @@ def beta_moment(side: float, n: float, m: float, a: float, b: float, c: float, d
         rate = max(p - (q - 1.0) * start / rest, 0.0)
         rate += math.sqrt(max(q - 1.0, p) * start) / rest
         total = 0.0
-        for k in range(240):
+        for k in range(12_000):  # the way to 1e-300 at its slowest
             t = 0.0625 * k - 4.5
             u = math.exp(-t)
             w = math.exp(t - u)
@@ -95,9 +95,7 @@ def beta_moment(side: float, n: float, m: float, a: float, b: float, c: float, d
     return found
 
 
-NUMBERS: dict[str, Callable[..., float]] = {
-    "gamma_moment": gamma_moment, "beta_moment": beta_moment,
-}  # fmt: skip
+NUMBERS: dict[str, Callable[..., float]] = {}
 BELOW, ABOVE = -1.0, 1.0
 
 
@@ -123,15 +121,21 @@ def beta_density(o: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 def gamma_slope(o: Any, side: float, a: Any, x: Any) -> Any:
-    """The derivative by the shape of the part below x, or above."""
-    return o.gamma_moment(side, 1.0, a, o.digamma(a), x)
+    """The derivative by the shape of the part below x, or above.
+
+    By the smaller part, whichever is asked for: the mean of both is nothing.
+    """
+    smaller = o.where(o.gt(x, o.maximum(a, 1.0)), ABOVE, BELOW)
+    return side * smaller * o.gamma_moment(smaller, 1.0, a, o.digamma(a), x)
 
 
 def beta_slopes(o: Any, side: float, a: Any, b: Any, x: Any) -> tuple[Any, Any]:
     """The derivatives by both shapes of the part below x, or above."""
     both = o.digamma(a + b)
     given = a, b, o.digamma(a) - both, o.digamma(b) - both, x
-    return o.beta_moment(side, 1.0, 0.0, *given), o.beta_moment(side, 0.0, 1.0, *given)
+    smaller = o.where(o.gt(x, a / (a + b)), ABOVE, BELOW)
+    return tuple(side * smaller * o.beta_moment(smaller, *powers, *given)
+                 for powers in ((1.0, 0.0), (0.0, 1.0)))  # fmt: skip
 
 
 def _gamma_partials(o: Any, side: Any, n: Any, a: Any, c: Any, x: Any, y: Any) -> Any:
@@ -164,10 +168,14 @@ def _elements(f: Callable[..., float]) -> Callable[..., Any]:
     return evaluate
 
 
-for _name, _count, _partials in (
-    ("gamma_moment", 5, _gamma_partials), ("beta_moment", 8, _beta_partials),
-):  # fmt: skip
-    _operands = ", ".join(f"{{{k}}}" for k in range(_count))
-    register(Primitive(
-        _name, _elements(NUMBERS[_name]), floating, _partials, emit=f"{_name}({_operands})",
-        elementwise=True, dear=True))  # fmt: skip
+def enter(f: Callable[..., float], partials: Any) -> None:
+    """A row that kernels compute by this function of numbers, and so does NumPy."""
+    name, count = f.__name__, f.__code__.co_argcount
+    NUMBERS[name] = f
+    operands = ", ".join(f"{{{k}}}" for k in range(count))
+    register(Primitive(name, _elements(f), floating, partials, emit=f"{name}({operands})",
+                       elementwise=True, dear=True))  # fmt: skip
+
+
+enter(gamma_moment, _gamma_partials)
+enter(beta_moment, _beta_partials)

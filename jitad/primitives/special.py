@@ -37,7 +37,7 @@ _ROOT_HALF = math.sqrt(0.5)
 OPERANDS: dict[str, int] = {}  # how many each of these functions has
 
 
-def _row(name: str, partials: Any, *domain: tuple[float, float]) -> None:
+def row(name: str, partials: Any, *domain: tuple[float, float]) -> None:
     OPERANDS[name] = len(domain)
     operands = ", ".join(f"{{{k}}}" for k in range(len(domain)))
     f = Unloaded("scipy.special", name)
@@ -58,8 +58,8 @@ def _narrowing(f: Any) -> Any:
     return evaluate
 
 
-def _unary(name: str, partial: Any, domain: tuple[float, float] = POSITIVE) -> None:
-    _row(name, lambda o, x, y: (partial(o, x, y),), domain)
+def unary(name: str, partial: Any, domain: tuple[float, float] = POSITIVE) -> None:
+    row(name, lambda o, x, y: (partial(o, x, y),), domain)
 
 
 def series(o: Any, u: Any, coefficients: Sequence[float]) -> Any:
@@ -84,12 +84,13 @@ def _side(o: Any, x: Any) -> Any:
 # -- Bessel functions -----------------------------------------------------------------------------
 
 
-def _bessel_tail(o: Any, x: Any, order: int, sign: float, factor: float) -> Any:
+def _bessel_tail(o: Any, x: Any, order: Any, sign: float, factor: float) -> Any:
     """The derivative of factor * sum_k sign**k a_k x**(-k - 1/2), Hankel's expansion."""
-    a, terms = factor, []
+    a: Any = factor
+    terms: list[Any] = []
     for k in range(18):
         terms.append(-(k + 0.5) * a)
-        a *= sign * (4.0 * order**2 - (2 * k + 1) ** 2) / (8.0 * (k + 1))
+        a = a * (sign * (4.0 * order * order - (2 * k + 1) ** 2) / (8.0 * (k + 1)))
     inverse = 1.0 / x
     return series(o, inverse, terms) * inverse * o.sqrt(inverse)
 
@@ -103,20 +104,28 @@ def _scaled_bessel(name: str, order: int, sign: float, factor: float, near: Any)
                    lambda t: near(o, t, getattr(o, name)(t)))  # fmt: skip
         return out * o.sign(x) if order == 0 and sign < 0.0 else out  # it has a kink
 
-    _unary(name, partial, ANY if sign < 0.0 else POSITIVE)
+    unary(name, partial, ANY if sign < 0.0 else POSITIVE)
 
 
-_unary("j0", lambda o, x, y: -o.j1(x), ANY)
-_unary("j1", lambda o, x, y: 0.5 * (o.j0(x) - o.jv(2.0, x)), ANY)
-_unary("y0", lambda o, x, y: -o.y1(x))
-_unary("y1", lambda o, x, y: o.y0(x) - y / x)
-_unary("i0", lambda o, x, y: o.i1(x), ANY)
-_unary("i1", lambda o, x, y: 0.5 * (o.i0(x) + o.iv(2.0, x)), ANY)
+def _i1_slope(o: Any, x: Any) -> Any:
+    """I0(x) - I1(x) / x; about zero by its series: SciPy has nan there for the next order."""
+    near = o.lt(o.abs(x), 1.0)
+    inside, outside = o.where(near, 0.5 * x, 0.0), o.where(near, 1.0, x)
+    terms = [(2 * k + 1) / (2.0 * math.factorial(k) * math.factorial(k + 1)) for k in range(10)]
+    return o.where(near, series(o, inside * inside, terms), o.i0(outside) - o.i1(outside) / outside)
+
+
+unary("j0", lambda o, x, y: -o.j1(x), ANY)
+unary("j1", lambda o, x, y: 0.5 * (o.j0(x) - o.jv(2.0, x)), ANY)
+unary("y0", lambda o, x, y: -o.y1(x))
+unary("y1", lambda o, x, y: o.y0(x) - y / x)
+unary("i0", lambda o, x, y: o.i1(x), ANY)
+unary("i1", lambda o, x, y: _i1_slope(o, x), ANY)
 _scaled_bessel("i0e", 0, -1.0, 1.0 / _ROOT_TWO_PI, lambda o, x, y: o.i1e(x) - y)
 _scaled_bessel("i1e", 1, -1.0, 1.0 / _ROOT_TWO_PI,
-               lambda o, x, y: 0.5 * o.exp(-x) * (o.i0(x) + o.iv(2.0, x)) - y)
-_unary("k0", lambda o, x, y: -o.k1(x))
-_unary("k1", lambda o, x, y: -o.k0(x) - y / x)
+               lambda o, x, y: o.exp(-x) * _i1_slope(o, x) - y)
+unary("k0", lambda o, x, y: -o.k1(x))
+unary("k1", lambda o, x, y: -o.k0(x) - y / x)
 _scaled_bessel("k0e", 0, 1.0, math.sqrt(0.5 * math.pi), lambda o, x, y: y - o.k1e(x))
 _scaled_bessel("k1e", 1, 1.0, math.sqrt(0.5 * math.pi), lambda o, x, y: y - o.k0e(x) - y / x)
 
@@ -133,7 +142,7 @@ for _name, _sign in (("jv", -1.0), ("yv", -1.0), ("iv", 1.0), ("kv", 1.0)):
         f = getattr(o, name)
         return _order(name), half * (f(v - 1.0, x) + sign * f(v + 1.0, x))
 
-    _row(_name, _partials, (0.5, 3.0), POSITIVE)
+    row(_name, _partials, (0.5, 3.0), POSITIVE)
 
 # -- the normal distribution, the error functions --------------------------------------------------
 
@@ -146,32 +155,30 @@ def _far_squares(o: Any, x: Any, factor: float, terms: Sequence[float]) -> Any:
     return factor * inverse * series(o, inverse, terms)
 
 
-_unary("erfcx", lambda o, x, y: _far(
+unary("erfcx", lambda o, x, y: _far(
     o, x, 10.0, lambda t: _far_squares(o, t, 1.0 / _ROOT_PI, _ERFCX),
     lambda t: 2.0 * t * o.erfcx(t) - 2.0 / _ROOT_PI), ANY)  # fmt: skip
-_unary("erfinv", lambda o, x, y: (0.5 * _ROOT_PI) * o.exp(y * y), (-0.9, 0.9))
-_unary("erfcinv", lambda o, x, y: (-0.5 * _ROOT_PI) * o.exp(y * y), (0.1, 1.9))
-_unary("dawsn", lambda o, x, y: _far(
+unary("erfinv", lambda o, x, y: (0.5 * _ROOT_PI) * o.exp(y * y), (-0.9, 0.9))
+unary("erfcinv", lambda o, x, y: (-0.5 * _ROOT_PI) * o.exp(y * y), (0.1, 1.9))
+unary("dawsn", lambda o, x, y: _far(
     o, _side(o, x) * x, 10.0, lambda t: _far_squares(o, t, -0.5, [abs(c) for c in _ERFCX]),
     lambda t: 1.0 - 2.0 * t * o.dawsn(t)), ANY)  # fmt: skip
-# the density over the probability, by a function in which neither underflows
-_unary("log_ndtr", lambda o, x, y: math.sqrt(2.0 / math.pi) / o.erfcx(-_ROOT_HALF * x), ANY)
-_unary("ndtri", lambda o, x, y: _ROOT_TWO_PI * o.exp(0.5 * y * y), UNIT)
+
+
+def _log_ndtr_slope(o: Any, x: Any, y: Any) -> Any:
+    """The density over the probability; below zero by a function in which neither underflows."""
+    low = o.lt(x, 0.0)
+    below = math.sqrt(2.0 / math.pi) / o.erfcx(o.where(low, -_ROOT_HALF * x, 0.0))
+    return o.where(low, below, o.exp(-0.5 * x * x - y) / _ROOT_TWO_PI)
+
+
+unary("log_ndtr", _log_ndtr_slope, ANY)
+unary("ndtri", lambda o, x, y: _ROOT_TWO_PI * o.exp(0.5 * y * y), UNIT)
 
 # -- integrals ------------------------------------------------------------------------------------
 
-_unary("expi", lambda o, x, y: o.exp(x) / x)
-_unary("exp1", lambda o, x, y: -o.exp(-x) / x)
-_ELLIPTIC = [(math.comb(2 * n, n) / 4.0**n) ** 2 * math.pi / 2.0 for n in range(20)]
-
-
-def _about_zero(o: Any, m: Any, coefficients: Sequence[float], elsewhere: Any) -> Any:
-    """A power series near zero, where differences cancel."""
-    near = o.lt(o.abs(m), 0.1)
-    other = o.where(near, 0.5, m)
-    return o.where(near, series(o, o.where(near, m, 0.0), coefficients), elsewhere(other))
-
-
+unary("expi", lambda o, x, y: o.exp(x) / x)
+unary("exp1", lambda o, x, y: -o.exp(-x) / x)
 
 
 def _log_slope(o: Any, x: Any) -> Any:
@@ -182,25 +189,7 @@ def _log_slope(o: Any, x: Any) -> Any:
     return o.where(near, series(o, off, terms), o.log(far) / (1.0 - far))
 
 
-_unary("spence", lambda o, x, y: _log_slope(o, x))
-_unary("ellipk", lambda o, m, y: _about_zero(
-    o, m, [n * c for n, c in enumerate(_ELLIPTIC)][1:],
-    lambda m: (o.ellipe(m) / (1.0 - m) - o.ellipk(m)) / (2.0 * m)), UNIT)
-
-
-def _of_complement(o: Any, p: Any) -> Any:
-    """-dK/dm at m = 1 - p, where p itself is what is known of a small p."""
-    near = o.gt(p, 0.9)
-    low = o.where(near, 0.5, p)
-    terms = [n * c for n, c in enumerate(_ELLIPTIC)][1:]
-    far = (o.ellipe(1.0 - low) / low - o.ellipkm1(low)) / (2.0 * (1.0 - low))
-    return -o.where(near, series(o, o.where(near, 1.0 - p, 0.0), terms), far)
-
-
-_unary("ellipkm1", lambda o, p, y: _of_complement(o, p), UNIT)
-_unary("ellipe", lambda o, m, y: _about_zero(
-    o, m, [-n * c / (2.0 * n - 1.0) for n, c in enumerate(_ELLIPTIC)][1:],
-    lambda m: (o.ellipe(m) - o.ellipk(m)) / (2.0 * m)), UNIT)
+unary("spence", lambda o, x, y: _log_slope(o, x))
 
 # -- incomplete gamma and beta functions ----------------------------------------------------------
 
@@ -209,34 +198,27 @@ def _shape(name: str) -> Unknown:
     return Unknown(f"the derivative of {name} by a shape parameter")
 
 
-_row("gammainc", lambda o, a, x, y: (
+row("gammainc", lambda o, a, x, y: (
     gamma_slope(o, BELOW, a, x), gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
-_row("gammaincc", lambda o, a, x, y: (
+row("gammaincc", lambda o, a, x, y: (
     gamma_slope(o, ABOVE, a, x), -gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
-_row("betainc", lambda o, a, b, x, y: (
+row("betainc", lambda o, a, b, x, y: (
     *beta_slopes(o, BELOW, a, b, x), beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
-_row("betaincc", lambda o, a, b, x, y: (
+row("betaincc", lambda o, a, b, x, y: (
     *beta_slopes(o, ABOVE, a, b, x), -beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
 
-def _below(o: Any, low: Any, below: Any, rest: Any) -> Any:
-    """The derivative of the part below, which is that of the rest but for the sign."""
-    return o.where(low, below, -rest)
-
-
-def _gamma_inverse(o: Any, a: Any, low: Any, y: Any) -> tuple[Any, Any]:
-    """By the shape, and by the part below; what is not low is found by the rest."""
+def _gamma_inverse(o: Any, a: Any, y: Any) -> tuple[Any, Any]:
+    """By the shape, and by the part below."""
     slope = 1.0 / gamma_density(o, a, y)
-    by_a = _below(o, low, gamma_slope(o, BELOW, a, y), gamma_slope(o, ABOVE, a, y))
-    return -by_a * slope, slope
+    return -gamma_slope(o, BELOW, a, y) * slope, slope
 
 
-def _beta_inverse(o: Any, a: Any, b: Any, low: Any, y: Any) -> tuple[Any, Any, Any]:
+def _beta_inverse(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any, Any]:
     slope = 1.0 / beta_density(o, a, b, y)
-    sides = beta_slopes(o, BELOW, a, b, y), beta_slopes(o, ABOVE, a, b, y)
-    by_a, by_b = (_below(o, low, *both) for both in zip(*sides, strict=True))
+    by_a, by_b = beta_slopes(o, BELOW, a, b, y)
     return -by_a * slope, -by_b * slope, slope
 
 
@@ -245,13 +227,11 @@ def _of_rest(partials: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*partials[:-1], -partials[-1])
 
 
-_row("gammaincinv", lambda o, a, p, y: _gamma_inverse(o, a, o.lt(p, 0.5), y), POSITIVE, UNIT)
-_row("gammainccinv", lambda o, a, p, y: _of_rest(_gamma_inverse(o, a, o.gt(p, 0.5), y)),
-     POSITIVE, UNIT)  # fmt: skip
-_row("betaincinv", lambda o, a, b, p, y: _beta_inverse(o, a, b, o.lt(p, 0.5), y),
-     POSITIVE, POSITIVE, UNIT)  # fmt: skip
-_row("betainccinv", lambda o, a, b, p, y: _of_rest(_beta_inverse(o, a, b, o.gt(p, 0.5), y)),
-     POSITIVE, POSITIVE, UNIT)  # fmt: skip
+row("gammaincinv", lambda o, a, p, y: _gamma_inverse(o, a, y), POSITIVE, UNIT)
+row("gammainccinv", lambda o, a, p, y: _of_rest(_gamma_inverse(o, a, y)), POSITIVE, UNIT)
+row("betaincinv", lambda o, a, b, p, y: _beta_inverse(o, a, b, y), POSITIVE, POSITIVE, UNIT)
+row("betainccinv", lambda o, a, b, p, y: _of_rest(_beta_inverse(o, a, b, y)),
+    POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
 # -- relative entropies: at x = 0 no slope is taken, which is endless -----------------------------
 
@@ -267,21 +247,40 @@ def _ratio(o: Any, x: Any, y: Any) -> Any:
     return o.where(none, 0.0, x / o.where(none, 1.0, y))
 
 
-_row("rel_entr", lambda o, x, y, z: (
+row("rel_entr", lambda o, x, y, z: (
     _log_ratio(o, x, y) + o.where(o.gt(x, 0.0), 1.0, 0.0), -_ratio(o, x, y)),
     POSITIVE, POSITIVE)  # fmt: skip
-_row("kl_div", lambda o, x, y, z: (
+row("kl_div", lambda o, x, y, z: (
     _log_ratio(o, x, y) - o.where(o.eq(x, 0.0), 1.0, 0.0), 1.0 - _ratio(o, x, y)),
     POSITIVE, POSITIVE)  # fmt: skip
 
-_row("powm1", lambda o, x, y, z: power_partials(o, x, y, z + 1.0), POSITIVE, ANY)
+# -- powers ---------------------------------------------------------------------------------------
+
+
+def _by_power(o: Any, log: Any, power: Any, p: Any, y: Any) -> Any:
+    """The slope of y = expm1(p log) / p in p, where power is exp(p log)."""
+    near = o.lt(o.abs(p * log), 1.0)
+    inside, scale = o.where(near, log, 0.0), o.where(near, 1.0, p)
+    terms = [(k + 1) / math.factorial(k + 2) for k in range(18)]
+    about = inside * inside * series(o, p * inside, terms)
+    none = o.eq(power, 0.0)  # where the logarithm may be endless
+    rest = o.where(none, 0.0, power * o.where(none, 0.0, log)) - y
+    return o.where(near, about, rest / scale)
+
+
+row("boxcox", lambda o, x, p, y: (
+    o.pow(x, p - 1.0), _by_power(o, o.log(x), o.pow(x, p), p, y)), POSITIVE, ANY)  # fmt: skip
+row("boxcox1p", lambda o, x, p, y: (
+    o.pow(x + 1.0, p - 1.0), _by_power(o, o.log1p(x), o.pow(x + 1.0, p), p, y)),
+    POSITIVE, ANY)  # fmt: skip
+row("powm1", lambda o, x, y, z: power_partials(o, x, y, o.pow(x, y)), POSITIVE, ANY)
 
 # -- of angles in degrees -------------------------------------------------------------------------
 
 _DEGREE = math.pi / 180.0
-_unary("sindg", lambda o, x, y: _DEGREE * o.cosdg(x), ANY)
-_unary("cosdg", lambda o, x, y: -_DEGREE * o.sindg(x), ANY)
-_unary("tandg", lambda o, x, y: _DEGREE * (1.0 + y * y), ANY)
+unary("sindg", lambda o, x, y: _DEGREE * o.cosdg(x), ANY)
+unary("cosdg", lambda o, x, y: -_DEGREE * o.sindg(x), ANY)
+unary("tandg", lambda o, x, y: _DEGREE * (1.0 + y * y), ANY)
 
 # -- beta functions, binomial coefficients --------------------------------------------------------
 
@@ -301,17 +300,52 @@ def _gap(o: Any, a: Any, b: Any) -> Any:
     return o.where(far, total, o.digamma(x + d) - o.digamma(x))
 
 
-_row("betaln", lambda o, a, b, y: (-_gap(o, a, b), -_gap(o, b, a)), POSITIVE, POSITIVE)
-_row("beta", lambda o, a, b, y: (-y * _gap(o, a, b), -y * _gap(o, b, a)), POSITIVE, POSITIVE)
-_row("binom", lambda o, n, k, y: (
-    y * _gap(o, n - k + 1.0, k), y * (o.digamma(n - k + 1.0) - o.digamma(k + 1.0))),
-    (5.0, 9.0), POSITIVE)  # fmt: skip
-_row("poch", lambda o, x, m, y: (y * _gap(o, x, m), y * o.digamma(x + m)), POSITIVE, POSITIVE)
+row("betaln", lambda o, a, b, y: (-_gap(o, a, b), -_gap(o, b, a)), POSITIVE, POSITIVE)
+row("beta", lambda o, a, b, y: (-y * _gap(o, a, b), -y * _gap(o, b, a)), POSITIVE, POSITIVE)
 
-_row("expn", lambda o, n, x, y: (_order("expn"), o.where(
-    o.gt(n, 0.5), -o.expn(o.where(o.gt(n, 0.5), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
+
+
+def _rgamma_slope(o: Any, x: Any, y: Any) -> Any:
+    """-digamma(x) y; below 1/2, where the poles of digamma are zeros of y, by reflection."""
+    low = o.lt(x, 0.5)
+    inside = o.where(low, x, 0.25)
+    whole = o.rint(inside)
+    sign = o.where(o.eq(o.mod(whole, 2.0), 0.0), 1.0, -1.0)
+    angle = math.pi * (inside - whole)
+    turned = o.cos(angle) - o.digamma(1.0 - inside) * o.sin(angle) / math.pi
+    return o.where(low, sign * o.gamma(1.0 - inside) * turned, -o.digamma(o.where(low, 1.0, x)) * y)
+
+
+unary("rgamma", _rgamma_slope, ANY)
+
+
+def _binom_slopes(o: Any, n: Any, k: Any, y: Any) -> tuple[Any, Any]:
+    """By n and k; where the result is zero, a gamma function below has a pole."""
+    none, over = o.eq(y, 0.0), n - k
+    m, b = o.where(none, 1.0, over), o.where(none, 1.0, k)
+    by_n, by_k = y * _gap(o, m + 1.0, b), y * (o.digamma(m + 1.0) - o.digamma(b + 1.0))
+    top, over, below = (o.where(none, x, 1.0) + 1.0 for x in (n, over, k))
+    r, s = o.rgamma(over), o.rgamma(below)
+    by_over = o.gamma(top) * s * _rgamma_slope(o, over, r)
+    by_below = o.gamma(top) * r * _rgamma_slope(o, below, s)
+    by_top = y * o.digamma(top)  # which is zero, but varies
+    return o.where(none, by_over + by_top, by_n), o.where(none, by_below - by_over, by_k)
+
+
+def _poch_slopes(o: Any, x: Any, m: Any, y: Any) -> tuple[Any, Any]:
+    """By x and m; zero is what gamma(x) has a pole for."""
+    none, by_m = o.eq(y, 0.0), y * o.digamma(x + m)
+    inside = o.where(none, x, 1.0)
+    at_pole = o.gamma(inside + m) * _rgamma_slope(o, inside, o.rgamma(inside))
+    return o.where(none, at_pole + by_m, y * _gap(o, o.where(none, 1.0, x), m)), by_m
+
+
+row("poch", _poch_slopes, POSITIVE, POSITIVE)
+row("binom", _binom_slopes, (5.0, 9.0), POSITIVE)
+row("expn", lambda o, n, x, y: (_order("expn"), o.where(
+    o.ge(n, 1.0), -o.expn(o.where(o.ge(n, 1.0), n - 1.0, 0.0), x), -y * (1.0 + 1.0 / x))),
     (1.0, 1.0), POSITIVE)  # fmt: skip
-_row("owens_t", lambda o, h, a, y: (
+row("owens_t", lambda o, h, a, y: (
     -0.5 / _ROOT_TWO_PI * o.exp(-0.5 * h * h) * o.erf(_ROOT_HALF * a * h),
     o.exp(-0.5 * h * h * (1.0 + a * a)) / (2.0 * math.pi * (1.0 + a * a))), ANY, ANY)  # fmt: skip
 
@@ -336,7 +370,7 @@ def _student_slope(o: Any, df: Any, x: Any) -> Any:
     return turn - _student_density(o, df, x) * (x / (2.0 * df))
 
 
-_row("stdtr", lambda o, df, x, y: (_student_slope(o, df, x), _student_density(o, df, x)),
+row("stdtr", lambda o, df, x, y: (_student_slope(o, df, x), _student_density(o, df, x)),
      POSITIVE, ANY)  # fmt: skip
 
 
@@ -345,52 +379,32 @@ def _student_inverse(o: Any, df: Any, p: Any, y: Any) -> tuple[Any, Any]:
     return -_student_slope(o, df, y) * slope, slope
 
 
-_row("stdtrit", _student_inverse, POSITIVE, UNIT)
+row("stdtrit", _student_inverse, POSITIVE, UNIT)
 
-# -- scaled Bessel functions of any order, hypergeometric functions, elliptic integrals ------------
+# -- scaled Bessel functions of any order, hypergeometric functions -------------------------------
 
-_row("ive", lambda o, v, x, y: (
-    _order("ive"), 0.5 * (o.ive(v - 1.0, x) + o.ive(v + 1.0, x)) - o.sign(x) * y),
+
+
+def _scaled_slope(o: Any, v: Any, x: Any, sign: float, factor: float, near: Any) -> Any:
+    start = o.maximum(50.0, v * v)
+    return _far(o, x, start, lambda t: _bessel_tail(o, t, v, sign, factor), near)
+
+
+row("ive", lambda o, v, x, y: (_order("ive"), _scaled_slope(
+    o, v, x, -1.0, 1.0 / _ROOT_TWO_PI,
+    lambda t: 0.5 * (o.ive(v - 1.0, t) + o.ive(v + 1.0, t)) - o.sign(t) * o.ive(v, t))),
     (0.5, 3.0), POSITIVE)  # fmt: skip
-_row("kve", lambda o, v, x, y: (
-    _order("kve"), y - 0.5 * (o.kve(v - 1.0, x) + o.kve(v + 1.0, x))),
+row("kve", lambda o, v, x, y: (_order("kve"), _scaled_slope(
+    o, v, x, 1.0, math.sqrt(0.5 * math.pi),
+    lambda t: o.kve(v, t) - 0.5 * (o.kve(v - 1.0, t) + o.kve(v + 1.0, t)))),
     (0.5, 3.0), POSITIVE)  # fmt: skip
-_row("hyp0f1", lambda o, v, x, y: (
+row("hyp0f1", lambda o, v, x, y: (
     _shape("hyp0f1"), o.hyp0f1(v + 1.0, x) / v), (0.5, 3.0), ANY)  # fmt: skip
-_row("hyp1f1", lambda o, a, b, x, y: (
+row("hyp1f1", lambda o, a, b, x, y: (
     _shape("hyp1f1"), _shape("hyp1f1"), a / b * o.hyp1f1(a + 1.0, b + 1.0, x)),
     (0.5, 3.0), (0.5, 3.0), ANY)  # fmt: skip
-_row("hyp2f1", lambda o, a, b, c, x, y: (
+row("hyp2f1", lambda o, a, b, c, x, y: (
     _shape("hyp2f1"), _shape("hyp2f1"), _shape("hyp2f1"),
     a * b / c * o.hyp2f1(a + 1.0, b + 1.0, c + 1.0, x)),
     (0.5, 3.0), (0.5, 3.0), (0.5, 3.0), (-0.8, 0.8))  # fmt: skip
-_unary("erfi", lambda o, x, y: (2.0 / _ROOT_PI) * o.exp(x * x), ANY)
-
-
-def _delta(o: Any, phi: Any, m: Any) -> Any:
-    sine = o.sin(phi)
-    return o.sqrt(1.0 - m * sine * sine)
-
-
-def _about_circle(o: Any, phi: Any, m: Any, factors: Sequence[float], elsewhere: Any) -> Any:
-    """The slope in m of an integral up to phi of the sum of factors times powers of m sin**2."""
-    near = o.lt(o.abs(m), 0.02)
-    sine, small = o.sin(phi), o.where(near, m, 0.0)
-    power, part, total, scale = sine * o.cos(phi), phi, 0.0, 1.0
-    for n in range(1, len(factors)):  # by parts: the integral of sin**(2 n)
-        part = ((2.0 * n - 1.0) * part - power) * (0.5 / n)
-        power, total = power * sine * sine, total + (n * factors[n]) * scale * part
-        scale = scale * small
-    return o.where(near, total, elsewhere(o.where(near, 0.5, m)))
-
-
-_OVER_ROOT = [math.comb(2 * n, n) / 4.0**n for n in range(12)]  # of (1 - u)**-0.5
-_OF_ROOT = [-c / (2 * n - 1) for n, c in enumerate(_OVER_ROOT)]
-_row("ellipkinc", lambda o, phi, m, y: (
-    1.0 / _delta(o, phi, m),
-    _about_circle(o, phi, m, _OVER_ROOT, lambda m: (
-        o.ellipeinc(phi, m) / (1.0 - m) - o.ellipkinc(phi, m)) / (2.0 * m)
-        - o.sin(2.0 * phi) / (4.0 * (1.0 - m) * _delta(o, phi, m)))), (0.2, 1.4), UNIT)  # fmt: skip
-_row("ellipeinc", lambda o, phi, m, y: (
-    _delta(o, phi, m), _about_circle(o, phi, m, _OF_ROOT, lambda m: (
-        o.ellipeinc(phi, m) - o.ellipkinc(phi, m)) / (2.0 * m))), (0.2, 1.4), UNIT)  # fmt: skip
+unary("erfi", lambda o, x, y: (2.0 / _ROOT_PI) * o.exp(x * x), ANY)

@@ -61,6 +61,9 @@ TRUTH = {
     "binom": mp.binomial,
     "poch": mp.rf,
     "powm1": lambda x, y: mp.powm1(x, y),
+    "rgamma": mp.rgamma,
+    "boxcox": lambda x, p: mp.expm1(p * mp.log(x)) / p,
+    "boxcox1p": lambda x, p: mp.expm1(p * mp.log1p(x)) / p,
     "owens_t": lambda h, a: mp.quad(
         lambda t: mp.exp(-h * h * (1 + t * t) / 2) / (1 + t * t), [0, a]) / (2 * mp.pi),
     "stdtr": lambda df, x: mp.quad(lambda t: (1 + t * t / df) ** (-(df + 1) / 2), [-mp.inf, 0, x])
@@ -175,6 +178,9 @@ SHAPES = {
     ("gammaincc", 0, 1e4, 1e4): 0.003989456049453668,
     ("gammainc", 0, 3.0, 1e-05): -2.1281579984929335e-15,
     ("gammainc", 0, 0.01, 5.0): -0.0012026299019355631,
+    ("gammainc", 0, 0.5, 100.0): -1.3739187207497376e-44,
+    ("gammainc", 0, 1e-4, 1.0): -0.2194288278492489,
+    ("gammaincc", 0, 30.0, 3.0): 9.933782875422915e-20,
     ("betainc", 0, 0.01, 2.0, 0.5): -0.19525481184514096,
     ("betainc", 0, 50.0, 20.0, 0.5): -4.693762659490066e-05,
     ("betaincc", 0, 50.0, 20.0, 0.9): 2.1367353961306314e-06,
@@ -202,11 +208,34 @@ def test_slopes_by_degrees_of_freedom() -> None:
 
     row = TABLE["stdtr"]
     assert row.partials is not None
-    for df, x in ((3.0, -40.0), (0.7, 2.0), (30.0, -9.0), (5.0, 1e-6), (4.0, -1.0)):
+    for df, x in ((3.0, -40.0), (0.7, 2.0), (30.0, -9.0), (5.0, 1e-6), (4.0, -1.0), (1e4, -9.0)):
         with mp.workdps(30):
             want = float(mp.diff(lambda t, x=x: truth(t, mp.mpf(x)), df))
-        assert row.partials(o, df, x, 0.0)[0] == pytest.approx(want, rel=1e-8, abs=1e-15), (df, x)
+        assert row.partials(o, df, x, 0.0)[0] == pytest.approx(want, rel=1e-8, abs=1e-60), (df, x)
     assert row.partials(o, 3.0, 0.0, 0.5)[0] == pytest.approx(0.0, abs=1e-16)
+
+
+@pytest.mark.parametrize("v, x", [(2.5, 1e7), (100.3, 1.1e4), (7.0, 51.0)])
+def test_scaled_bessel_functions_far_out(v: float, x: float) -> None:
+    """Where neighbours in order have most digits in common with them."""
+    for name in ("ive", "kve"):
+        slope = derivative(lambda t, f=getattr(sp, name): f(v, t))
+        with mp.workdps(50):
+            want = [float(mp.diff(lambda t, n=name: TRUTH[n](v, t), x, k)) for k in (1, 2)]
+        assert slope(x) == pytest.approx(want[0], rel=1e-13)
+        assert derivative(slope)(x) == pytest.approx(want[1], rel=1e-13)
+
+
+@pytest.mark.parametrize("name", ["hankel1", "hankel2"])
+def test_hankel_functions_of_negative_numbers(name: str) -> None:
+    x = np.array([-3.2, -0.5, 2.0])
+    for suffix in ("", "e"):
+        f = getattr(sp, name + suffix)
+        for v in (0, 1.5, -2.3):
+            np.testing.assert_allclose(as_emitted(lambda x, f=f, v=v: f(v, x), x), f(v, x), 1e-13)
+    by_re, by_im = (grad(lambda x, part=part: np.sum(part(getattr(sp, name)(1.5, x))))(x)
+                    for part in (np.real, np.imag))  # fmt: skip
+    np.testing.assert_allclose(by_re + 1j * by_im, getattr(sp, f"h{name[-1]}vp")(1.5, x), 1e-12)
 
 
 def test_where_differences_would_cancel() -> None:
@@ -241,9 +270,29 @@ def test_beta_functions_of_large_numbers(name: str, x: float, d: float) -> None:
     np.testing.assert_allclose(as_emitted(both, x, d), slopes, rtol=1e-9)
 
 
+@pytest.mark.parametrize("name, args", [("binom", (1.0, 2.0)), ("binom", (-0.5, 2.5)),
+                                        ("binom", (2.5, -1.0)), ("poch", (-2.0, 2.5)),
+                                        ("poch", (-2.0, 4.0)), ("gammainc", (1e-4, 3.0)),
+                                        ("powm1", (1e-9, 2.0)), ("pseudo_huber", (1e9, 0.3)),
+                                        ("pseudo_huber", (0.5, 1e-6))])  # fmt: skip
+def test_slopes_where_results_are_zero_or_next_to_one(name: str, args: tuple[float, ...]) -> None:
+    """And the second ones."""
+    truth = TRUTH.get(name, lambda d, r: d * d * (mp.sqrt(1 + (r / d) ** 2) - 1))
+    f = getattr(sp, name)
+    for k in range(2):
+        slope = derivative(lambda t, k=k: f(*args[:k], t, *args[k + 1 :]))
+        with mp.workdps(80):
+            one = lambda t, k=k: truth(*args[:k], t, *args[k + 1 :])
+            step = mp.mpf(10) ** -15 * abs(args[k])
+            want = [float(mp.diff(one, mp.mpf(args[k]), n, h=step)) for n in (1, 2)]
+        found = slope(args[k]), derivative(slope)(args[k])
+        assert found == pytest.approx(want, rel=1e-8), k
+
+
 @pytest.mark.parametrize("name", ["boxcox", "boxcox1p", "entr", "rel_entr", "kl_div", "cosdg",
                                   "sindg", "tandg", "betaln", "binom", "powm1", "fdtr", "fdtrc",
-                                  "gdtr", "gdtrc"])  # fmt: skip
+                                  "gdtr", "gdtrc", "huber", "loggamma", "pdtr", "pdtrc",
+                                  "pseudo_huber", "rgamma", "inv_boxcox"])  # fmt: skip
 def test_values_at_edges_are_scipys(name: str) -> None:
     f = getattr(sp, name)
     edges = np.array([-1e12, -1.5, -1.0, -0.0, 0.0, 1e-9, 0.5, 1.0 - 1e-9, 1.0, 3.0, 90.0, 1e12])
@@ -253,6 +302,14 @@ def test_values_at_edges_are_scipys(name: str) -> None:
     found = as_emitted(calls[f.nin - 1], *args)
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(found, f(*args), rtol=1e-9, atol=1e-15)
+
+
+def test_what_scipy_takes_the_whole_part_of() -> None:
+    for f in (sp.kn, sp.yn):
+        assert as_emitted(lambda n, x, f=f: f(n, x), -1.5, 0.3) == pytest.approx(f(-1, 0.3))
+    with pytest.warns(RuntimeWarning, match="truncated"):
+        found = grad(lambda x: sp.expn(0.7, x))(0.3)
+    assert found == pytest.approx(grad(lambda x: sp.expn(0, x))(0.3))
 
 
 def test_slopes_of_boxcox_at_zero() -> None:

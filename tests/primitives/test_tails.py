@@ -62,6 +62,8 @@ ROWS: dict[str, tuple[Function, tuple[float, ...]]] = {
     "erfcinv": (lambda x: mpmath.erfinv(1 - x), (1e-9, 0.3, 1.7)),
     "ndtri": (lambda p: mpmath.sqrt(2) * mpmath.erfinv(2 * p - 1), (1e-9, 0.3, 0.7)),
     "log_ndtr": (lambda x: mpmath.log(_normal(x)), (-100.0, -30.0, -3.0, 0.3, 3.0, 6.0)),
+    "rgamma": (mpmath.rgamma, (-20.3, -3.0, -2.5, 1e-9, 0.3, 3.0, 30.0, 150.0)),
+    "ellipkm1": (lambda p: mpmath.ellipk(1 - p), (1e-9, 0.3, 1.0 - 1e-9, 1.5, 100.0)),
     "gamma": (mpmath.gamma, (1e-9, 0.3, 3.0, 30.0)),
     "lgamma": (mpmath.loggamma, (1e-9, 0.3, 3.0, 30.0, 1e9)),
     "digamma": (mpmath.digamma, (1e-9, 0.3, 3.0, 30.0, 1e9)),
@@ -84,6 +86,18 @@ MADE: dict[str, tuple[Function, Function, tuple[float, ...]]] = {
     "exprel": (sp.exprel, lambda x: (mpmath.exp(x) - 1) / x, (1e-9, 1e-3, 0.9, 1.1, 30.0, -30.0)),
     "boxcox": (lambda p: sp.boxcox(0.3, p), lambda p: (mpmath.mpf(0.3) ** p - 1) / p,
                (1e-9, 1e-3, 0.9, 3.0, -1e-6)),
+    "boxcox by x": (lambda x: sp.boxcox(x, 2.5), lambda x: (x ** mpmath.mpf(2.5) - 1) / 2.5,
+                    (1e-9, 0.3, 30.0)),
+    "boxcox1p by x": (lambda x: sp.boxcox1p(x, 2.5),
+                      lambda x: ((1 + x) ** mpmath.mpf(2.5) - 1) / 2.5, (-0.999999, 1e-9, 30.0)),
+    "boxcox by both": (lambda t: sp.boxcox(1e-9 * t, t), lambda t: ((mpmath.mpf(1e-9) * t)**t - 1)
+                       / t, (0.5, 2.0)),
+    "ellipkinc": (lambda m: sp.ellipkinc(1e-3, m), lambda m: mpmath.ellipf(mpmath.mpf(1e-3), m),
+                  (0.3, 0.99, -30.0)),
+    "ellipeinc": (lambda m: sp.ellipeinc(1.5, m), lambda m: mpmath.ellipe(mpmath.mpf(1.5), m),
+                  (1e-3, 0.99, 1.0 - 1e-9, -30.0)),
+    "dn": (lambda m: sp.ellipj(0.5, m)[2], lambda m: mpmath.ellipfun("dn", mpmath.mpf(0.5), m=m),
+           (1e-3, 0.5, 1.0 - 1e-9)),
     "sinc": (np.sinc, mpmath.sincpi, (1e-9, 1e-4, 0.3, 0.32, 10.3)),
     "log_expit": (sp.log_expit, lambda x: -mpmath.log(1 + mpmath.exp(-x)), BOTH),
     "logit": (sp.logit, lambda p: mpmath.log(p / (1 - p)), (1e-9, 0.3, 1.0 - 1e-9)),
@@ -142,3 +156,15 @@ def test_at_zero() -> None:
     for f, third in ((np.tanh, -2.0), (sp.dawsn, -4.0), (np.arcsin, 1.0), (sp.expit, -0.125)):
         d = jitad.derivative(jitad.derivative(jitad.derivative(lambda t, f=f: f(t))))
         assert d(0.0) == pytest.approx(third, rel=1e-13)
+
+
+def test_where_results_are_at_the_ends_of_floats() -> None:
+    for x in (1e-200, -1e-310):
+        assert jitad.derivative(sp.i1)(x) == jitad.derivative(sp.i1e)(x) == 0.5
+        assert jitad.derivative(jitad.derivative(sp.i1))(x) == pytest.approx(0.375 * x)
+    for x in (40.0, 1e3):
+        assert jitad.derivative(jitad.derivative(sp.log_ndtr))(x) == 0.0
+    with np.errstate(all="ignore"):
+        assert sp.rgamma(-300.0) == jitad.jit(lambda x: sp.rgamma(x))(-300.0) == 0.0
+        assert jitad.derivative(sp.rgamma)(300.0) == 0.0
+        assert jitad.derivative(sp.rgamma)(-300.0) == np.inf

@@ -10,6 +10,8 @@ import pytest
 import scipy.stats as st
 
 from jitad import grad, jit_grad, jvp
+from jitad.errors import JitadValueError
+from tests.engines import as_emitted
 
 LAWS = {
     "norm": (), "t": (3.0,), "cauchy": (), "logistic": (), "laplace": (), "uniform": (),
@@ -106,3 +108,40 @@ def test_covariances_that_are_no_matrices(cov) -> None:
                     lambda x: st.multivariate_normal(m, cov).logpdf(x))  # fmt: skip
     np.testing.assert_allclose(jit_grad(free)(x), want, rtol=1e-12)
     np.testing.assert_allclose(grad(frozen)(x), want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", [*LAWS, *COUNTS])
+def test_edges(name: str) -> None:
+    """Zero, what is no number, what is in no support."""
+    law, shapes = getattr(st, name), (LAWS | COUNTS)[name]
+    methods = ("logpmf", "pmf") if name in COUNTS else ("logpdf", "pdf")
+    x = np.array([-3.0, -1.0, 0.0, 0.5, 1.0, 30.0, np.nan])
+    for method in (*methods, "cdf", "sf", "logcdf", "logsf"):
+        f = getattr(law, method)
+        with np.errstate(all="ignore"):
+            found = as_emitted(lambda x, f=f: f(x, *shapes), x)
+            np.testing.assert_allclose(found, f(x, *shapes), rtol=1e-9, atol=1e-15)
+
+
+def test_logarithms_where_probabilities_underflow() -> None:
+    with np.errstate(all="ignore"):
+        for k, x in ((0, 1e-9), (1, 1e9)):
+            method = ("logcdf", "logsf")[k]
+            f = getattr(st.lognorm, method)
+            value, slope = jvp(lambda s, f=f, x=x: f(x, s), (0.1,), (1.0,))
+            assert value == pytest.approx(f(x, 0.1), rel=1e-12)
+            assert slope == pytest.approx((f(x, 0.1 + 1e-6) - f(x, 0.1 - 1e-6)) / 2e-6, rel=1e-6)
+        assert jvp(lambda p: st.geom.logsf(1e6, p), (0.3,), (1.0,)) == pytest.approx(
+            (1e6 * np.log1p(-0.3), -1e6 / 0.7))  # fmt: skip
+
+
+def test_vectors_that_are_impossible() -> None:
+    p, alpha = np.array([0.2, 0.3, 0.5]), np.array([1.0, 2.0, 3.0])
+    for x in ([1, 2, 1], [-1, 3, 3], [1.5, 1.5, 2.0], [1, 2, 2]):
+        f = lambda p, x=np.array(x): st.multinomial.logpmf(x, 5, p)
+        assert as_emitted(f, p) == pytest.approx(f(p))
+    for x, a in ((p - 0.1, alpha), (np.array([-0.5, 0.5, 1.0]), alpha), (p, -alpha)):
+        with pytest.raises(ValueError, match=r"simplex|greater than"):
+            st.dirichlet.logpdf(x, a)
+        with pytest.raises(JitadValueError, match=r"dirichlet.logpdf has no value"):
+            grad(lambda a, x=x: st.dirichlet.logpdf(x, a))(a)

@@ -10,9 +10,9 @@ import numpy as np
 import scipy.special as sp
 import scipy.stats as st
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.broadcast import as_operand, elementwise
-from jitad.values.kind import fail
+from jitad.values.kind import fail, require
 from jitad.values.numpy.ufuncs import add, exp, log, mul, numpy_number, sub, where, xlog1py, xlogy
 from jitad.values.registry import call, replaces
 from jitad.values.scipy.distributions import double, log_of, place
@@ -89,6 +89,14 @@ def _where_valid(found: Any, shapes: tuple[str, ...], parameters: Any) -> Any:
     return numpy_number(found)
 
 
+def _geom_logsf(k: Any, p: Any) -> Any:
+    return xlog1py(k, elementwise("neg", p))
+
+
+def _unless_nan(k: Any, found: Any) -> Any:
+    return where(elementwise("isnan", k), np.nan, found)
+
+
 def _enter(name: str) -> None:
     law, shapes, top, logpmf, cdf, sf = _DISCRETE[name]
     first = 1.0 if name == "geom" else 0.0
@@ -108,7 +116,7 @@ def _enter(name: str) -> None:
             inside = elementwise("logical_and", _between(k, first, last), whole)
             found = where(inside, logpmf(where(inside, k, first), *parameters), -np.inf)
             found = exp(found) if method == "pmf" else found
-            return _where_valid(found, shapes, parameters)
+            return _where_valid(_unless_nan(k, found), shapes, parameters)
 
     def up_to(method: str, formula: Formula, below: float, beyond: float) -> None:
         @replaces(getattr(law, method))
@@ -118,14 +126,14 @@ def _enter(name: str) -> None:
             early, late = elementwise("lt", k, first), elementwise("ge", k, last)
             somewhere = where(elementwise("logical_or", early, late), first, k)
             found = where(late, beyond, where(early, below, formula(somewhere, *parameters)))
-            return _where_valid(found, shapes, parameters)
+            return _where_valid(_unless_nan(k, found), shapes, parameters)
 
     of_count("logpmf")
     of_count("pmf")
     up_to("cdf", cdf, 0.0, 1.0)
     up_to("sf", sf, 1.0, 0.0)
     up_to("logcdf", log_of(cdf, sf), -np.inf, 0.0)
-    up_to("logsf", log_of(sf, cdf), 0.0, -np.inf)
+    up_to("logsf", _geom_logsf if name == "geom" else log_of(sf, cdf), 0.0, -np.inf)
 
 
 for _name in _DISCRETE:
@@ -168,6 +176,14 @@ def dirichlet_logpdf(x: Any, alpha: Any) -> Any:
     if x.ndim != 1:
         raise fail(JitadTypeError, "dirichlet.logpdf is supported for one point",
                    "Loop over the points.")  # fmt: skip
+    for known, what in (
+        (call(np.all, elementwise("gt", alpha, 0.0)), "parameters that are not positive"),
+        (call(np.all, _between(x, 0.0, 1.0)), "parts that are not between 0 and 1"),
+        (elementwise("le", elementwise("abs", sub(call(np.sum, x), 1.0)), 1e-9),
+         "parts that do not add up to 1"),
+    ):  # fmt: skip
+        require(known, JitadValueError, f"dirichlet.logpdf has no value for {what}",
+                "Check the arguments before.")  # fmt: skip
     norm = sub(_gammaln(call(np.sum, alpha)), call(np.sum, _gammaln(alpha)))
     return add(norm, call(np.sum, xlogy(sub(alpha, 1.0), x)))
 
@@ -181,5 +197,9 @@ def multinomial_logpmf(x: Any, n: Any, p: Any) -> Any:
                    "Loop over the vectors.")  # fmt: skip
     last = sub(1.0, call(np.sum, p[:-1]))
     p = call(np.concatenate, [p[:-1], call(np.reshape, last, (1,))])
-    terms = sub(xlogy(mul(x, 1.0), p), _gammaln(add(x, 1.0)))
-    return add(_gammaln(add(mul(n, 1.0), 1.0)), call(np.sum, terms))
+    x = mul(x, 1.0)
+    whole = call(np.all, elementwise("eq", x, elementwise("floor", x)))
+    possible = elementwise("logical_and", whole, elementwise("eq", call(np.sum, x), n))
+    terms = sub(xlogy(x, p), _gammaln(add(x, 1.0)))
+    found = add(_gammaln(add(mul(n, 1.0), 1.0)), call(np.sum, terms))
+    return numpy_number(where(possible, found, -np.inf))

@@ -129,8 +129,18 @@ def _log_circle(x: Any, factor: float) -> Any:
 
 def _log_positive(x: Any) -> Any:
     """The logarithm; of what is not positive, minus infinity."""
-    some = elementwise("gt", x, 0.0)
-    return where(some, log(where(some, x, 1.0)), -np.inf)
+    none = elementwise("le", x, 0.0)
+    return where(none, -np.inf, log(where(none, 1.0, x)))
+
+
+def _never_zero(formula: Formula) -> Formula:
+    """Of a density that is zero at zero, where its formula has no value."""
+
+    def logpdf(x: Any, *p: Any) -> Any:
+        none = elementwise("eq", x, 0.0)
+        return where(none, -np.inf, formula(where(none, 1.0, x), *p))
+
+    return logpdf
 
 
 def _f_logpdf(x: Any, m: Any, n: Any) -> Any:
@@ -231,7 +241,8 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
         "isf": lambda q, a: elementwise("gammainccinv", a, q),
     }),
     "invgamma": (st.invgamma, (0.0, np.inf), 1.0, {
-        "logpdf": lambda x, a: sub(sub(_neg(mul(add(a, 1.0), log(x))), _gammaln(a)), div(1.0, x)),
+        "logpdf": _never_zero(lambda x, a: sub(
+            sub(_neg(mul(add(a, 1.0), log(x))), _gammaln(a)), div(1.0, x))),
         "cdf": lambda x, a: elementwise("gammaincc", a, div(1.0, elementwise("maximum", x, 0.0))),
         "sf": lambda x, a: elementwise("gammainc", a, div(1.0, elementwise("maximum", x, 0.0))),
         "ppf": lambda q, a: div(1.0, elementwise("gammainccinv", a, q)),
@@ -254,11 +265,13 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
         "isf": lambda q, a, b: elementwise("betainccinv", a, b, q),
     }),
     "lognorm": (st.lognorm, (0.0, np.inf), 1.0, {
-        "logpdf": lambda x, s: sub(
+        "logpdf": _never_zero(lambda x, s: sub(
             mul(-0.5, call(np.square, div(log(x), s))),
-            add(log(mul(s, x)), 0.5 * math.log(2.0 * math.pi))),
+            add(log(mul(s, x)), 0.5 * math.log(2.0 * math.pi)))),
         "cdf": lambda x, s: _ndtr(div(_log_positive(x), s)),
         "sf": lambda x, s: _ndtr(_neg(div(_log_positive(x), s))),
+        "logcdf": lambda x, s: elementwise("log_ndtr", div(_log_positive(x), s)),
+        "logsf": lambda x, s: elementwise("log_ndtr", _neg(div(_log_positive(x), s))),
         "ppf": lambda q, s: exp(mul(s, elementwise("ndtri", q))),
         "isf": lambda q, s: exp(_neg(mul(s, elementwise("ndtri", q)))),
     }),

@@ -73,7 +73,7 @@ _polynomial(sp.eval_laguerre, lambda x: 1.0 - x,
 _polynomial(sp.eval_genlaguerre, lambda x, a: 1.0 + a - x,
             lambda k, x, p, q, a: ((2 * k + 1 + a - x) * p - (k + a) * q) / (k + 1))
 _polynomial(sp.eval_gegenbauer, lambda x, a: 2.0 * a * x,
-            lambda k, x, p, q, a: (2.0 * (k + a) * x * p - (k + 2.0 * a - 1.0) * q) / (k + 1))
+            lambda k, x, p, q, a: (2.0 * (k + a) * x * p - (2.0 * a + (k - 1.0)) * q) / (k + 1))
 
 
 def _jacobi(k: int, x: Any, p: Any, q: Any, a: Any, b: Any) -> Any:
@@ -86,13 +86,6 @@ def _jacobi(k: int, x: Any, p: Any, q: Any, a: Any, b: Any) -> Any:
 _polynomial(sp.eval_jacobi, lambda x, a, b: (a + 1.0) + (a + b + 2.0) * 0.5 * (x - 1.0), _jacobi)
 
 # -- near to others -------------------------------------------------------------------------------
-
-
-@replaces(sp.boxcox1p)
-def boxcox1p(x: Any, lmbda: Any) -> Any:
-    """expm1(p log1p(x)) / p."""
-    x = as_operand(x)
-    return special.boxcox_by(elementwise("add", x, 1.0), elementwise("log1p", x), as_operand(lmbda))
 
 
 @replaces(sp.inv_boxcox1p)

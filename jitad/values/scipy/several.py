@@ -16,7 +16,7 @@ from jitad.primitives.several import PARTS, WOFZ
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.complexes.lifts import combined, imaginary_part, real_part
 from jitad.values.kind import fail, require
-from jitad.values.numpy.ufuncs import add, as_ufunc, div, mul, numpy_number, sub
+from jitad.values.numpy.ufuncs import add, as_ufunc, div, mul, numpy_number, sub, where
 from jitad.values.registry import call, of_complex, replaces, write_each
 
 
@@ -50,16 +50,24 @@ def _wofz_of_complex(z: Any) -> Any:
 
 
 def _hankel(original: Any, sign: float, scaled: bool) -> None:
-    """J + i Y, or J - i Y; scaled, times exp(-i x) or exp(i x)."""
+    """J + i Y, or J - i Y; scaled, times exp(-i x) or exp(i x).
+
+    At x < 0 what becomes of J and Y at -x on half a turn about zero: Abramowitz & Stegun (9.1.35).
+    """
 
     @replaces(original)
     def hankel(v: Any, z: Any) -> Any:
         z = elementwise("cast", as_operand(z), dtype="f8")
-        j, y = elementwise("jv", v, z), mul(sign, elementwise("yv", v, z))
+        turned, far = elementwise("lt", z, 0.0), elementwise("abs", z)
+        j, y = elementwise("jv", v, far), elementwise("yv", v, far)
+        c, s = (elementwise(part, mul(math.pi, v)) for part in ("cos", "sin"))
+        first = sub(mul(1.0 - 2.0 * sign, mul(c, j)), mul(-sign, mul(s, y)))
+        second = add(mul(s, j), mul(sign, mul(c, y)))
+        re, im = where(turned, first, j), where(turned, second, mul(sign, y))
         if not scaled:
-            return combined(j, y)
+            return combined(re, im)
         c, s = elementwise("cos", z), mul(-sign, elementwise("sin", z))
-        return combined(sub(mul(j, c), mul(y, s)), add(mul(j, s), mul(y, c)))
+        return combined(sub(mul(re, c), mul(im, s)), add(mul(re, s), mul(im, c)))
 
 
 for _original, _sign in ((sp.hankel1, 1.0), (sp.hankel2, -1.0)):

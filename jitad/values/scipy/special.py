@@ -27,7 +27,6 @@ from jitad.values.numpy.ufuncs import (
     enter,
     exp,
     float_of,
-    log,
     log_expit,
     logit,
     mul,
@@ -111,21 +110,6 @@ def _power(x: Any, p: Any) -> Any:
     return elementwise("pow", x, p)
 
 
-def _boxcox(x: Any, p: Any) -> Any:
-    """(x**p - 1) / p, and the logarithm where p is zero."""
-    return boxcox_by(x, log(x), p)
-
-
-def boxcox_by(x: Any, logs: Any, p: Any) -> Any:
-    """The same where the logarithm is known; at zero, where it is endless, by the power."""
-    zero, none = elementwise("eq", x, 0.0), elementwise("eq", p, 0.0)
-    exponent = where(none, 1.0, p)
-    edge = div(sub(_power(where(zero, add(x, 0.0), 1.0), exponent), 1.0), exponent)  # +0.0
-    finite = where(zero, 0.0, logs)
-    usual = mul(finite, _exprel(mul(p, finite)))
-    return where(zero, where(none, logs, edge), usual)
-
-
 def _inv_boxcox(y: Any, p: Any) -> Any:
     """(1 + p y) ** (1 / p), and the exponential where p is zero."""
     return exp(mul(y, log1prel(mul(p, y))))
@@ -157,15 +141,17 @@ def _gammasgn(x: Any) -> Any:
 def _huber(delta: Any, r: Any) -> Any:
     size = elementwise("abs", r)
     outside = mul(delta, sub(size, mul(0.5, delta)))
-    return where(elementwise("le", size, delta), mul(0.5, mul(r, r)), outside)
+    found = where(elementwise("le", size, delta), mul(0.5, mul(r, r)), outside)
+    return where(elementwise("lt", delta, 0.0), np.inf, found)
 
 
 def _pseudo_huber(delta: Any, r: Any) -> Any:
-    u = div(r, delta)
-    squares = mul(u, u)
-    # sqrt(1 + u^2) - 1 without cancellation
-    root = elementwise("sqrt", add(1.0, squares))
-    return mul(mul(delta, delta), div(squares, add(1.0, root)))
+    none = elementwise("eq", delta, 0.0)
+    root = elementwise("hypot", 1.0, div(r, where(none, 1.0, delta)))
+    # delta**2 (root - 1) without cancellation
+    found = mul(r, div(r, add(1.0, root)))
+    found = where(none, 0.0, found)
+    return where(elementwise("lt", delta, 0.0), np.inf, found)
 
 
 def _exprel(x: Any) -> Any:
@@ -175,19 +161,8 @@ def _exprel(x: Any) -> Any:
     near: Any = 0.0
     for k in reversed(range(18)):
         near = add(mul(near, inside), 1.0 / math.factorial(k + 1))
-    return where(small, near, div(elementwise("expm1", outside), outside))
-
-
-def _rgamma(x: Any) -> Any:
-    """1 / gamma, which has zeros where gamma has poles: by its reflection there."""
-    low = elementwise("lt", x, 0.5)
-    inside = where(low, x, 0.25)
-    whole = elementwise("rint", inside)
-    odd = elementwise("ne", elementwise("mod", whole, 2.0), 0.0)
-    sine = elementwise("sin", mul(math.pi, sub(inside, whole)))
-    sine = where(odd, elementwise("neg", sine), sine)
-    mirrored = mul(elementwise("gamma", sub(1.0, inside)), sine)
-    return where(low, div(mirrored, math.pi), div(1.0, elementwise("gamma", where(low, 1.0, x))))
+    far = div(elementwise("expm1", outside), outside)
+    return where(small, near, where(elementwise("eq", x, np.inf), np.inf, far))
 
 
 def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
@@ -201,6 +176,11 @@ def _f_share(a: Any, b: Any, this: Any, other: Any) -> Any:
 def _not_below(x: Any) -> Any:
     """nan below zero, where a distribution is not asked for."""
     return where(elementwise("lt", x, 0.0), np.nan, x)
+
+
+def _whole(n: Any) -> Any:
+    """SciPy takes the whole part of what should be an int."""
+    return elementwise("trunc", n) if type_of(n).dtype[0] == "f" else n
 
 
 def _double(x: Any) -> Any:
@@ -223,11 +203,9 @@ for _original, _compute in (
     (sp.exp10, lambda x: exp(mul(x, math.log(10.0)))),
     (sp.entr, lambda x: where(elementwise("lt", x, 0.0), -np.inf, elementwise("neg", xlogy(x, x)))),
     (sp.ndtr, lambda x: mul(0.5, elementwise("erfc", mul(x, -math.sqrt(0.5))))),
-    (sp.loggamma, as_row("lgamma")),
-    (sp.rgamma, _rgamma),
+    (sp.loggamma, lambda x: elementwise("lgamma", _not_below(x))),
     (sp.fdtr, lambda m, n, x: _f_share(mul(0.5, m), mul(0.5, n), mul(m, _not_below(x)), n)),
     (sp.fdtrc, lambda m, n, x: _f_share(mul(0.5, n), mul(0.5, m), n, mul(m, _not_below(x)))),
-    (sp.boxcox, _boxcox),
     (sp.inv_boxcox, _inv_boxcox),
     (sp.gammasgn, _gammasgn),
     (sp.huber, _huber),
@@ -237,12 +215,12 @@ for _original, _compute in (
     (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
     (sp.chdtr, lambda v, x: elementwise("gammainc", mul(0.5, v), mul(0.5, x))),
     (sp.chdtrc, lambda v, x: elementwise("gammaincc", mul(0.5, v), mul(0.5, x))),
-    (sp.pdtr, lambda k, m: elementwise("gammaincc", add(elementwise("floor", k), 1.0), m)),
-    (sp.pdtrc, lambda k, m: elementwise("gammainc", add(elementwise("floor", k), 1.0), m)),
+    (sp.pdtr, lambda k, m: elementwise("gammaincc", add(_whole(_not_below(k)), 1.0), m)),
+    (sp.pdtrc, lambda k, m: elementwise("gammainc", add(_whole(_not_below(k)), 1.0), m)),
     (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, _not_below(x)))),
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, _not_below(x)))),
-    (sp.kn, lambda n, x: elementwise("kv", n, x)),
-    (sp.yn, lambda n, x: elementwise("yv", n, x)),
+    (sp.kn, lambda n, x: elementwise("kv", _whole(n), x)),
+    (sp.yn, lambda n, x: elementwise("yv", _whole(n), x)),
 ):  # fmt: skip
     replaces(_original)(as_ufunc(_original, _compute))
 
