@@ -13,6 +13,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,10 @@ waiting: dict[str, tuple[str, ...]] = {
                      "operators.banded"),
     "scipy.linalg._solvers": ("operators.riccati",),
     "scipy.stats": ("values.scipy.densities", "values.scipy.hypotheses", "values.scipy.laws",
-                    "solvers.distributions"),
-    "scipy.signal": ("values.scipy.spectrograms", "operators.found.peaks"),
+                    "solvers.distributions", "operators.plainly.variables",
+                    "solvers.moments"),
+    "scipy.signal": ("values.scipy.spectrograms", "operators.found.peaks",
+                     "operators.plainly.filters"),
     "scipy.fft": ("values.scipy.fft",),
     "scipy.integrate": ("values.scipy.quadrature",),
     "scipy.spatial.distance": ("values.scipy.distances",),
@@ -261,6 +264,10 @@ def unsupported(original: Any) -> JitadTypeError:
     name = getattr(original, "__name__", repr(original))
     module = (getattr(original, "__module__", None) or "").replace("builtins", "")
     public = [part for part in module.split(".") if part and not part.startswith("_")]
+    owner = getattr(original, "__self__", None)
+    if owner is not None and not isinstance(owner, ModuleType):  # a method
+        there = vars(sys.modules.get(".".join(public), sys))
+        public.append(next((n for n, v in there.items() if v is owner), type(owner).__name__))
     name = ".".join([*public, name])
     return fail(JitadTypeError, f"{name} is not supported on traced or differentiated values",
                 "Write it with supported functions, or keep its operands plain.")  # fmt: skip
