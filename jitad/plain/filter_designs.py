@@ -100,8 +100,8 @@ def sections(z: Any, p: Any, k: Any, w: Any, kind: str, analog: bool) -> Any:
     """Rows of six coefficients.  The section whose poles are the nearest to the circle comes last,
     and chooses its zeros first."""
     if len(z) or analog:
-        raise NotImplementedError("sections are made of Butterworth, Chebyshev I and Bessel "
-                                  "filters that are digital; take output='ba'")  # fmt: skip
+        raise NotImplementedError("output='sos' of an analog filter, or of one with zeros; "
+                                  "take output='ba'")  # fmt: skip
     upper, single = p[np.imag(p) > 1e-9], p[np.abs(np.imag(p)) <= 1e-9]
     upper = upper[np.argsort(np.real(upper))]  # as they lie to the circle
     gain = circled(z, p, k, w, kind)[2]
@@ -274,4 +274,5 @@ def get_window(window: Any, Nx: Any, fftbins: Any = True) -> Any:
     named = {"kaiser": kaiser, "gaussian": gaussian}
     if isinstance(window, tuple) and window[0] in named:
         return named[window[0]](Nx, window[1], not fftbins)
-    raise NotImplementedError(f"the window {window!r} by what is traced")
+    name = window[0] if isinstance(window, tuple) else window
+    raise NotImplementedError(f"the window {name!r}; write its formula")

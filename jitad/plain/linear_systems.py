@@ -20,13 +20,14 @@ def in_states(system: Any) -> Any:
         return tuple([np.atleast_2d(np.asarray(m, float)) for m in system])
     if len(system) == 2:
         return tf2ss(*system)
-    raise NotImplementedError("systems are two polynomials or four matrices here")
+    raise NotImplementedError("a system of zeros, poles and a gain; "
+                              "give two polynomials or four matrices")
 
 
 def tf2ss(num: Any, den: Any) -> Any:
     num, den = np.atleast_1d(np.asarray(num, float)), np.atleast_1d(np.asarray(den, float))
     if num.ndim != 1:
-        raise NotImplementedError("systems of several outputs as polynomials; give matrices")
+        raise NotImplementedError("a system of several outputs as polynomials; give four matrices")
     num, den = num / den[0], den / den[0]
     n = len(den) - 1
     if len(num) > n + 1:
@@ -122,7 +123,7 @@ def impulse(system: Any, X0: Any = None, T: Any = None, N: Any = None) -> Any:
 
 def dlsim(system: Any, u: Any, t: Any = None, x0: Any = None) -> Any:
     if t is not None:
-        raise NotImplementedError("t= of dlsim: give the input at each step")
+        raise NotImplementedError("t= of dlsim; give the input at each step")
     *parts, dt = system
     a, b, c, d = in_states(tuple(parts))
     given = np.asarray(u, float)
@@ -164,14 +165,14 @@ def cont2discrete(system: Any, dt: Any, method: Any = "zoh", alpha: Any = None) 
 
 def freqs(b: Any, a: Any, worN: Any = 200, plot: Any = None) -> Any:
     if worN is None or isinstance(worN, int):
-        raise NotImplementedError("freqs without frequencies: give worN= as an array")
+        raise NotImplementedError("freqs without frequencies; give worN= as an array")
     w = np.atleast_1d(np.asarray(worN, float))
     return w, np.polyval(np.atleast_1d(b), 1j * w) / np.polyval(np.atleast_1d(a), 1j * w)
 
 
 def freqresp(system: Any, w: Any = None, n: Any = 10000) -> Any:
     if w is None:
-        raise NotImplementedError("freqresp without frequencies: give w=")
+        raise NotImplementedError("freqresp without frequencies; give w=")
     above, below = system if len(system) == 2 else ss2tf(*in_states(system))
     return freqs(np.reshape(np.asarray(above, float), -1), below, w)
 

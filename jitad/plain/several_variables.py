@@ -35,7 +35,7 @@ def t_logpdf(x: Any, loc: Any = None, shape: Any = 1, df: Any = 1,
              allow_singular: Any = False) -> Any:  # fmt: skip
     x = np.asarray(x, float)
     if x.ndim == 0:
-        raise NotImplementedError("multivariate_t of a number; scipy.stats.t has its density")
+        raise NotImplementedError("multivariate_t of a number; take scipy.stats.t")
     n = np.shape(x)[-1]
     c = spread_matrix(shape, n)
     centre = np.zeros(n) if loc is None else np.asarray(loc, float)
@@ -51,7 +51,7 @@ def t_pdf(x: Any, loc: Any = None, shape: Any = 1, df: Any = 1, allow_singular: 
 def of_one_matrix(x: Any) -> Any:
     x = np.asarray(x, float)
     if x.ndim != 2:
-        raise NotImplementedError("the density of one matrix; take a loop over several")
+        raise NotImplementedError("the density of several matrices at once; take a loop over them")
     return x
 
 

@@ -27,10 +27,10 @@ from jitad.values.number import Number
 # function is looked for that is not there, and the user has imported these.
 waiting: dict[str, tuple[str, ...]] = {
     "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal",
-                      "values.scipy.several"),
+                      "values.scipy.several", "operators.plainly.functions"),
     "scipy.linalg": ("values.scipy.linalg", "values.complexes.scipy",
                      "values.scipy.matrix_equations", "values.scipy.special_matrices",
-                     "operators.banded"),
+                     "operators.banded", "operators.plainly.matrices"),
     "scipy.linalg._solvers": ("operators.riccati",),
     "scipy.stats": ("values.scipy.densities", "values.scipy.hypotheses", "values.scipy.laws",
                     "solvers.distributions", "operators.plainly.variables",
@@ -47,7 +47,8 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
                       "operators.found.regions"),
     "statistics": ("values.samples",),
-    "scipy.optimize": ("solvers", "operators.found.matches"),
+    "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
+                       "operators.plainly.trials"),
     "scipy.spatial": ("operators.found.places",),
 }  # fmt: skip
 _replacements: dict[Any, Callable[..., Any]] = {}
@@ -122,8 +123,9 @@ def naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
                 raise  # another call's matter
             name = getattr(original, "__name__", repr(original))
             what = f"{unknown[0]}= of {name}" if unknown else f"this form of {name}"
+            bare = [p.replace(annotation=p.empty) for p in takes.parameters.values()]
             raise fail(JitadTypeError, f"{what} is not supported on traced or differentiated "
-                       "values", f"Here it is {name}{takes}.") from None  # fmt: skip
+                       "values", f"Here it is {name}{inspect.Signature(bare)}.") from None
 
     return naming
 

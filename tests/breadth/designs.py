@@ -57,3 +57,14 @@ of("freqresp", lambda p, q: sg.freqresp((p, q), GRID), TOP, BELOW)
 of("bode", lambda p, q: sg.bode((p, q), GRID), TOP, BELOW)
 of("tf2zpk", lambda p, q: [np.real(v) for v in sg.tf2zpk(p, q)], TOP, np.array([1.0, 3.0, 0.7]))
 of("zpk2tf", lambda z, k: sg.zpk2tf(z, 2.0 * z, k[0]), TOP, W)
+
+X, Z = n(20), n(5, 6) + 1j * n(5, 6)
+of("stft", lambda x: (sg.stft(x, nperseg=8), sg.stft(x, 2.0, "hamming", 6, 2, 8, boundary="even",
+                                                     scaling="psd")[2]), X)  # fmt: skip
+of("stft", lambda x: sg.stft(np.reshape(x, (2, 10)), nperseg=5, boundary=None, padded=False)[2], X)
+of("istft", lambda z: (sg.istft(z), sg.istft(z, 2.0, "hamming", noverlap=6, scaling="psd")[1]), Z)
+of("upfirdn", lambda h, x: (sg.upfirdn(h, x, 3, 2), sg.upfirdn(h, x)), n(4), n(6))
+of("resample_poly", lambda x: (sg.resample_poly(x, 3, 2), sg.resample_poly(x, 2, 4),
+                               sg.resample_poly(x, 2, 3, window=[0.2, 0.7, 0.2])),
+   n(7))  # fmt: skip
+of("decimate", lambda x: sg.decimate(x, 2, 3), n(40))

@@ -135,7 +135,8 @@ add("law.frozen",
 
 for name, shapes in {"norm": 0, "gamma": 1, "beta": 2, "t": 1, "lognorm": 1, "weibull_min": 1,
                      "gumbel_r": 0}.items():  # fmt: skip
-    add(f"scipy.stats.{name}.mean, var, std, entropy, median, interval", lambda p, s, law=getattr(st, name), k=shapes: (
+    methods = "mean, var, std, entropy, median, interval"
+    add(f"scipy.stats.{name}.{methods}", lambda p, s, law=getattr(st, name), k=shapes: (
         law.mean(*p[:k], 0.3, s), law.std(*p[:k], scale=s), law.var(*p[:k], scale=s),
         law(*p[:k], scale=s).entropy(), law.median(*p[:k], 0.3, s),
         law.interval(0.8, *p[:k], 0.3, s)),

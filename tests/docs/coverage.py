@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
-        "scipy.special": "h1vp h2vp sph_harm_y sph_harm_y_all",
+        "scipy.special": "h1vp h2vp sph_harm_y_all",
     },
     "how many results there are depends on the values": {
         "numpy": "polydiv",
@@ -137,8 +137,8 @@ splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
 by values), frozen distributions, `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
-`area`), `Delaunay` (`simplices`), `KDTree` (`query`, without
-`boxsize=`), `np.poly1d`, `Rotation` of
+`area`), `Delaunay` (`simplices`), `KDTree` (`query`, `query_pairs` as an array,
+`query_ball_point` of one point, without `boxsize=`), `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
 `apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and
 `statistics.NormalDist` are traced as they are written, and so are SciPy's formulas for most
