@@ -41,7 +41,7 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.integrate": ("values.scipy.quadrature",),
     "scipy.spatial.distance": ("values.scipy.distances",),
     "scipy.spatial.transform": ("values.scipy.rotations",),
-    "scipy.sparse": ("values.scipy.sparse_matrices",),
+    "scipy.sparse": ("values.scipy.sparse_matrices", "operators.sparse_systems"),
     "scipy.interpolate": ("values.scipy.surfaces", "values.scipy.interpolations",
                           "values.scipy.tables"),
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",

@@ -16,7 +16,7 @@ from jitad.values import registry
 from jitad.values.kind import fail
 
 # The attribute of a name, as trace or engine have it; with a second name that of what a method
-# of this name gives.
+# of this name gives.  Without a name: the object itself, of which another one is another matter.
 Read = Callable[..., Any]
 _makers: dict[type, Callable[[Any, Read], Any]] = {}
 
@@ -86,6 +86,8 @@ def adopt(value: Any) -> Any:
         return value
 
     def read(name: str, via: str = "") -> Any:
+        if not name:
+            return value
         return getattr(getattr(value, via)() if via else value, name)
 
     out = make(value, read)

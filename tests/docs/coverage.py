@@ -132,7 +132,8 @@ reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.o
 These objects are looked into, made inside the function or outside, where their numbers are inputs
 as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
 ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, slices and a list;
-made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as a dense system),
+made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `splu`,
+`factorized`),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
