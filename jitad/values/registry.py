@@ -47,6 +47,7 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
                       "operators.found.regions"),
     "statistics": ("values.samples",),
+    "numpy.ma": ("values.numpy.masked",),
     "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
                        "operators.plainly.trials"),
     "scipy.spatial": ("operators.found.places",),
@@ -349,8 +350,11 @@ def any_traced(values: Iterable[Any]) -> bool:
 def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The original on plain operands: handles lend their ndarrays, an ndarray comes back as one."""
     from jitad.values.array import wrap  # handles use this registry
-    from jitad.values.stand_ins import adopt
+    from jitad.values.stand_ins import StandIn, adopt
 
+    for a in args:
+        if isinstance(a, StandIn) and a._takes is not None:
+            return a._takes(original, *args, **kwargs)
     out = kwargs.pop("out", None)
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out

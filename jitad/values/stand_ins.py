@@ -27,6 +27,7 @@ class StandIn:
     _original: Any = None
     _given: Mapping[str, Any] = MappingProxyType({})  # attributes as they were read
     _what = "object"
+    _takes: Any = None  # a method that a library's functions of such an object go to
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_original":

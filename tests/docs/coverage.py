@@ -137,7 +137,9 @@ made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
-by values), frozen distributions, `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
+by values), frozen distributions, masked
+arrays (`np.ma.array`, `masked_where` and its kin; reductions, operators, ufuncs, parts, `filled`,
+`compressed`, `average`, `median`), `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
 `area`), `Delaunay` (`simplices`), `KDTree` (`query`, `query_pairs` as an array,
 `query_ball_point` of one point, without `boxsize=`), `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,

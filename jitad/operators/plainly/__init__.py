@@ -13,8 +13,10 @@ from typing import Any
 
 from jitad.errors import JitadTypeError
 from jitad.trace import hooks
+from jitad.trace.containers.iterables import with_ints
+from jitad.trace.library import native
 from jitad.values.kind import fail
-from jitad.values.registry import of_complex, replaces
+from jitad.values.registry import any_traced, of_complex, replaces
 
 REMEDY = "Write it with supported functions, or keep its operands plain."
 
@@ -28,6 +30,9 @@ def stands_for_each(pairs: dict[Any, Callable[..., Any]]) -> None:
 def _enter(original: Any, function: Callable[..., Any]) -> None:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = with_ints(original, args, kwargs)  # orders, lengths
+        if not any_traced((*args, *kwargs.values())):
+            return native(original, *args, **kwargs)
         try:
             return hooks.call(function, *args, **kwargs)
         except NotImplementedError as error:
