@@ -82,10 +82,10 @@ def abstract_leaves(f: Callable[..., Any], leaves: list[Any], structure: Structu
             )  # fmt: skip
         else:
             continue
-        raise JitadTypeError(
-            f"{_place(f, structure, k)} is {what}", None,
-            "Kernels take floats, ints, bools, complex numbers and arrays of them.",
-        )  # fmt: skip
+        remedy = "Kernels take floats, ints, bools, complex numbers and arrays of them."
+        if isinstance(leaf, np.ma.MaskedArray):
+            remedy = "Pass filled(...) and the mask, or let the function take it from around it."
+        raise JitadTypeError(f"{_place(f, structure, k)} is {what}", None, remedy)
     return list(map(abstract, leaves))
 
 

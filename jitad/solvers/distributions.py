@@ -40,11 +40,12 @@ _HERE = {("truncnorm", f"_{method}"): getattr(distributed, f"truncated_{method}"
          for method in ("logpdf", "cdf", "sf", "logcdf", "logsf", "ppf", "isf")}  # fmt: skip
 
 
-def _own(law: Any, name: str) -> Any:
+def own(law: Any, name: str) -> Any:
     """SciPy's formula, where the distribution has one of its own."""
     if (law.name, name) in _HERE:
         return _HERE[law.name, name]
-    return getattr(law, name) if getattr(type(law), name) is not getattr(BASE, name) else None
+    base = BASE if isinstance(law, BASE) else st.rv_discrete
+    return getattr(law, name) if getattr(type(law), name) is not getattr(base, name) else None
 
 
 def _minus(f: Formula) -> Formula:
@@ -57,11 +58,11 @@ def _log(f: Formula) -> Formula:
 
 def _share(law: Any, method: str) -> Any:
     """The formula for a share: its own, or what SciPy makes of others."""
-    found = _own(law, f"_{method}")
+    found = own(law, f"_{method}")
     if found is not None:
         return found
     if method == "sf":
-        other = _own(law, "_cdf")
+        other = own(law, "_cdf")
         return other and _minus(other)
     if method.startswith("log"):
         other = _share(law, method.removeprefix("log"))
@@ -70,15 +71,14 @@ def _share(law: Any, method: str) -> Any:
 
 
 def _place(law: Any, method: str) -> Any:
-    found = _own(law, f"_{method}")
-    if found is None and method == "isf" and (other := _own(law, "_ppf")) is not None:
+    found = own(law, f"_{method}")
+    if found is None and method == "isf" and (other := own(law, "_ppf")) is not None:
         return lambda q, *shapes: hooks.call(other, call(np.subtract, 1.0, q), *shapes)
     return found
 
 
 def _support(law: Any) -> Formula:
-    own = _own(law, "_get_support")
-    return own or (lambda *_: (law.a, law.b))
+    return own(law, "_get_support") or (lambda *_: (law.a, law.b))
 
 
 def _valid(law: Any) -> Formula:
@@ -88,7 +88,7 @@ def _valid(law: Any) -> Formula:
             fine = call(np.logical_and, fine, call(np.greater, s, 0.0))
         return fine
 
-    return _own(law, "_argcheck") or positive
+    return own(law, "_argcheck") or positive
 
 
 def _enter(name: str, law: Any) -> None:
@@ -107,8 +107,8 @@ def _enter(name: str, law: Any) -> None:
             return hooks.call(how, formula, *around, x, loc, scale, parameters)
 
     for method, names in _DENSITIES.items():
-        found = [n for n in _OF_ONE.get(law.name, names) if _own(law, n) is not None]
-        formula = _own(law, found[0]) if found else None
+        found = [n for n in _OF_ONE.get(law.name, names) if own(law, n) is not None]
+        formula = own(law, found[0]) if found else None
         enter(method, distributed.density, formula, found[:1] == ["_logpdf"], method == "pdf")
     for method, ends in _SHARES.items():
         enter(method, distributed.share, _share(law, method), *ends)

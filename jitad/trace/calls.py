@@ -65,7 +65,7 @@ from jitad.values.journal import made, made_if_new
 from jitad.values.number import Number
 from jitad.values.ranges import Range
 from jitad.values.registry import any_traced, calling
-from jitad.values.stand_ins import adopt
+from jitad.values.stand_ins import StandIn, adopt
 
 # methods of containers that compare elements
 _COMPARING = frozenset({"index", "count", "remove", "sort", "__contains__"})
@@ -113,6 +113,9 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             return special_case(*all_present(args), **kwargs)
     args = protocols.iterated(f, args)
     name = _NATIVE_SPECIAL.get(f) if args and _hashable(f) else None
+    if name and isinstance(args[0], StandIn) and hasattr(type(args[0]), name):
+        if name != "__array__":  # which is refused, by what needs it
+            return getattr(args[0], name)(*args[1:], **kwargs)
     method = name and special(args[0], name)
     if name == "__str__" and method is None and is_shown_by_repr(args[0]):
         method = special(args[0], "__repr__")

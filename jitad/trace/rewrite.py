@@ -101,7 +101,8 @@ AS_WRITTEN = frozenset(f"{_OURS}/plain/{name}.py" for name in (
 # Ours, but as a user writes; NumPy's polynomials and SciPy's formulas for distributions, written in
 # Python over what has replacements.
 _LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/",
-               f"{scipy.__path__[0]}/stats/_continuous_distns.py")  # fmt: skip
+               f"{scipy.__path__[0]}/stats/_continuous_distns.py",
+               f"{scipy.__path__[0]}/stats/_discrete_distns.py")  # fmt: skip
 
 
 def is_library(f: FunctionType) -> bool:

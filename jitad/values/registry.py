@@ -13,6 +13,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Iterable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,25 +27,29 @@ from jitad.values.number import Number
 # function is looked for that is not there, and the user has imported these.
 waiting: dict[str, tuple[str, ...]] = {
     "scipy.special": ("values.scipy.special", "values.scipy.lambert", "values.scipy.orthogonal",
-                      "values.scipy.several"),
+                      "values.scipy.several", "operators.plainly.functions"),
     "scipy.linalg": ("values.scipy.linalg", "values.complexes.scipy",
                      "values.scipy.matrix_equations", "values.scipy.special_matrices",
-                     "operators.banded"),
+                     "operators.banded", "operators.plainly.matrices"),
     "scipy.linalg._solvers": ("operators.riccati",),
     "scipy.stats": ("values.scipy.densities", "values.scipy.hypotheses", "values.scipy.laws",
-                    "solvers.distributions"),
-    "scipy.signal": ("values.scipy.spectrograms", "operators.found.peaks"),
+                    "solvers.distributions", "operators.plainly.variables",
+                    "solvers.moments"),
+    "scipy.signal": ("values.scipy.spectrograms", "operators.found.peaks",
+                     "operators.plainly.filters"),
     "scipy.fft": ("values.scipy.fft",),
     "scipy.integrate": ("values.scipy.quadrature",),
     "scipy.spatial.distance": ("values.scipy.distances",),
     "scipy.spatial.transform": ("values.scipy.rotations",),
-    "scipy.sparse": ("values.scipy.sparse_matrices",),
+    "scipy.sparse": ("values.scipy.sparse_matrices", "operators.sparse_systems"),
     "scipy.interpolate": ("values.scipy.surfaces", "values.scipy.interpolations",
                           "values.scipy.tables"),
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
                       "operators.found.regions"),
     "statistics": ("values.samples",),
-    "scipy.optimize": ("solvers", "operators.found.matches"),
+    "numpy.ma": ("values.numpy.masked",),
+    "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
+                       "operators.plainly.trials"),
     "scipy.spatial": ("operators.found.places",),
 }  # fmt: skip
 _replacements: dict[Any, Callable[..., Any]] = {}
@@ -119,8 +124,9 @@ def naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
                 raise  # another call's matter
             name = getattr(original, "__name__", repr(original))
             what = f"{unknown[0]}= of {name}" if unknown else f"this form of {name}"
+            bare = [p.replace(annotation=p.empty) for p in takes.parameters.values()]
             raise fail(JitadTypeError, f"{what} is not supported on traced or differentiated "
-                       "values", f"Here it is {name}{takes}.") from None  # fmt: skip
+                       "values", f"Here it is {name}{inspect.Signature(bare)}.") from None
 
     return naming
 
@@ -261,6 +267,10 @@ def unsupported(original: Any) -> JitadTypeError:
     name = getattr(original, "__name__", repr(original))
     module = (getattr(original, "__module__", None) or "").replace("builtins", "")
     public = [part for part in module.split(".") if part and not part.startswith("_")]
+    owner = getattr(original, "__self__", None)
+    if owner is not None and not isinstance(owner, ModuleType):  # a method
+        there = vars(sys.modules.get(".".join(public), sys))
+        public.append(next((n for n, v in there.items() if v is owner), type(owner).__name__))
     name = ".".join([*public, name])
     return fail(JitadTypeError, f"{name} is not supported on traced or differentiated values",
                 "Write it with supported functions, or keep its operands plain.")  # fmt: skip
@@ -340,8 +350,11 @@ def any_traced(values: Iterable[Any]) -> bool:
 def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """The original on plain operands: handles lend their ndarrays, an ndarray comes back as one."""
     from jitad.values.array import wrap  # handles use this registry
-    from jitad.values.stand_ins import adopt
+    from jitad.values.stand_ins import StandIn, adopt
 
+    for a in args:
+        if isinstance(a, StandIn) and a._takes is not None:
+            return a._takes(original, *args, **kwargs)
     out = kwargs.pop("out", None)
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out

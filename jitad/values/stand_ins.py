@@ -16,7 +16,7 @@ from jitad.values import registry
 from jitad.values.kind import fail
 
 # The attribute of a name, as trace or engine have it; with a second name that of what a method
-# of this name gives.
+# of this name gives.  Without a name: the object itself, of which another one is another matter.
 Read = Callable[..., Any]
 _makers: dict[type, Callable[[Any, Read], Any]] = {}
 
@@ -27,6 +27,7 @@ class StandIn:
     _original: Any = None
     _given: Mapping[str, Any] = MappingProxyType({})  # attributes as they were read
     _what = "object"
+    _takes: Any = None  # a method that a library's functions of such an object go to
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_original":
@@ -86,6 +87,8 @@ def adopt(value: Any) -> Any:
         return value
 
     def read(name: str, via: str = "") -> Any:
+        if not name:
+            return value
         return getattr(getattr(value, via)() if via else value, name)
 
     out = make(value, read)

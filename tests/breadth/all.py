@@ -8,6 +8,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     basics,
     chosen,
     complexes,
+    designs,
     distances,
     distributions,
     furthered,

@@ -85,3 +85,19 @@ add("tree", lambda p, q: (
     CLOUD, SPACE, narrow=None)  # fmt: skip
 OUTSIDE = KDTree(CLOUD)
 add("tree", lambda q: OUTSIDE.query(q[:, :2], k=2)[0], SPACE, narrow=None)
+
+
+def _pairs(p):
+    found = KDTree(p).query_pairs(0.9, output_type="ndarray")
+    return np.sum((p[found[:, 0]] - p[found[:, 1]]) ** 2, axis=0)
+
+
+def _ball(p, q):
+    tree = KDTree(p)
+    near = tree.query_ball_point(q[1, :2], 1.5)
+    counts = tree.query_ball_point(q[:, :2], 1.5, return_length=True)
+    return np.sum(p[near] * q[1, :2], axis=0) * len(near), counts * q[:, 0]
+
+
+add("tree", _pairs, CLOUD, narrow=None)
+add("tree", _ball, CLOUD, SPACE, narrow=None)

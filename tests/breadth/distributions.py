@@ -130,3 +130,41 @@ add("scipy.stats.multinomial.logpmf",
     narrow=False)  # fmt: skip
 add("law.frozen",
     lambda x, m, s: (st.norm(m, s).logpdf(x), st.norm(m, scale=s).cdf(x)), X, M, S, narrow=False)
+
+# -- moments, medians, intervals, entropies; matrices and vectors ---------------------------------
+
+for name, shapes in {"norm": 0, "gamma": 1, "beta": 2, "t": 1, "lognorm": 1, "weibull_min": 1,
+                     "gumbel_r": 0}.items():  # fmt: skip
+    methods = "mean, var, std, entropy, median, interval"
+    add(f"scipy.stats.{name}.{methods}", lambda p, s, law=getattr(st, name), k=shapes: (
+        law.mean(*p[:k], 0.3, s), law.std(*p[:k], scale=s), law.var(*p[:k], scale=s),
+        law(*p[:k], scale=s).entropy(), law.median(*p[:k], 0.3, s),
+        law.interval(0.8, *p[:k], 0.3, s)),
+        np.array([3.2, 2.7]), S, narrow=None, order=1)  # fmt: skip
+for name in ("poisson", "binom", "geom"):
+    given = (5,) if name == "binom" else ()
+    add(f"scipy.stats.{name}.mean, std, var", lambda p, law=getattr(st, name), g=given: (
+        law.mean(*g, p), law.std(*g, p), law(*g, p).var()), U, narrow=False, order=1)  # fmt: skip
+P3, X3 = np.array([1.3, 2.1, 0.8]), n(3)
+for name, methods, f in (
+    ("multivariate_t", "logpdf pdf", lambda law, x, c: law(X3, x, c @ c.T, df=3.0 + x[0])),
+    ("wishart", "logpdf pdf", lambda law, x, c: law(c @ c.T, 4.0 + x[0] ** 2, np.diag(P3))),
+    ("invwishart", "logpdf pdf", lambda law, x, c: law(c @ c.T, 4.0 + x[0] ** 2, P3)),
+    ("matrix_normal", "logpdf pdf",
+     lambda law, x, c: law(np.outer(x, P3), 0.1 * C, rowcov=c @ c.T, colcov=np.diag(1.0 + x * x))),
+    ("multivariate_normal", "entropy", lambda law, x, c: law(x, c @ c.T)),
+):  # fmt: skip
+    for which in methods.split():
+        add(f"scipy.stats.{name}.{which}",
+            lambda x, c, f=f, law=getattr(getattr(st, name), which): f(law, x, c), X3, C,
+            narrow=False, order=1)  # fmt: skip
+add("scipy.stats.multivariate_t.logpdf",
+    lambda x: st.multivariate_t(df=4, shape=np.diag(P3)).logpdf(x), n(4, 3), narrow=False, order=1)
+for which in ("mean", "var", "entropy"):
+    add(f"scipy.stats.dirichlet.{which}", getattr(st.dirichlet, which), P3, narrow=False)
+add("scipy.stats.dirichlet.pdf", lambda a: st.dirichlet.pdf([0.2, 0.3, 0.5], a), P3, narrow=False)
+add("scipy.stats.dirichlet_multinomial.logpmf",
+    lambda a: st.dirichlet_multinomial.logpmf([[1, 0, 4], [2, 2, 1]], a, 5), P3, narrow=False)
+for which in ("logpmf", "pmf"):
+    add(f"scipy.stats.betabinom.{which}",
+        lambda p, f=getattr(st.betabinom, which): f(K, 5, p[0], p[1]), P3, narrow=False, order=1)

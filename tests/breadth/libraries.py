@@ -56,6 +56,22 @@ add("sparse.diags", lambda x: (ss.diags([x, -x[1:], 2.0 * x[:3]], [0, 1, -1]) @ 
 add("sparse.spsolve", lambda x: (
     ssl.spsolve(A["csc"], x), ssl.spsolve(ss.diags([x + 4.0, x[1:]], [0, 1], format="csc"), x)), V,
     narrow=False)  # fmt: skip
+MANY = np.linspace(0.5, 1.5, 66)
+
+
+def _systems(x):
+    many = ss.diags([MANY + 3.0, 0.3 * MANY[1:] * x[0]], [0, 1], format="csc") * x[1]
+    lu, solve = ssl.splu(many), ssl.factorized(many)
+    right = np.concatenate([x, MANY[4:]])
+    first = lu.solve(right)
+    return (first[:3], lu.solve(first, "T")[-3:], solve(right)[:2],
+            ssl.spsolve(many, np.stack([first, right], axis=1))[:2])  # fmt: skip
+
+
+FACTORS = ssl.splu(A["csc"].tocsc() + 4.0 * ss.eye(4, format="csc"))
+add("sparse.spsolve", _systems, V, narrow=None)
+add("sparse.splu", lambda x: (FACTORS.solve(x * x), FACTORS.solve(np.outer(x, x[:2]), "T")), V,
+    narrow=None)  # fmt: skip
 
 # -- splines and tables ---------------------------------------------------------------------------
 

@@ -28,3 +28,7 @@ add("scipy.special.boxcox1p", lambda x, p: (sp.boxcox1p(x, p), sp.boxcox1p(x, 0.
 add("scipy.special.inv_boxcox1p", lambda x, p: (sp.inv_boxcox1p(x, p), sp.inv_boxcox1p(x, 0.0)), P,
     r(5), narrow=False)  # fmt: skip
 add("scipy.special.diric", lambda x: (sp.diric(x, 4), sp.diric(x, 7)), 3.0 * X, narrow=False)
+add("scipy.special.sph_harm_y", lambda t, p: (
+    [sp.sph_harm_y(3, m, t, p) for m in range(-3, 5)], sp.sph_harm_y(0, 0, t[0], p)), P, X,
+    narrow=None, order=1)  # fmt: skip
+add("scipy.special.sph_harm_y", lambda t: sp.sph_harm_y(5, 2, t, 0.3), P, narrow=None)

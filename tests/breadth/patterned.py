@@ -52,3 +52,14 @@ for name in ("solve_continuous_are", "solve_discrete_are"):
     of(name, lambda a, q, r, f=solve: f(
         a, B, q @ q.T + np.eye(3), r @ r.T + np.eye(2), s=MIXED), 0.5 * A, C, D, narrow=False,
        order=1, rtol=1e-5)  # fmt: skip
+
+# -- forms that a loop over columns makes ---------------------------------------------------------
+
+G = n(4, 4)
+of("hessenberg", lambda a: (sl.hessenberg(a), sl.hessenberg(a[:3, :3], calc_q=True)), G,
+   narrow=None, order=1)  # fmt: skip
+of("subspace_angles", lambda a, b: (sl.subspace_angles(a[:, :2], b[:, :1]),
+                                    sl.subspace_angles(a[:, :2], b[:, :3])), n(4, 2), G,
+   narrow=None, order=1)  # fmt: skip
+of("subspace_angles", lambda a: sl.subspace_angles(a, a + 0.1 * a * a), n(4, 1), narrow=None,
+   order=1)  # fmt: skip

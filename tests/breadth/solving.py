@@ -109,3 +109,10 @@ add("scipy.integrate.tplquad", lambda p: si.tplquad(
 add("scipy.integrate.nquad", lambda p: si.nquad(
     lambda x, y, c: c * x + y, [lambda y, c: [0.0, y * c], (0.5, p[1])], args=(p[0],))[0], r(2),
     narrow=None)  # fmt: skip
+add("scipy.optimize.linprog", lambda c, b: (
+    (found := so.linprog(-c, [[1.0, 0.5], [0.4, 1.0]], b + [1.0, 1.2])).x, found.fun, found.slack,
+    so.linprog(c, A_eq=[[1.0, 0.1]], b_eq=b[:1], bounds=[(None, 5.0), (b[1], None)]).fun),
+    r(2), r(2), narrow=None, order=1)  # fmt: skip
+for f in (so.rosen, so.rosen_der, so.rosen_hess):
+    add(f"scipy.optimize.{f.__name__}", f, r(4), narrow=None)
+add("scipy.optimize.rosen_hess_prod", so.rosen_hess_prod, r(4), n(4), narrow=None)

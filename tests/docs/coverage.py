@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         "numpy": "real_if_close",
         "scipy.linalg": """schur rsf2csf cdf2rdf logm fractional_matrix_power funm signm qz
             ordqz""",
-        "scipy.special": "h1vp h2vp sph_harm_y sph_harm_y_all",
+        "scipy.special": "h1vp h2vp sph_harm_y_all",
     },
     "how many results there are depends on the values": {
         "numpy": "polydiv",
@@ -132,13 +132,16 @@ reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.o
 These objects are looked into, made inside the function or outside, where their numbers are inputs
 as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
 ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, slices and a list;
-made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve` as a dense system),
+made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `splu`,
+`factorized`),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
-by values), frozen distributions, `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
-`area`), `Delaunay` (`simplices`), `KDTree` (`query`, without
-`boxsize=`), `np.poly1d`, `Rotation` of
+by values), frozen distributions, masked
+arrays (`np.ma.array`, `masked_where` and its kin; reductions, operators, ufuncs, parts, `filled`,
+`compressed`, `average`, `median`), `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
+`area`), `Delaunay` (`simplices`), `KDTree` (`query`, `query_pairs` as an array,
+`query_ball_point` of one point, without `boxsize=`), `np.poly1d`, `Rotation` of
 `scipy.spatial.transform` (`from_rotvec`, `from_quat`, `from_euler`, `from_matrix`; products, `inv`,
 `apply`, `as_matrix`, `as_quat`, `as_rotvec`, `as_euler`).  `numpy.polynomial` and
 `statistics.NormalDist` are traced as they are written, and so are SciPy's formulas for most

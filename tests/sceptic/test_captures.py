@@ -198,8 +198,8 @@ def test_compiled_as_in_python(run: Callable[[Wrap], list[Any]]) -> None:
 
 
 def test_kinds_of_array_with_their_own_arithmetic_are_refused() -> None:
-    a = np.ma.masked_greater(np.arange(4.0), 2)
-    with pytest.raises(jitad.JitadError, match="MaskedArray"):
+    a = np.arange(4.0).view(np.recarray)
+    with pytest.raises(jitad.JitadError, match="recarray"):
         jitad.jit(lambda x: x * a.sum())(1.0)
 
 

@@ -48,6 +48,13 @@ def test_a_space_without_edges_is_refused():
             jitad.jit(f, fallback=False)(POINTS)
 
 
+def test_sets_and_lists_of_neighbours_are_refused():
+    for f in (lambda p: len(ss.KDTree(p).query_pairs(0.5)) * p[0, 0],
+              lambda p: len(ss.KDTree(p).query_ball_point(p, 0.5)[0]) * p[0, 0]):  # fmt: skip
+        with pytest.raises(jitad.JitadError, match="query_"):
+            jitad.jit(f, fallback=False)(POINTS)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("unused", [np.nan, np.inf, 7.0])

@@ -117,12 +117,27 @@ def test_what_a_sparse_matrix_can_not_do_here_is_refused(f) -> None:
         jit_grad(f)(X, ss.csr_matrix(np.eye(3)))
 
 
-def test_a_system_too_large_for_a_dense_one() -> None:
+def test_factors_that_are_exchanged() -> None:
+    from scipy.sparse.linalg import splu
+
+    holder = [splu(ss.csc_matrix(2.0 * np.eye(3)))]
+    for g in (jit_grad(lambda x: np.sum(holder[0].solve(x)) * x[0] + holder[0].shape[0]),
+              grad(lambda x: np.sum(holder[0].solve(x)) * x[0])):  # fmt: skip
+        for scale in (2.0, 5.0):
+            holder[0] = splu(ss.csc_matrix(scale * np.eye(3)))
+            np.testing.assert_allclose(g(np.ones(3)), np.array([4.0, 1.0, 1.0]) / scale)
+
+
+def test_a_singular_sparse_system_is_nan() -> None:
+    """Small ones are dense, for which NumPy raises."""
     from scipy.sparse.linalg import spsolve
 
-    a = ss.eye(1001, format="csc")
-    with pytest.raises(JitadError, match="1000 unknowns at most"):
-        jit(lambda x: spsolve(a, x))(np.ones(1001))
+    def f(x, b):
+        return np.sum(spsolve(ss.diags([x, x[1:]], [0, 1], format="csc"), b))
+
+    x = np.ones(70)
+    x[-1] = 0.0
+    assert np.isnan(jit(f)(x, np.ones(70))) and np.isnan(grad(f)(x, np.ones(70))).any()
 
 
 def test_a_coefficient_that_would_be_cut_off() -> None:

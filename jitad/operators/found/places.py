@@ -88,6 +88,35 @@ class Tree(StandIn):
         found = call(np.linalg.norm, apart, p, axis=-1)
         return found, nearest
 
+    def query_pairs(self, r: Any, p: Any = 2.0, eps: Any = 0, output_type: str = "set") -> Any:
+        if eps != 0 or output_type != "ndarray":
+            raise fail(JitadTypeError, "query_pairs of a tree of points gives a set, or takes eps="
+                       ", which is not supported on traced or differentiated values",
+                       "Ask for output_type='ndarray': an array of pairs.")  # fmt: skip
+
+        def find(d: Any, r: Any) -> Any:
+            return sp.cKDTree(d).query_pairs(r, p, output_type="ndarray").astype(int)
+
+        return answers(find, indices(2))(self.data, r)
+
+    def query_ball_point(self, x: Any, r: Any, p: Any = 2.0, eps: Any = 0, workers: Any = 1,
+                         return_sorted: Any = None,
+                         return_length: bool = False) -> Any:  # fmt: skip
+        x = call(np.asarray, x, float)
+        if eps != 0 or (x.ndim > 1 and not return_length):
+            raise fail(JitadTypeError, "query_ball_point of several points, or with eps=, is not "
+                       "supported on traced or differentiated values",
+                       "Ask point by point, or take query_pairs.")  # fmt: skip
+        counts = return_length
+
+        def find(d: Any, x: Any, r: Any) -> Any:
+            found = sp.cKDTree(d).query_ball_point(x, r, p, return_sorted=return_sorted,
+                                                   return_length=counts)  # fmt: skip
+            return np.asarray(found, int) if np.ndim(x) > 1 or not counts else int(found)
+
+        like = indices(1 if x.ndim == 1 else x.ndim - 1) if x.ndim > 1 or not counts else 0
+        return answers(find, like)(self.data, x, r)
+
 
 @replaces(sp.ConvexHull)
 def convex_hull(points: Any) -> Hull:

@@ -206,6 +206,9 @@ class Captures:
 
         def read(name: str, via: str = "") -> Any:
             at, thing = path, value
+            if not name:
+                self.guards.append(Guard(path, "is", value))
+                return value
             if via:
                 at, thing = path.then("call", via), getattr(value, via)()
             return self.read(at.then("attr", name), getattr(thing, name))

@@ -6,7 +6,14 @@ from typing import Any
 
 import scipy.stats as st
 
-from jitad.values.registry import call, implementation, replaces, unsupported
+from jitad.values.registry import (
+    any_traced,
+    call,
+    call_plain,
+    implementation,
+    replaces,
+    unsupported,
+)
 from jitad.values.scipy.discrete import _DISCRETE
 from jitad.values.scipy.distributions import _CONTINUOUS
 from jitad.values.stand_ins import Read, StandIn, stands_for
@@ -24,9 +31,11 @@ class Frozen(StandIn):
         method = getattr(self._law, name, None)
         if name.startswith("_") or method is None:
             return super().__getattr__(name)
-        if implementation(method) is None:
+        if implementation(method) is not None:
+            return lambda *given: call(method, *given, *self._args, **self._kwargs)
+        if any_traced(self._args) or any_traced(self._kwargs.values()):
             raise unsupported(method)
-        return lambda x: call(method, x, *self._args, **self._kwargs)
+        return getattr(call_plain(self._law, self._args, self._kwargs), name)
 
 
 LAWS = {name: entry[0] for name, entry in (*_CONTINUOUS.items(), *_DISCRETE.items())}

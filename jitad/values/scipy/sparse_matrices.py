@@ -11,20 +11,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as ss
-import scipy.sparse.linalg as ssl
 
 from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.broadcast import as_operand, require_same, shape_of
 from jitad.values.kind import fail, require
-from jitad.values.number import Number, bind
+from jitad.values.number import Number
 from jitad.values.numpy.orders import _python_int
 from jitad.values.numpy.shaping import handle
 from jitad.values.picking import in_range
 from jitad.values.registry import any_traced, call, call_plain, replaces
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
-
-LARGEST_DENSE = 1000  # rows of a system that is solved as a dense one
 
 
 class SparseMatrix(StandIn):
@@ -447,20 +444,3 @@ def kron(A: Any, B: Any, format: Any = None) -> Any:
     out = SparseMatrix(rows, cols, data, shape, kind, format or "bsr")
     out._merged = A._merged and B._merged
     return out
-
-
-# -- systems of equations -------------------------------------------------------------------------
-
-
-@replaces(ssl.spsolve, plain=False)
-def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
-    """As a dense system, so of some hundreds of unknowns at most."""
-    A = adopt(A)
-    if not isinstance(A, SparseMatrix):
-        raise fail(JitadTypeError, "spsolve needs a sparse matrix", "Use np.linalg.solve.")
-    n = A.shape[0]
-    few = bind("le", n, LARGEST_DENSE) if isinstance(n, Number) else n <= LARGEST_DENSE
-    require(few, JitadTypeError, f"spsolve is supported for {LARGEST_DENSE} unknowns at most: the "
-            "system is solved as a dense one", "Write it as a function with rules: primitive(), "
-            "with spsolve(A.T, ...) in the reverse rule.")  # fmt: skip
-    return call(np.linalg.solve, A.toarray(), b)

@@ -1,0 +1,302 @@
+"""What are NumPy's masked arrays, where their numbers are traced?
+
+An array and, beside it, an array that says which elements don't count.  What is there of an element
+that doesn't count is not looked at, and has no part in a derivative.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.ma as ma
+
+from jitad.errors import JitadTypeError, JitadValueError
+from jitad.values.kind import fail, require
+from jitad.values.numpy.shaping import handle
+from jitad.values.registry import call, replaces
+from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
+
+
+def _or(a: Any, b: Any) -> Any:
+    return call(np.logical_or, a, b)
+
+
+class Masked(StandIn):
+    """`mask` is true where an element doesn't count."""
+
+    _what = "masked array"
+    __array_priority__ = 15.0
+    __array_ufunc__ = None  # so that arrays leave their operators to it
+
+    def __init__(self, data: Any, mask: Any, fill_value: Any = None) -> None:
+        self.data = handle(data)
+        self.mask = handle(call(np.broadcast_to, call(np.asarray, mask, bool), self.data.shape))
+        self._fill = fill_value
+
+    shape = property(lambda self: self.data.shape)
+    ndim = property(lambda self: self.data.ndim)
+    size = property(lambda self: self.data.size)
+    dtype = property(lambda self: self.data.dtype)
+    T = property(lambda self: Masked(self.data.T, self.mask.T, self._fill))
+
+    def __len__(self) -> Any:
+        return len(self.data)
+
+    def __getitem__(self, key: Any) -> Any:
+        key = key.filled(False) if isinstance(key, Masked) else key
+        found, hidden = self.data[key], self.mask[key]
+        if getattr(found, "ndim", 0):
+            return Masked(found, hidden, self._fill)
+        require(call(np.logical_not, hidden), JitadValueError, "this element is masked",
+                "Ask for filled(...), or for the elements that count: compressed().")  # fmt: skip
+        return found
+
+    def _takes(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """A function of NumPy's: of elements, or the method of its name."""
+        name = getattr(original, "__name__", "")
+        if isinstance(original, np.ufunc) and original.nout == 1 and not kwargs:
+            return _elementwise(original, *args, domain=_DOMAINS.get(original))
+        name = {"amax": "max", "amin": "min"}.get(name, name)
+        if original is getattr(np, name, None) and name in _METHODS and args[0] is self:
+            return getattr(self, name)(*args[1:], **kwargs)
+        raise fail(JitadTypeError, f"{name} of a masked array is not supported on traced or "
+                   "differentiated values", "Ask for filled(...), or compressed().")  # fmt: skip
+
+    # -- elements that count ----------------------------------------------------------------------
+
+    def filled(self, fill_value: Any = None) -> Any:
+        value = self._fill if fill_value is None else fill_value
+        value = ma.default_fill_value(np.zeros((), self.dtype)) if value is None else value
+        return call(np.where, self.mask, np.asarray(value, self.dtype)[()], self.data)
+
+    def compressed(self) -> Any:
+        return call(np.ravel, self.data)[call(np.logical_not, call(np.ravel, self.mask))]
+
+    def count(self, axis: Any = None, keepdims: Any = False) -> Any:
+        there = call(np.logical_not, self.mask)
+        return call(np.sum, there, axis=axis, keepdims=bool(keepdims))
+
+    def copy(self) -> Any:
+        return Masked(call(np.copy, self.data), self.mask, self._fill)
+
+    def astype(self, dtype: Any) -> Any:
+        return Masked(self.data.astype(dtype), self.mask, self._fill)
+
+    def reshape(self, *shape: Any) -> Any:
+        return Masked(self.data.reshape(*shape), self.mask.reshape(*shape), self._fill)
+
+    def ravel(self) -> Any:
+        return self.reshape(-1)
+
+    def _with(self, value: Any) -> Any:
+        return call(np.where, self.mask, value, self.data)
+
+    def _reduced(self, found: Any, axis: Any, count: Any, least: int = 1) -> Any:
+        """Masked where too few count; of all elements, a number."""
+        few = call(np.less, count, least)
+        if getattr(found, "ndim", 0):
+            return Masked(found, few)
+        require(call(np.logical_not, few), JitadValueError, "all elements are masked",
+                "See that one counts: a.count() > 0.")  # fmt: skip
+        return found
+
+    def sum(self, axis: Any = None, keepdims: Any = False) -> Any:
+        found = call(np.sum, self._with(0), axis=axis, keepdims=bool(keepdims))
+        return self._reduced(found, axis, self.count(axis, keepdims))
+
+    def prod(self, axis: Any = None, keepdims: Any = False) -> Any:
+        found = call(np.prod, self._with(1), axis=axis, keepdims=bool(keepdims))
+        return self._reduced(found, axis, self.count(axis, keepdims))
+
+    def mean(self, axis: Any = None, keepdims: Any = False) -> Any:
+        count = self.count(axis, keepdims)
+        total = call(np.sum, self._with(0), axis=axis, keepdims=bool(keepdims))
+        found = call(np.true_divide, total, call(np.maximum, count, 1))
+        return self._reduced(found, axis, count)
+
+    def var(self, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+        count = self.count(axis, True)
+        total = call(np.sum, self._with(0), axis=axis, keepdims=True)
+        mean = call(np.true_divide, total, call(np.maximum, count, 1))
+        apart = call(np.where, self.mask, 0.0, call(np.subtract, self._with(0), mean))
+        squares = call(np.sum, call(np.square, apart), axis=axis, keepdims=bool(keepdims))
+        free = call(np.subtract, self.count(axis, keepdims), ddof)
+        found = call(np.true_divide, squares, call(np.maximum, free, 1))
+        return self._reduced(found, axis, free)
+
+    def std(self, axis: Any = None, ddof: Any = 0, keepdims: Any = False) -> Any:
+        found = self.var(axis, ddof, keepdims)
+        return sqrt(found) if isinstance(found, Masked) else call(np.sqrt, found)
+
+    def min(self, axis: Any = None, keepdims: Any = False) -> Any:
+        found = call(np.min, self._with(np.inf), axis=axis, keepdims=bool(keepdims))
+        return self._reduced(found, axis, self.count(axis, keepdims))
+
+    def max(self, axis: Any = None, keepdims: Any = False) -> Any:
+        found = call(np.max, self._with(-np.inf), axis=axis, keepdims=bool(keepdims))
+        return self._reduced(found, axis, self.count(axis, keepdims))
+
+    def anom(self, axis: Any = None) -> Any:
+        return self - self.mean(axis, keepdims=axis is not None)
+
+
+# -- operators and functions of elements ----------------------------------------------------------
+
+
+def parts(value: Any) -> tuple[Any, Any]:
+    value = adopt(value)
+    return (value.data, value.mask) if isinstance(value, Masked) else (value, False)
+
+
+def _elementwise(f: Any, *operands: Any, domain: Callable[..., Any] | None = None) -> Any:
+    """A function of elements; what it has no value for is masked."""
+    values, masks = zip(*map(parts, operands), strict=True)
+    mask: Any = masks[0]
+    for m in masks[1:]:
+        mask = _or(mask, m)
+    if domain is not None:
+        mask = _or(mask, domain(*values))
+    shaped = [call(np.where, mask, 1, v) if domain is not None else v for v in values]
+    found = call(f, *shaped)
+    return Masked(found, mask) if getattr(found, "ndim", 0) else found
+
+
+def _too_small(a: Any, b: Any) -> Any:
+    """Where NumPy's masked arrays take a quotient for none."""
+    tiny = np.finfo(float).tiny
+    return call(np.greater_equal, call(np.multiply, call(np.abs, a), tiny), call(np.abs, b))
+
+
+_DOMAINS: dict[Any, Callable[..., Any]] = {
+    np.true_divide: _too_small, np.floor_divide: _too_small, np.remainder: _too_small,
+    np.log: lambda x: call(np.less_equal, x, 0.0), np.log10: lambda x: call(np.less_equal, x, 0.0),
+    np.log2: lambda x: call(np.less_equal, x, 0.0), np.sqrt: lambda x: call(np.less, x, 0.0),
+}  # fmt: skip
+_BINARY: dict[str, Any] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
+    "pow": np.power, "floordiv": np.floor_divide, "mod": np.remainder, "lt": np.less,
+    "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
+    "ne": np.not_equal, "and": np.logical_and, "or": np.logical_or,
+}  # fmt: skip
+
+
+def _operator(name: str, f: Any) -> None:
+    domain = _DOMAINS.get(f)
+    setattr(Masked, f"__{name}__", lambda a, b: _elementwise(f, a, b, domain=domain))
+    if hasattr(operator, name) and name not in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(Masked, f"__r{name}__", lambda a, b: _elementwise(f, b, a, domain=domain))
+
+
+for _name, _f in _BINARY.items():
+    _operator(_name, _f)
+for _name in ("and", "or"):
+    setattr(Masked, f"__r{_name}__", lambda a, b, f=_BINARY[_name]: _elementwise(f, b, a))
+_UNARY: dict[str, Any] = {"neg": np.negative, "abs": np.abs, "invert": np.logical_not}
+for _name, _f in _UNARY.items():
+    setattr(Masked, f"__{_name}__", lambda a, f=_f: _elementwise(f, a))
+Masked.__hash__ = None  # type: ignore[assignment]
+
+
+def sqrt(a: Any) -> Any:
+    return _elementwise(np.sqrt, a, domain=_DOMAINS[np.sqrt])
+
+
+def _function(name: str) -> None:
+    f = getattr(np, name)
+
+    @replaces(getattr(ma, name), plain=False)
+    def replacement(*operands: Any) -> Any:
+        return _elementwise(f, *operands, domain=_DOMAINS.get(f))
+
+
+for _name in ("exp log log10 log2 sqrt abs sin cos tan tanh sinh cosh arctan negative add subtract "
+              "multiply true_divide divide power maximum minimum hypot arctan2").split():
+    _function(_name)
+
+# -- made and asked -------------------------------------------------------------------------------
+
+
+@replaces(ma.array, ma.MaskedArray, plain=False)
+def array(data: Any, dtype: Any = None, copy: Any = False, order: Any = None, mask: Any = False,
+          fill_value: Any = None, keep_mask: Any = True, hard_mask: Any = False,
+          shrink: Any = True, subok: Any = True, ndmin: Any = 0) -> Any:  # fmt: skip
+    data, hidden = parts(data)
+    data = call(np.array, data, dtype)
+    return Masked(data, _or(hidden, mask), fill_value)
+
+
+@replaces(ma.masked_where, plain=False)
+def masked_where(condition: Any, a: Any, copy: Any = True) -> Any:
+    data, hidden = parts(a)
+    condition, unknown = parts(condition)
+    return Masked(call(np.array, data), _or(hidden, _or(condition, unknown)))
+
+
+def _where(original: Any, test: Callable[..., Any]) -> None:
+    @replaces(original, plain=False)
+    def replacement(x: Any, *limits: Any, copy: Any = True) -> Any:
+        return masked_where(test(parts(x)[0], *limits), x)
+
+
+for _name, _f in (("less", np.less), ("less_equal", np.less_equal), ("greater", np.greater),
+                  ("greater_equal", np.greater_equal), ("equal", np.equal),
+                  ("not_equal", np.not_equal)):  # fmt: skip
+    _where(getattr(ma, f"masked_{_name}"), lambda x, v, f=_f: call(f, x, v))
+_where(ma.masked_invalid, lambda x: call(np.logical_not, call(np.isfinite, x)))
+_where(ma.masked_inside, lambda x, a, b: call(np.logical_and, call(
+    np.greater_equal, x, call(np.minimum, a, b)), call(np.less_equal, x, call(np.maximum, a, b))))
+_where(ma.masked_outside, lambda x, a, b: _or(
+    call(np.less, x, call(np.minimum, a, b)), call(np.greater, x, call(np.maximum, a, b))))
+
+
+_METHODS = "sum prod mean var std min max count compressed filled anom copy ravel".split()
+
+
+def _of_array(name: str) -> None:
+    @replaces(getattr(ma, name), plain=False)
+    def replacement(a: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(Masked(*parts(a)), name)(*args, **kwargs)
+
+
+for _name in _METHODS[:-2]:
+    _of_array(_name)
+
+
+@replaces(ma.getdata, plain=False)
+def getdata(a: Any, subok: Any = True) -> Any:
+    return parts(a)[0]
+
+
+@replaces(ma.getmaskarray, ma.getmask, plain=False)
+def getmaskarray(arr: Any) -> Any:
+    return Masked(*parts(arr)).mask
+
+
+@replaces(ma.average, plain=False)
+def average(a: Any, axis: Any = None, weights: Any = None) -> Any:
+    a = Masked(*parts(a))
+    if weights is None:
+        return a.mean(axis)
+    weights = Masked(*parts(weights))
+    if weights.ndim != a.ndim:
+        raise fail(JitadTypeError, "weights of another shape are not supported in np.ma.average",
+                   "Broadcast them.")  # fmt: skip
+    counting = Masked(weights.data, _or(weights.mask, a.mask))
+    return _elementwise(np.true_divide, (a * weights).sum(axis), counting.sum(axis))
+
+
+@replaces(ma.median, plain=False)
+def median(a: Any, axis: Any = None) -> Any:
+    a = Masked(*parts(a))
+    if axis is not None:
+        raise fail(JitadTypeError, "axis= of np.ma.median is not supported on traced or "
+                   "differentiated values", "Take a loop over rows.")  # fmt: skip
+    return call(np.median, a.compressed())
+
+
+@stands_for(ma.MaskedArray)
+def of_outside(value: Any, read: Read) -> Masked:
+    return Masked(read("data"), read("mask"), read("fill_value"))
