@@ -87,7 +87,7 @@ DECIDED = frozenset((*_MIRRORED, "isinf"))  # of these `decided` may know
 
 
 def _is_float(a: Atom) -> bool:
-    return bool(getattr(a.type, "dtype", "?")[0] == "f")
+    return getattr(a.type, "dtype", "") in ("f8", "f4")
 
 
 def _is_told(v: float) -> bool:
