@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jitad import jit, jit_grad, jit_value_and_grad, jvp
+from jitad import grad, jit, jit_grad, jit_value_and_grad, jvp
 from jitad.specialise.pipeline import stages
 from jitad.sweeps.states import is_filled
 from jitad.tape.ir import Equation, Var, walk
 from jitad.tape.types import Array
+from tests.engines import as_emitted
 from tests.sweeps.test_settled import by_complex_steps
 
 X = np.random.default_rng(5).uniform(0.5, 1.5, 6)
@@ -116,6 +117,52 @@ def test_what_a_step_that_runs_again_has_stored_is_read() -> None:
     g = jit_grad(smoothed)
     g(X)
     assert g.tape("resolve").count(" = div ") == 3
+
+
+def random_steps(seed: int) -> Callable[[Any], Any]:
+    """Sweeps by rows and by columns, up and down, over three arrays; some fill what they read."""
+    r = random.Random(seed)
+
+    def store() -> tuple[Any, ...]:
+        reads = [(r.choice("uvw"), r.choice((-1, 0, 1))) for _ in range(3)]
+        return r.choice("uvww"), reads, r.random() < 0.7
+
+    sweeps = [(r.random() < 0.6, r.random() < 0.5, [store() for _ in range(r.choice((1, 2)))])
+              for _ in range(r.choice((2, 3)))]  # fmt: skip
+    rims, fresh = r.random() < 0.5, r.choice("uvw_")
+
+    def f(x: Any) -> Any:
+        n = len(x)
+        u = np.outer(x, x)
+        m = {"u": 0.3 * u + 1.0, "v": 0.0 * u, "w": 0.0 * u}
+        total = 0.0
+        for t in range(2 + n // 6):
+            if fresh in m:
+                m[fresh][:] = x[t] * m["u"] + 0.5
+            if rims:
+                m["w"][0, 1:-1] = x[t]
+            for by_rows, up, stores in sweeps:
+                for k in range(1, n - 1):
+                    j = k if up else n - 1 - k
+                    for to, reads, divided in stores:
+                        a, b, c = (m[name][j + d, 1:-1] if by_rows else m[name][1:-1, j + d]
+                                   for name, d in reads)  # fmt: skip
+                        new = x[t] + 0.3 * a * b
+                        new = new / (2.0 + c * c) if divided else 0.5 * new + 0.2 * c
+                        if by_rows:
+                            m[to][j, 1:-1] = new
+                        else:
+                            m[to][1:-1, j] = new
+            total = total + np.sum(m["w"] * m["w"]) * x[t]
+        return total + np.sum(m["u"] * m["u"]) + np.sum(m["v"] * m["w"])
+
+    return f
+
+
+@pytest.mark.parametrize("seed", [0, 1, 26, 34, 40, 47, 56, 62])  # most of them keep quotients
+def test_random_steps(seed: int) -> None:
+    f = random_steps(seed)
+    np.testing.assert_allclose(as_emitted(grad(f), X), by_complex_steps(f, X), rtol=1e-10)
 
 
 def test_one_state_a_step_is_kept() -> None:
