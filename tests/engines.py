@@ -11,6 +11,7 @@ import numpy as np
 
 import jitad
 from jitad.calls.arguments import abstract, as_numbers
+from jitad.calls.compiled import Compiled
 from jitad.calls.entries import finish
 from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
@@ -75,13 +76,14 @@ def kernel_of(f: Function, *args: Any, exact: bool = False) -> tuple[Traced, Ker
 def as_emitted(f: Function, *args: Any) -> Any:
     """What Numba would compile, run as the Python that it is."""
     args = as_numbers(args)
-    return _retried(lambda exact: _emitted(*kernel_of(f, *args, exact=exact), f, args))
 
+    def run(exact: bool) -> Any:
+        traced, made = kernel_of(f, *args, exact=exact)
+        with np.errstate(all="ignore"):
+            flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
+        return finish(traced, tuple(flat), f, args, {})
 
-def _emitted(traced: Traced, made: Kernel, f: Function, args: tuple[Any, ...]) -> Any:
-    with np.errstate(all="ignore"):
-        flat = running.plain(made.source, made.name)(*traced.arguments(f, args, {}))
-    return finish(traced, tuple(flat), f, args, {})
+    return _retried(run)
 
 
 def _retried(run: Callable[[bool], Any]) -> Any:
@@ -103,28 +105,27 @@ LONG = 400  # lines of source, of which LLVM takes seconds
 
 
 def natively_if_short(f: Function, *args: Any) -> Any:
-    """As a kernel, called twice; a long one's source is run as the Python that it is, instead."""
+    """As a kernel, called twice; a long one's source is run as the Python that it is, once."""
     compiled = jitad.jit(f, fallback=False)
+    enter, is_long = Compiled._enter, False
 
-    def called(*given: Any) -> Any:
-        if compiled.source.count("\n") > LONG:
-            raise _Long
-        return native.call(*given)
+    def called(dispatcher: Any, params: Any, values: Any) -> Any:
+        nonlocal is_long
+        made = next(s.kernel for s in compiled._all if s.kernel.dispatcher is dispatcher)
+        is_long = made.source.count("\n") > LONG
+        if not is_long:
+            return native.call(dispatcher, params, values)
+        with np.errstate(all="ignore"):
+            return tuple(running.plain(made.source, made.name)(*values))
 
-    try:
-        with mock.patch("jitad.calls.compiled.native", SimpleNamespace(call=called)):
-            compiled(*truth.fresh(args))
-    except _Long:
-        made, args = compiled._latest(), as_numbers(args)
-        try:
-            return _emitted(made.traced, made.kernel, f, args)
-        except JitadExtentError:
-            return as_emitted(f, *args)
-    return compiled(*args)
+    def entered(self: Compiled, *given: Any) -> None:  # which would compile it
+        if not is_long:
+            enter(self, *given)
 
-
-class _Long(Exception):
-    """It would be compiled."""
+    with (mock.patch("jitad.calls.compiled.native", SimpleNamespace(call=called)),
+          mock.patch.object(Compiled, "_enter", entered)):  # fmt: skip
+        out = compiled(*truth.fresh(args))
+    return out if is_long else compiled(*args)
 
 
 ENGINES: dict[str, Callable[..., Any]] = {
