@@ -144,6 +144,21 @@ for _name, _sign in (("jv", -1.0), ("yv", -1.0), ("iv", 1.0), ("kv", 1.0)):
 
     row(_name, _partials, (0.5, 3.0), POSITIVE)
 
+
+def _struve(name: str, sign: float) -> None:
+    """By both neighbours and the power by which they differ: Abramowitz & Stegun (12.1.10)."""
+
+    def partials(o: Any, v: Any, x: Any, y: Any) -> Any:
+        f = getattr(o, name)
+        power = o.pow(0.5 * x, v) * o.rgamma(v + 1.5) / _ROOT_PI
+        return _order(name), 0.5 * (f(v - 1.0, x) + sign * f(v + 1.0, x) + power)
+
+    row(name, partials, (0.5, 3.0), POSITIVE)
+
+
+_struve("struve", -1.0)
+_struve("modstruve", 1.0)
+
 # -- the normal distribution, the error functions --------------------------------------------------
 
 # Their differential equations cancel for large x; expansions in 1 / x**2 don't.

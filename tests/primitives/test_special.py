@@ -38,6 +38,8 @@ TRUTH = {
     "yv": mp.bessely,
     "iv": mp.besseli,
     "kv": mp.besselk,
+    "struve": mp.struveh,
+    "modstruve": mp.struvel,
     "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x),
     "erfinv": mp.erfinv,
     "erfcinv": lambda x: mp.erfinv(1 - x),

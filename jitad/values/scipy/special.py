@@ -219,6 +219,8 @@ for _original, _compute in (
     (sp.pdtrc, lambda k, m: elementwise("gammainc", add(_whole(_not_below(k)), 1.0), m)),
     (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, _not_below(x)))),
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, _not_below(x)))),
+    (sp.jve, lambda v, x: elementwise("jv", v, x)),  # which are scaled off the real line
+    (sp.yve, lambda v, x: elementwise("yv", v, x)),
     (sp.kn, lambda n, x: elementwise("kv", _whole(n), x)),
     (sp.yn, lambda n, x: elementwise("yv", _whole(n), x)),
 ):  # fmt: skip
