@@ -290,6 +290,18 @@ row("boxcox1p", lambda o, x, p, y: (
     POSITIVE, ANY)  # fmt: skip
 row("powm1", lambda o, x, y, z: power_partials(o, x, y, o.pow(x, y)), POSITIVE, ANY)
 
+
+def _pseudo_huber_slopes(o: Any, delta: Any, r: Any, y: Any) -> tuple[Any, Any]:
+    """Of delta**2 (root - 1), where root is that of 1 + (r / delta)**2."""
+    some = o.gt(delta, 0.0)
+    u = o.where(some, r, 0.0) / o.where(some, delta, 1.0)
+    root = o.hypot(1.0, u)
+    part = u / (1.0 + root)  # of which u part is root - 1
+    return o.where(some, r, 0.0) * (u / root) * part * part, o.where(some, r, 0.0) / root
+
+
+row("pseudo_huber", _pseudo_huber_slopes, POSITIVE, ANY)
+
 # -- of angles in degrees -------------------------------------------------------------------------
 
 _DEGREE = math.pi / 180.0
