@@ -144,6 +144,21 @@ for _name, _sign in (("jv", -1.0), ("yv", -1.0), ("iv", 1.0), ("kv", 1.0)):
 
     row(_name, _partials, (0.5, 3.0), POSITIVE)
 
+
+def _struve(name: str, sign: float) -> None:
+    """By both neighbours and the power by which they differ: Abramowitz & Stegun (12.1.10)."""
+
+    def partials(o: Any, v: Any, x: Any, y: Any) -> Any:
+        f = getattr(o, name)
+        power = o.pow(0.5 * x, v) * o.rgamma(v + 1.5) / _ROOT_PI
+        return _order(name), 0.5 * (f(v - 1.0, x) + sign * f(v + 1.0, x) + power)
+
+    row(name, partials, (0.5, 3.0), POSITIVE)
+
+
+_struve("struve", -1.0)
+_struve("modstruve", 1.0)
+
 # -- the normal distribution, the error functions --------------------------------------------------
 
 # Their differential equations cancel for large x; expansions in 1 / x**2 don't.
@@ -274,6 +289,18 @@ row("boxcox1p", lambda o, x, p, y: (
     o.pow(x + 1.0, p - 1.0), _by_power(o, o.log1p(x), o.pow(x + 1.0, p), p, y)),
     POSITIVE, ANY)  # fmt: skip
 row("powm1", lambda o, x, y, z: power_partials(o, x, y, o.pow(x, y)), POSITIVE, ANY)
+
+
+def _pseudo_huber_slopes(o: Any, delta: Any, r: Any, y: Any) -> tuple[Any, Any]:
+    """Of delta**2 (root - 1), where root is that of 1 + (r / delta)**2."""
+    some = o.gt(delta, 0.0)
+    u = o.where(some, r, 0.0) / o.where(some, delta, 1.0)
+    root = o.hypot(1.0, u)
+    part = u / (1.0 + root)  # of which u part is root - 1
+    return o.where(some, r, 0.0) * (u / root) * part * part, o.where(some, r, 0.0) / root
+
+
+row("pseudo_huber", _pseudo_huber_slopes, POSITIVE, ANY)
 
 # -- of angles in degrees -------------------------------------------------------------------------
 

@@ -29,7 +29,8 @@ TWO = (
 for name in TWO:
     f = getattr(sp, name)
     add(f"scipy.special.{name}", lambda a, b, f=f: f(a, b), V, r(5))
-for name in ("jv", "jn", "yv", "iv", "kv", "gammainc", "gammaincc", "chdtr", "chdtrc"):
+for name in ("jv", "jn", "jve", "yv", "yve", "iv", "kv", "struve", "modstruve", "gammainc",
+             "gammaincc", "chdtr", "chdtrc"):  # fmt: skip
     f = getattr(sp, name)
     add(f"scipy.special.{name}", lambda a, f=f: (f(2.0, a), f(1.5, a[0])), V, narrow=False,
         native=name == "gammainc")  # fmt: skip

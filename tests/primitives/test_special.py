@@ -38,6 +38,8 @@ TRUTH = {
     "yv": mp.bessely,
     "iv": mp.besseli,
     "kv": mp.besselk,
+    "struve": mp.struveh,
+    "modstruve": mp.struvel,
     "erfcx": lambda x: mp.exp(x * x) * mp.erfc(x),
     "erfinv": mp.erfinv,
     "erfcinv": lambda x: mp.erfinv(1 - x),
@@ -62,6 +64,7 @@ TRUTH = {
     "poch": mp.rf,
     "powm1": lambda x, y: mp.powm1(x, y),
     "rgamma": mp.rgamma,
+    "pseudo_huber": lambda d, r: d * d * (mp.sqrt(1 + (r / d) ** 2) - 1),
     "boxcox": lambda x, p: mp.expm1(p * mp.log(x)) / p,
     "boxcox1p": lambda x, p: mp.expm1(p * mp.log1p(x)) / p,
     "owens_t": lambda h, a: mp.quad(
@@ -274,11 +277,11 @@ def test_beta_functions_of_large_numbers(name: str, x: float, d: float) -> None:
                                         ("binom", (2.5, -1.0)), ("poch", (-2.0, 2.5)),
                                         ("poch", (-2.0, 4.0)), ("gammainc", (1e-4, 3.0)),
                                         ("powm1", (1e-9, 2.0)), ("pseudo_huber", (1e9, 0.3)),
-                                        ("pseudo_huber", (0.5, 1e-6))])  # fmt: skip
+                                        ("pseudo_huber", (0.5, 1e-6)),
+                                        ("pseudo_huber", (1e-6, 3.0))])  # fmt: skip
 def test_slopes_where_results_are_zero_or_next_to_one(name: str, args: tuple[float, ...]) -> None:
     """And the second ones."""
-    truth = TRUTH.get(name, lambda d, r: d * d * (mp.sqrt(1 + (r / d) ** 2) - 1))
-    f = getattr(sp, name)
+    truth, f = TRUTH[name], getattr(sp, name)
     for k in range(2):
         slope = derivative(lambda t, k=k: f(*args[:k], t, *args[k + 1 :]))
         with mp.workdps(80):

@@ -145,15 +145,6 @@ def _huber(delta: Any, r: Any) -> Any:
     return where(elementwise("lt", delta, 0.0), np.inf, found)
 
 
-def _pseudo_huber(delta: Any, r: Any) -> Any:
-    none = elementwise("eq", delta, 0.0)
-    root = elementwise("hypot", 1.0, div(r, where(none, 1.0, delta)))
-    # delta**2 (root - 1) without cancellation
-    found = mul(r, div(r, add(1.0, root)))
-    found = where(none, 0.0, found)
-    return where(elementwise("lt", delta, 0.0), np.inf, found)
-
-
 def _exprel(x: Any) -> Any:
     """(exp(x) - 1) / x; near zero by its series, whose derivatives do not cancel there."""
     small = elementwise("lt", elementwise("abs", x), 1.0)
@@ -209,7 +200,6 @@ for _original, _compute in (
     (sp.inv_boxcox, _inv_boxcox),
     (sp.gammasgn, _gammasgn),
     (sp.huber, _huber),
-    (sp.pseudo_huber, _pseudo_huber),
     (sp.exprel, _exprel),
     (sp.cosm1, lambda x: mul(-2.0, _power(elementwise("sin", mul(x, 0.5)), 2))),
     (sp.radian, lambda d, m, s: mul(add(d, div(add(m, div(s, 60.0)), 60.0)), math.pi / 180.0)),
@@ -219,6 +209,8 @@ for _original, _compute in (
     (sp.pdtrc, lambda k, m: elementwise("gammainc", add(_whole(_not_below(k)), 1.0), m)),
     (sp.gdtr, lambda a, b, x: elementwise("gammainc", b, mul(a, _not_below(x)))),
     (sp.gdtrc, lambda a, b, x: elementwise("gammaincc", b, mul(a, _not_below(x)))),
+    (sp.jve, lambda v, x: elementwise("jv", v, x)),  # which are scaled off the real line
+    (sp.yve, lambda v, x: elementwise("yv", v, x)),
     (sp.kn, lambda n, x: elementwise("kv", _whole(n), x)),
     (sp.yn, lambda n, x: elementwise("yv", _whole(n), x)),
 ):  # fmt: skip
