@@ -16,9 +16,9 @@ import numpy as np
 def hessenberg(a: Any, calc_q: Any = False, overwrite_a: Any = False,
                check_finite: Any = True) -> Any:  # fmt: skip
     """By reflections of columns, each of which leaves what is below the first subdiagonal zero."""
-    h = np.array(a, float)
+    h = 1.0 * np.asarray(a)
     n = len(h)
-    q = np.eye(n)
+    q = np.eye(n, dtype=h.dtype)
     for k in range(n - 2):
         x = np.copy(h[k + 1 :, k])
         rest = np.sum(x[1:] * x[1:])

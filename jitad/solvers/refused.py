@@ -17,13 +17,14 @@ from jitad.solvers.entered import stands_in
 from jitad.values.kind import fail
 
 _LEAST = "Use jitad.argmin(f, x0): its derivative is that of the minimiser."
-_STEPS = "Write the steps as a loop (Runge-Kutta, say): it is compiled, with its derivative."
+_SHOOT = ("Shoot: jitad.root for what is unknown at one end, by what solve_ivp gives at the other; "
+          "or jitad.root for the values on a grid.")  # fmt: skip
 
 REMEDIES: dict[Any, str] = {
     **dict.fromkeys((so.fmin_tnc, so.fmin_slsqp, so.fmin_cobyla, so.fmin_ncg,
                      so.differential_evolution, so.basinhopping, so.dual_annealing, so.shgo,
                      so.direct, so.brute), _LEAST),
-    si.solve_bvp: _STEPS,
+    si.solve_bvp: _SHOOT,
 }  # fmt: skip
 
 

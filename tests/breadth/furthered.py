@@ -78,6 +78,7 @@ add("scipy.ndimage.map_coordinates", lambda a: nd.map_coordinates(
     a, 7.0 * PLACES - 3.0, mode="reflect"), IMAGE, rtol=1e-5)
 add("scipy.ndimage.shift", lambda a, s: nd.shift(a, s[:2]), SMALL, 0.3 * r(2))
 add("scipy.ndimage.zoom", lambda a: nd.zoom(a, 1.5), SMALL)
+
 add("scipy.ndimage.affine_transform", lambda a, m: nd.affine_transform(a, m, 0.237, mode="mirror"),
     SMALL, np.array([[0.9, 0.1], [-0.2, 1.1]]))
 add("scipy.ndimage.rotate", lambda a: (
@@ -174,3 +175,14 @@ for seq in ("xyz", "ZYX", "zxz", "XZX", "YXZ"):
         Rotation.from_rotvec(w).as_euler(s), STACK.as_euler(s, degrees=True) * w), n(3))
 turned(lambda w: (Rotation.from_rotvec(w).as_quat(canonical=True),
                   Rotation.from_rotvec(5.0 * w).as_quat(canonical=True, scalar_first=True)), n(3))
+
+
+def _pyramid(a):
+    total = 0.0
+    for level in range(2):
+        total += np.mean(a**2) * 2**level
+        a = nd.zoom(a, 0.5, order=1)
+    return total * a
+
+
+add("scipy.ndimage.zoom", _pyramid, n(7, 6), narrow=None, order=1)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg as sl
+import scipy.signal as sg
 import scipy.special as sp
 import scipy.stats as st
 
@@ -113,3 +115,13 @@ def test_python_numbers_take_the_precision_of_what_they_meet_and_those_of_numpy_
     assert [x.dtype for x in found] == [x.dtype for x in expected]
     for x, y in zip(found, expected, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+@pytest.mark.parametrize("f", [
+    lambda z: np.sum(sl.subspace_angles(np.outer(z, [1.0, 2.0]) + np.eye(3, 2), np.eye(3, 2))),
+    lambda z: np.sum(np.abs(sl.hessenberg(np.outer(z, z)))),
+    lambda z: np.abs(sg.tf2ss(z[:1], [1.0, 2.0])[2][0, 0]),
+])  # fmt: skip
+def test_plain_python_for_real_numbers_is_not_run_on_complex_ones(f):
+    with pytest.raises(JitadError, match="complex"):
+        jit(f, fallback=False)(np.array([1.0 + 1.0j, 2.0, 0.5j]))

@@ -21,13 +21,15 @@ from jitad.values.registry import any_traced, of_complex, replaces
 REMEDY = "Write it with supported functions, or keep its operands plain."
 
 
-def stands_for_each(pairs: dict[Any, Callable[..., Any]]) -> None:
-    """Enter what stands in for each of these."""
+def stands_for_each(pairs: dict[Any, Callable[..., Any]], complex_too: bool = False) -> None:
+    """Enter what stands in for each of these, of real numbers only or `complex_too`."""
     for original, function in pairs.items():
-        _enter(original, function)
+        run = _entered(original, function)
+        if complex_too:
+            of_complex(original)(run)
 
 
-def _enter(original: Any, function: Callable[..., Any]) -> None:
+def _entered(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = with_ints(original, args, kwargs)  # orders, lengths
@@ -42,4 +44,4 @@ def _enter(original: Any, function: Callable[..., Any]) -> None:
             raise fail(JitadTypeError, what, remedy) from None
 
     replaces(original)(run)
-    of_complex(original)(run)
+    return run

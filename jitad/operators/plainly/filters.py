@@ -23,5 +23,9 @@ stands_for_each({
 })  # fmt: skip
 stands_for_each({
     getattr(sg, name): getattr(short_spectra, name)
-    for name in ("stft", "istft", "upfirdn", "resample_poly", "decimate")
+    for name in ("stft", "decimate")
 })  # fmt: skip
+stands_for_each({
+    getattr(sg, name): getattr(short_spectra, name)
+    for name in ("istft", "upfirdn", "resample_poly")
+}, complex_too=True)  # fmt: skip

@@ -20,6 +20,7 @@ from jitad.values import extents
 from jitad.values.extents import Int
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
+from jitad.values.numpy.orders import _python_int
 from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import handle, moveaxis, reshape
 from jitad.values.registry import call, is_traced, replaces
@@ -188,6 +189,21 @@ def shift(input: Any, shift: Any, output: Any = None, order: int = 3, mode: str 
     return _given(found, input, output)
 
 
+def _zoomed(n: Int, factor: Any) -> Int:
+    if not isinstance(n, Number):
+        return round(n * factor)
+    return _python_int(call(np.rint, call(np.multiply, float(factor), n)))
+
+
+def _step(n: Int, m: Int) -> Any:
+    """From one place to the next, for m of them among n."""
+    if not isinstance(n, Number) and not isinstance(m, Number):
+        return (n - 1) / (m - 1) if m > 1 else 1.0
+    gaps = call(np.maximum, extents.sub(m, 1), 1)
+    wide = call(np.true_divide, extents.sub(n, 1), gaps)
+    return call(np.where, call(np.greater, m, 1), wide, 1.0)
+
+
 @replaces(nd.zoom)
 def zoom(input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = "constant",
          cval: Any = 0.0, prefilter: bool = True, *, grid_mode: bool = False) -> Any:  # fmt: skip
@@ -195,9 +211,8 @@ def zoom(input: Any, zoom: Any, output: Any = None, order: int = 3, mode: str = 
     factors = _for_all(zoom, a.ndim)
     if grid_mode or any(isinstance(f, Number) for f in factors):
         raise fail(JitadTypeError, "zoom is supported by known factors, without grid_mode=")
-    sizes = [a._static(n, "an extent of an array that is zoomed") for n in a.shape]
-    shape = [round(n * f) for n, f in zip(sizes, factors, strict=True)]
-    steps = [(n - 1) / (m - 1) if m > 1 else 1.0 for n, m in zip(sizes, shape, strict=True)]
+    shape = [_zoomed(n, f) for n, f in zip(a.shape, factors, strict=True)]
+    steps = [_step(n, m) for n, m in zip(a.shape, shape, strict=True)]
     found = _on_grid(a, shape, lambda d, i: i * steps[d], order, mode, cval,
                      prefilter)  # fmt: skip
     return _given(found, input, output)
