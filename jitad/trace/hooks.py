@@ -91,7 +91,7 @@ from jitad.values.journal import is_held, made_if_new
 from jitad.values.kind import type_of
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range
-from jitad.values.stand_ins import adopt
+from jitad.values.stand_ins import StandIn, adopt
 
 attempt = Attempt
 for_, while_ = loops.for_, loops.while_
@@ -267,6 +267,8 @@ def _in_place(plain: Callable[..., Any], name: str, fallback: Any) -> Callable[[
             found = special(a, f"__i{name}__")
             if found is not None:
                 return call(found, a, b)
+            if isinstance(a, StandIn):
+                return plain(a, b)
             if isinstance(a, MUTABLE):
                 with writing(a):
                     if partial.in_place(name, a, b) or (name == "add" and taken_in(a, b)):

@@ -1,7 +1,9 @@
 """What are NumPy's masked arrays, where their numbers are traced?
 
 An array and, beside it, an array that says which elements don't count.  What is there of an element
-that doesn't count is not looked at, and has no part in a derivative.
+that doesn't count is not looked at, and has no part in a derivative.  Views share both arrays, so
+that what is stored through one is seen by all; an array that was made without a mask lends it to
+none of its views, as in NumPy.
 """
 
 from __future__ import annotations
@@ -33,14 +35,49 @@ class Masked(StandIn):
 
     def __init__(self, data: Any, mask: Any, fill_value: Any = None) -> None:
         self.data = handle(data)
-        self.mask = handle(call(np.broadcast_to, call(np.asarray, mask, bool), self.data.shape))
+        self._bare = mask is False or mask is ma.nomask  # has it been made without a mask?
+        self._lent = False  # may a view have the mask for which NumPy makes another?
+        self._outside = False  # is it the user's own, or a view of that?
+        made = call(np.zeros, self.data.shape, bool)
+        if not self._bare:
+            made[...] = mask
+        self._mask = handle(made)
         self._fill = fill_value
+
+    def _view(self, data: Any, mask: Any) -> Masked:
+        """Of the same elements: what is stored in the one is stored in the other."""
+        view = Masked(data, False, self._fill)
+        view._mask, view._bare = handle(mask), self._bare
+        self._lent = view._lent = self._bare
+        view._outside = self._outside
+        return view
+
+    @property
+    def mask(self) -> Any:
+        return self._mask
+
+    @mask.setter
+    def mask(self, mask: Any) -> None:
+        self._own()
+        self._hides()
+        self._mask[...] = mask
+
+    def _own(self) -> None:
+        if self._outside:
+            raise fail(JitadTypeError, "a masked array from outside can't be changed here",
+                       "Change a copy of it: a = a.copy().")  # fmt: skip
+
+    def _hides(self) -> None:
+        if self._lent:
+            raise fail(JitadTypeError, "elements of an array that was made without a mask can't be "
+                       "masked once there are views of it",
+                       "Make it with mask=np.zeros(shape, bool).")  # fmt: skip
 
     shape = property(lambda self: self.data.shape)
     ndim = property(lambda self: self.data.ndim)
     size = property(lambda self: self.data.size)
     dtype = property(lambda self: self.data.dtype)
-    T = property(lambda self: Masked(self.data.T, self.mask.T, self._fill))
+    T = property(lambda self: self._view(self.data.T, self.mask.T))
 
     def __len__(self) -> Any:
         return len(self.data)
@@ -49,10 +86,24 @@ class Masked(StandIn):
         key = key.filled(False) if isinstance(key, Masked) else key
         found, hidden = self.data[key], self.mask[key]
         if getattr(found, "ndim", 0):
-            return Masked(found, hidden, self._fill)
+            return self._view(found, hidden)
         require(call(np.logical_not, hidden), JitadValueError, "this element is masked",
                 "Ask for filled(...), or for the elements that count: compressed().")  # fmt: skip
         return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        key = key.filled(False) if isinstance(key, Masked) else key
+        self._own()
+        if value is ma.masked:
+            self._hides()
+            self._mask[key] = True
+            return
+        value, hidden = parts(value)
+        self.data[key] = value
+        if hidden is not False:
+            self._hides()
+        if hidden is not False or not self._bare or not self._lent:
+            self._mask[key] = hidden
 
     def _takes(self, original: Any, *args: Any, **kwargs: Any) -> Any:
         """A function of NumPy's: of elements, or the method of its name."""
@@ -86,7 +137,7 @@ class Masked(StandIn):
         return Masked(self.data.astype(dtype), self.mask, self._fill)
 
     def reshape(self, *shape: Any) -> Any:
-        return Masked(self.data.reshape(*shape), self.mask.reshape(*shape), self._fill)
+        return self._view(self.data.reshape(*shape), self.mask.reshape(*shape))
 
     def ravel(self) -> Any:
         return self.reshape(-1)
@@ -132,12 +183,19 @@ class Masked(StandIn):
         return sqrt(found) if isinstance(found, Masked) else call(np.sqrt, found)
 
     def min(self, axis: Any = None, keepdims: Any = False) -> Any:
-        found = call(np.min, self._with(np.inf), axis=axis, keepdims=bool(keepdims))
+        found = call(np.min, self._with(self._extreme(1)), axis=axis, keepdims=bool(keepdims))
         return self._reduced(found, axis, self.count(axis, keepdims))
 
     def max(self, axis: Any = None, keepdims: Any = False) -> Any:
-        found = call(np.max, self._with(-np.inf), axis=axis, keepdims=bool(keepdims))
+        found = call(np.max, self._with(self._extreme(-1)), axis=axis, keepdims=bool(keepdims))
         return self._reduced(found, axis, self.count(axis, keepdims))
+
+    def _extreme(self, sign: int) -> Any:
+        """What no element is above, or below."""
+        if self.dtype.kind == "f":
+            return sign * np.inf
+        limits = np.iinfo(self.dtype)
+        return limits.max if sign > 0 else limits.min
 
     def anom(self, axis: Any = None) -> Any:
         return self - self.mean(axis, keepdims=axis is not None)
@@ -190,8 +248,39 @@ def _operator(name: str, f: Any) -> None:
         setattr(Masked, f"__r{name}__", lambda a, b: _elementwise(f, b, a, domain=domain))
 
 
+def _in_place(name: str, f: Any, neutral: int) -> None:
+    domain, into = _DOMAINS.get(f), getattr(operator, f"i{name}")
+
+    def change(a: Masked, b: Any) -> Masked:
+        a._own()
+        value, hidden = parts(b)
+        if domain is not None:
+            hidden = _or(hidden, domain(a.data, value))
+        if hidden is not False:
+            a._hides()
+            a._mask[...] = _or(a._mask, hidden)
+        into(a.data, call(np.where, a._mask, neutral, value))
+        return a
+
+    setattr(Masked, f"__i{name}__", change)
+
+
 for _name, _f in _BINARY.items():
     _operator(_name, _f)
+for _name, _neutral in {"add": 0, "sub": 0, "mul": 1, "truediv": 1, "floordiv": 1}.items():
+    _in_place(_name, _BINARY[_name], _neutral)
+
+
+def _refused(name: str) -> None:
+    def change(a: Masked, b: Any) -> Masked:
+        raise fail(JitadTypeError, "this assignment to a masked array in place is not supported on "
+                   "traced or differentiated values", "Write a = a ... b.")  # fmt: skip
+
+    setattr(Masked, f"__i{name}__", change)
+
+
+for _name in "pow mod and or xor matmul".split():
+    _refused(_name)
 for _name in ("and", "or"):
     setattr(Masked, f"__r{_name}__", lambda a, b, f=_BINARY[_name]: _elementwise(f, b, a))
 _UNARY: dict[str, Any] = {"neg": np.negative, "abs": np.abs, "invert": np.logical_not}
@@ -223,22 +312,44 @@ for _name in ("exp log log10 log2 sqrt abs sin cos tan tanh sinh cosh arctan neg
 def array(data: Any, dtype: Any = None, copy: Any = False, order: Any = None, mask: Any = False,
           fill_value: Any = None, keep_mask: Any = True, hard_mask: Any = False,
           shrink: Any = True, subok: Any = True, ndmin: Any = 0) -> Any:  # fmt: skip
-    data, hidden = parts(data)
-    data = call(np.array, data, dtype)
-    return Masked(data, _or(hidden, mask), fill_value)
+    if hard_mask or not keep_mask or ndmin or mask is None:
+        raise fail(JitadTypeError, "hard_mask=, keep_mask=, ndmin= and mask=None of np.ma.array "
+                   "are not supported on traced or differentiated values",
+                   "Leave them out.")  # fmt: skip
+    given = adopt(data)
+    data, hidden = parts(given)
+    own = call(np.array, data, dtype) if copy else call(np.asarray, data, dtype)
+    if mask is not False and mask is not ma.nomask:
+        return _sharing(own, mask if hidden is False else _or(hidden, mask), copy, fill_value)
+    if isinstance(given, Masked) and not copy:
+        return given._view(own, hidden)
+    return Masked(own, hidden, fill_value)
+
+
+def _sharing(data: Any, mask: Any, copy: Any, fill_value: Any) -> Masked:
+    """With the mask itself, if it is an array of the same shape."""
+    out = Masked(data, mask, fill_value)
+    mask = call(np.asarray, mask, bool)
+    same = getattr(mask, "ndim", 0) == out.ndim and all(
+        m is n or m == n for m, n in zip(mask.shape, out.shape, strict=True)
+    )
+    if same and not copy:
+        out._mask = handle(mask)
+    return out
 
 
 @replaces(ma.masked_where, plain=False)
 def masked_where(condition: Any, a: Any, copy: Any = True) -> Any:
     data, hidden = parts(a)
     condition, unknown = parts(condition)
-    return Masked(call(np.array, data), _or(hidden, _or(condition, unknown)))
+    data = call(np.array, data) if copy else call(np.asarray, data)
+    return Masked(data, _or(hidden, _or(condition, unknown)))
 
 
 def _where(original: Any, test: Callable[..., Any]) -> None:
     @replaces(original, plain=False)
     def replacement(x: Any, *limits: Any, copy: Any = True) -> Any:
-        return masked_where(test(parts(x)[0], *limits), x)
+        return masked_where(test(parts(x)[0], *limits), x, copy)
 
 
 for _name, _f in (("less", np.less), ("less_equal", np.less_equal), ("greater", np.greater),
@@ -299,4 +410,6 @@ def median(a: Any, axis: Any = None) -> Any:
 
 @stands_for(ma.MaskedArray)
 def of_outside(value: Any, read: Read) -> Masked:
-    return Masked(read("data"), read("mask"), read("fill_value"))
+    out = Masked(read("data"), read("mask"), read("fill_value"))
+    out._outside = True
+    return out

@@ -2,11 +2,13 @@
 
 All are held as their entries: a row, a column and a number each.  A product is one pass over them,
 which gathers from the one operand and adds to the result; its adjoint is another.  Matrices are
-data from outside, or made of traced numbers at known or traced places.
+data from outside, or made of traced numbers at known or traced places.  Two of them share their
+numbers, or one with the array that it was made of, where they do in SciPy.
 """
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ class SparseMatrix(StandIn):
     __array_ufunc__ = None  # so that arrays leave their operators to it
     ndim = 2
     _merged = True  # False where several entries may be at one place
+    _outside = False  # has the user made its numbers?
 
     def __init__(self, rows: Any, cols: Any, data: Any, shape: Any, kind: str, form: str) -> None:
         self._rows, self._cols, self._data = handle(rows), handle(cols), handle(data)
@@ -41,6 +44,7 @@ class SparseMatrix(StandIn):
         rows, cols = self._rows if rows is None else rows, self._cols if cols is None else cols
         out = SparseMatrix(rows, cols, data, shape or self.shape, self._kind, self.format)
         out._merged = self._merged
+        out._outside = self._outside and data is self._data
         return out
 
     def __repr__(self) -> str:
@@ -64,10 +68,19 @@ class SparseMatrix(StandIn):
     def transpose(self, axes: Any = None, copy: bool = False) -> Any:
         turned = self._like(self._data, self._cols, self._rows, self.shape[::-1])
         turned.format = {"csr": "csc", "csc": "csr"}.get(self.format, self.format)
-        return turned
+        return turned.copy() if copy else turned
 
     def copy(self) -> Any:
-        return self._like(call(np.copy, self._data))
+        return self._like(*(call(np.copy, x) for x in (self._data, self._rows, self._cols)))
+
+    def _as(self, form: str, copy: bool) -> Any:
+        """In another form, which `tocoo` alone makes of the same numbers."""
+        if form == self.format:
+            return self.copy() if copy else self
+        shares = form == "coo" and self.format in ("csr", "csc") and not copy
+        out = self._like(self._data) if shares else self.copy()
+        out.format = form
+        return out
 
     # -- products ---------------------------------------------------------------------------------
 
@@ -130,6 +143,18 @@ class SparseMatrix(StandIn):
         if not _is_scalar(other):
             raise fail(JitadTypeError, "a sparse matrix can be divided by a number here")
         return self._like(call(np.true_divide, self._data, other))
+
+    def __imul__(self, other: Any) -> Any:
+        if not _is_scalar(other) or self.format in ("lil", "dok"):
+            return NotImplemented
+        if self._outside:
+            raise fail(JitadTypeError, "a sparse matrix from outside can't be changed here",
+                       "Change a copy of it: A = A.copy().")  # fmt: skip
+        self._data *= other
+        return self
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self.__imul__(1.0 / other) if _is_scalar(other) else NotImplemented
 
     def __neg__(self) -> Any:
         return self._like(call(np.negative, self._data))
@@ -253,20 +278,19 @@ class SparseMatrix(StandIn):
         return self.toarray()
 
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
-        return self._like(self._data.astype(dtype))
+        return self if self.dtype == dtype and not copy else self._like(self._data.astype(dtype))
 
+    def tocsr(self, copy: bool = False) -> Any:
+        return self._as("csr", copy)
 
-def _converted(form: str) -> Any:
-    def convert(self: Any, *args: Any, **kwargs: Any) -> Any:
-        out = self._like(self._data)
-        out.format = form
-        return out
+    def tocsc(self, copy: bool = False) -> Any:
+        return self._as("csc", copy)
 
-    return convert
-
-
-for _form in ("csr", "csc", "coo"):
-    setattr(SparseMatrix, f"to{_form}", _converted(_form))
+    def tocoo(self, copy: bool | None = None) -> Any:
+        if copy is None:  # which depends on SciPy's release
+            original = getattr(ss, f"{self.format}_{self._kind}").tocoo
+            copy = bool(inspect.signature(original).parameters["copy"].default)
+        return self._as("coo", copy)
 
 
 def _bounds(key: Any, n: Any) -> tuple[Any, Any, int]:
@@ -334,6 +358,7 @@ def made(value: Any, read: Read) -> StandIn:
     else:
         rows, cols, data = (read(name, "tocoo") for name in ("row", "col", "data"))
     out = SparseMatrix(rows, cols, data, shape, kind, form)
+    out._outside = True
     if form in ("csr", "csc"):
         out._given = {"data": data, "indices": inner, "indptr": read("indptr")}
     elif form == "coo":
@@ -351,9 +376,10 @@ def _enter(form: str, kind: str) -> None:
     def replacement(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
         given = arg1
         if isinstance(given, SparseMatrix):
-            out = SparseMatrix(given._rows, given._cols, given._data, given.shape, kind, form)
-            out._merged = given._merged
-            return out if dtype is None else out.astype(dtype)
+            same = given._as(form, copy)
+            out = SparseMatrix(same._rows, same._cols, same._data, same.shape, kind, form)
+            out._merged, out._outside = given._merged, same._outside
+            return out if dtype is None else out.astype(dtype, copy=False)
         inside = [p for x in given for p in (x if isinstance(x, tuple) else (x,))] if isinstance(
             given, tuple) else [given]  # fmt: skip
         if not any_traced(inside):
@@ -377,7 +403,9 @@ def _enter(form: str, kind: str) -> None:
             shape = tuple(_extent(places) for places in (rows, cols))
         found = SparseMatrix(rows, cols, data, shape, kind, form)
         found._merged = merged
-        return found if dtype is None else found.astype(dtype)
+        if copy or (len(given) == 2 and form != "coo"):
+            found = found.copy()
+        return found if dtype is None else found.astype(dtype, copy=False)
 
 
 def _extent(places: Any) -> int:
