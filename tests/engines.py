@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import jitad
 from jitad.calls.arguments import abstract, as_numbers
-from jitad.calls.compiled import Compiled
 from jitad.calls.entries import finish
-from jitad.emit import native
 from jitad.emit.kernel import Kernel, kernel
 from jitad.errors import JitadExtentError
 from jitad.primitives.schedules import Memory
@@ -21,7 +17,6 @@ from jitad.specialise.pipeline import specialise
 from jitad.structures import flatten, unflatten
 from jitad.tape.interpret import interpret
 from jitad.trace.trace import Traced, trace
-from tests import truth
 from tests.emit import running
 
 Function = Callable[..., Any]
@@ -99,33 +94,6 @@ def natively(f: Function, *args: Any) -> Any:
     compiled = jitad.jit(f)
     compiled(*args)
     return compiled(*args)
-
-
-LONG = 400  # lines of source, of which LLVM takes seconds
-
-
-def natively_if_short(f: Function, *args: Any) -> Any:
-    """As a kernel, called twice; a long one's source is run as the Python that it is, once."""
-    compiled = jitad.jit(f, fallback=False)
-    enter, is_long = Compiled._enter, False
-
-    def called(dispatcher: Any, params: Any, values: Any) -> Any:
-        nonlocal is_long
-        made = next(s.kernel for s in compiled._all if s.kernel.dispatcher is dispatcher)
-        is_long = made.source.count("\n") > LONG
-        if not is_long:
-            return native.call(dispatcher, params, values)
-        with np.errstate(all="ignore"):
-            return tuple(running.plain(made.source, made.name)(*values))
-
-    def entered(self: Compiled, *given: Any) -> None:  # which would compile it
-        if not is_long:
-            enter(self, *given)
-
-    with (mock.patch("jitad.calls.compiled.native", SimpleNamespace(call=called)),
-          mock.patch.object(Compiled, "_enter", entered)):  # fmt: skip
-        out = compiled(*truth.fresh(args))
-    return out if is_long else compiled(*args)
 
 
 ENGINES: dict[str, Callable[..., Any]] = {
