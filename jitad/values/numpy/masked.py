@@ -38,10 +38,11 @@ class Masked(StandIn):
         self._bare = mask is False or mask is ma.nomask  # has it been made without a mask?
         self._lent = False  # may a view have the mask for which NumPy makes another?
         self._outside = False  # is it the user's own, or a view of that?
-        made = call(np.zeros, self.data.shape, bool)
-        if not self._bare:
-            made[...] = mask
-        self._mask = handle(made)
+        shape = self.data.shape
+        self._mask = handle(
+            call(np.zeros, shape, bool) if self._bare
+            else call(np.copy, call(np.broadcast_to, call(np.asarray, mask, bool), shape))
+        )  # fmt: skip
         self._fill = fill_value
 
     def _view(self, data: Any, mask: Any) -> Masked:
