@@ -191,8 +191,12 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
     method = special(f, "__call__")
     if method is not None:
         return call(method, f, *args, **kwargs)
-    if isinstance(f, CACHED) and any(isinstance(a, Number) for a in (*args, *kwargs.values())):
-        return _cached(trace, f, args, kwargs)
+    if isinstance(f, CACHED):
+        # What one made in the function keeps has been made in a block, which knows of it alone.
+        made: Any = f.__wrapped__
+        here = trace is not None and is_rewritten(made)
+        if here or any(isinstance(a, Number) for a in (*args, *kwargs.values())):
+            return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):
         return call(typing.get_origin(f), *args, **kwargs)  # a generic class: `Box[float](x)`
     return run_native(trace, adopt(f), args, kwargs)

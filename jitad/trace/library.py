@@ -21,6 +21,7 @@ from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import randomness
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.telling import TELLING, is_outside, told
+from jitad.trace.around.unseen import made_by, watched
 from jitad.trace.containers import iterables
 from jitad.trace.containers.writing import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
@@ -88,7 +89,11 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if ours:
         out = f(*args, **kwargs)
     else:
-        out = _run(lambda *a, **k: protocols.watched(f, a, k), f, args, kwargs)
+        owner = args[0] if type(f) is FunctionType and args else getattr(f, "__self__", None)
+        name = getattr(f, "__qualname__", type(f).__name__)
+        seen = functools.partial(protocols.watched, f)
+        out = watched(trace, owner, name, _run, lambda *a, **k: seen(a, k), f, args, kwargs)
+        made_by(trace, f, out)
     partial.certain(out)
     out = _arrays_met(out)
     if isinstance(f, type) and kind_of(out) is not None:

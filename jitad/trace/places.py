@@ -6,6 +6,7 @@ What lies outside the trace is read through the captures, and written after a no
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -26,6 +27,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
 from jitad.trace.around import modules, outside
+from jitad.trace.around.unseen import watched
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
 from jitad.trace.containers.iterables import Counted, pick
@@ -468,7 +470,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                        "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
         if trace is None:
             outside.check_writable(owner)
-    owner[index] = value
+    watched(trace, owner, "this assignment", operator.setitem, owner, index, value)
 
 
 def del_item(owner: Any, index: Any) -> None:
@@ -481,8 +483,7 @@ def del_item(owner: Any, index: Any) -> None:
     if tabled.is_tabled(owner):
         tabled.delete(owner, index)
         return
-    found = special(owner, "__delitem__")
-    if found is not None:
+    if (found := special(owner, "__delitem__")) is not None:
         call(found, owner, index)
         return
     if keyed.by_rows(owner, index):
@@ -493,7 +494,7 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if isinstance(owner, MUTABLE):
         note(owner)
-    del owner[index]
+    watched(current(), owner, "this `del`", operator.delitem, owner, index)
 
 
 from jitad.trace.joins import attributes  # noqa: E402  (which reads)

@@ -59,6 +59,9 @@ STALE = (
 )
 
 
+GONE = "this was made in a branch, a loop or a derivative, and kept where a trace doesn't look"
+
+
 MEMORY = (
     "this may be a view of what was written meanwhile, or a copy: NumPy reshapes by a view where "
     "elements lie in order in memory, which results do if the operands did. Copy it first: "
@@ -252,10 +255,13 @@ class Journal:
         """Undo the innermost frame; gives its writes, whose `old` is the present value again."""
         frame = self.frames.pop()
         self.settled.clear()
-        self.waiting += self._generators(self.fresh.pop())
+        fresh = self.fresh.pop()
+        self.waiting += self._generators(fresh)
         self.held.pop()
         for w in reversed(frame.values()):
             w.restore()
+            if _is_handle(w.target) and id(w.target) in fresh:
+                w.target.retire(GONE)  # type: ignore[attr-defined]
         return list(frame.values())
 
     def suspended(self) -> list[Any]:
@@ -490,6 +496,5 @@ _ALONE = 3  # references: the caller's, the parameter, and that of the question
 
 def found(thing: object) -> None:
     """Note, if a trace is running, that an object made just now stands for one from outside."""
-    journal = active()
-    if journal is not None:
-        journal.found(thing)
+    if _here.journals:
+        _here.journals[-1].found(thing)

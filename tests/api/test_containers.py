@@ -111,16 +111,16 @@ SEEN: dict[str, tuple[Make, Change, Any]] = {
     "namespace": (
         lambda: types.SimpleNamespace(a=1.0), lambda c: setattr(c, "a", 5.0), lambda c: c.a,
     ),
+    "UserDict": (lambda: collections.UserDict(a=1.0), put("a"), at_a),
+    "UserDict's length": (lambda: collections.UserDict(a=1.0), put("b"), count),
+    "UserDict's truth": (collections.UserDict, put("a"), truth),
+    "UserDict in": (lambda: collections.UserDict(a=1.0), put("b"), has_b),
+    "a UserDict": (lambda: MyUserDict(a=1.0), put("a"), at_a),
     "own class": (lambda: Bag(1.0), lambda c: c.values.__setitem__(0, 5.0), first),
     "own class's length": (lambda: Bag(1.0), lambda c: c.values.append(5.0), count),
 }  # fmt: skip
 
 REFUSED: dict[str, tuple[Make, Any]] = {
-    "UserDict": (lambda: collections.UserDict(a=1.0), at_a),
-    "UserDict's length": (lambda: collections.UserDict(a=1.0), count),
-    "UserDict's truth": (lambda: collections.UserDict(a=1.0), truth),
-    "UserDict in": (lambda: collections.UserDict(a=1.0), has_b),
-    "a UserDict": (lambda: MyUserDict(a=1.0), at_a),
     "UserList": (lambda: collections.UserList([1.0]), first),
     "array": (lambda: array.array("d", [1.0]), total),
     "memoryview": (lambda: memoryview(np.ones(1)), first),

@@ -8,7 +8,9 @@ from types import ModuleType
 from typing import Any
 
 # Classes that are traced as they are written, as NumPy's polynomials are.
-LIKE_USERS = frozenset({("statistics", "NormalDist")})
+LIKE_USERS = frozenset(
+    {("statistics", "NormalDist"), ("collections", "UserDict"), ("collections", "UserList")}
+)
 
 CACHED = type(functools.cache(lambda: None))  # a function that keeps its results
 

@@ -1,0 +1,120 @@
+"""Is what library code writes to its objects undone, or refused, where paths and derivatives end?
+
+Containers of the standard library that are written in Python, whose methods no trace sees.
+"""
+
+import array
+import collections
+import functools
+import queue
+import weakref
+
+import numpy as np
+import pytest
+
+from jitad import JitadError, grad, jit_value_and_grad, value_and_grad
+
+KEY = type("Key", (), {})()
+
+
+def _stored(make, key):
+    def put(d, v):
+        d[key] = v
+
+    return make, put, lambda d: d[key]
+
+
+KINDS = {
+    "UserDict": _stored(collections.UserDict, "a"),
+    "a class of it": _stored(type("Own", (collections.UserDict,), {}), "a"),
+    "UserList": _stored(lambda: collections.UserList([0.0]), 0),
+    "ChainMap": _stored(lambda: collections.ChainMap({}), "a"),
+    "WeakKeyDictionary": _stored(weakref.WeakKeyDictionary, KEY),
+    "queue": (queue.LifoQueue, lambda d, v: d.put(v), lambda d: d.queue[-1]),
+    "array": _stored(lambda: array.array("d", [0.0]), 0),
+    "memoryview": _stored(lambda: memoryview(bytearray(2)), 1),
+}
+
+
+def _programs(make, put, get):
+    def branch(x):
+        d = make()
+        put(d, 1)
+        if x > 1.0:
+            put(d, 4)
+        return get(d) * x
+
+    def loop(x):
+        d = make()
+        put(d, 0)
+        k = 0.1
+        while k < x:
+            put(d, get(d) + 1)
+            k += 0.3
+        return get(d) * x
+
+    def derivative(x):
+        d = make()
+        put(d, 1)
+
+        def inner(y):
+            put(d, get(d) + 2)
+            return y * get(d)
+
+        return grad(inner)(x) * x * get(d)
+
+    return branch, loop, derivative
+
+
+def _derived(derive, f, x):
+    """Compiled, or eagerly where that is refused."""
+    try:
+        return derive(f)(x)
+    except JitadError:
+        assert derive is jit_value_and_grad
+        return jit_value_and_grad(f, fallback=True)(x)
+
+
+@pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_path_writes_is_not_seen_on_another(kind):
+    for f, slopes in zip(_programs(*KINDS[kind]), ((4.0, 1.0), (5.0, 2.0), (9.0, 9.0))):
+        for x, slope in zip((1.5, 0.7), slopes):
+            for derive in (value_and_grad, jit_value_and_grad):
+                assert _derived(derive, f, x) == pytest.approx((slope * x, slope)), (f.__name__, x)
+
+
+@pytest.mark.parametrize("kind", ["WeakKeyDictionary", "queue", "array"])
+def test_it_says_what_is_changed(kind):
+    branch, *_ = _programs(*KINDS[kind])
+    with pytest.raises(JitadError, match=r"changes a \w+ that was there before"):
+        jit_value_and_grad(branch, fallback=False)(1.5)
+
+
+def _table(n):
+    b = np.zeros(n)
+    for i in range(n):
+        b[i] = i + 1.0
+    return b
+
+
+def cached(x):
+    table = functools.lru_cache(lambda n: _table(n))
+    return grad(lambda y: y * table(3)[2])(x) * x * table(3)[1]
+
+
+def queued(x):
+    q = queue.Queue()
+
+    def inner(y):
+        q.put(_table(3))
+        return y * 3.0
+
+    return grad(inner)(x) * x * q.get()[1]
+
+
+@pytest.mark.filterwarnings("ignore::jitad.FallbackWarning")
+@pytest.mark.parametrize("f", [cached, queued])
+def test_arrays_that_were_made_in_a_derivative_and_kept(f):
+    for derive in (value_and_grad, jit_value_and_grad):
+        assert _derived(derive, f, 1.5) == pytest.approx((9.0, 6.0))
