@@ -137,3 +137,16 @@ def test_running_sums_of_a_number_have_an_axis(axis, engine):
     value, slope = FEW[engine](jitad.value_and_grad(f), 1.5)
     assert value == f(1.5) == 2 * 1.5**2
     assert slope == 4 * 1.5
+
+
+def _masked_moments(x):
+    a = np.array(x)
+    return np.mean(a, axis=-1, where=a > 0.0) + np.var(a, axis=0, where=a > 0.0)
+
+
+def test_a_number_has_a_mean_along_an_axis_with_a_mask_only():
+    """As in NumPy, whose count of what a mask leaves in is a sum."""
+    assert jitad.jit_value_and_grad(_masked_moments)(2.0) == (2.0, 1.0)
+    for f in (np.mean, np.var):
+        with pytest.raises(jitad.errors.JitadValueError, match="out of bounds"):
+            jitad.jit_grad(lambda x, f=f: f(np.array(x), axis=-1))(2.0)

@@ -275,7 +275,7 @@ _reduction(np.all, lambda a, axes: bind("eq", _truth(a, axes), count(a, axes)), 
 
 
 def _refuse_axis(a: Any, axis: Any) -> None:
-    """A number has a sum along an axis, in NumPy, but no mean."""
+    """A number has a sum along an axis, in NumPy, but no mean without `where=`."""
     if axis not in (None, ()) and not shape_of(_content(a)):
         raise fail(JitadValueError, f"axis {axis} is out of bounds for array of dimension 0")
 
@@ -283,8 +283,8 @@ def _refuse_axis(a: Any, axis: Any) -> None:
 @replaces(np.mean)
 def mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *,
          where: Any = True) -> Any:  # fmt: skip
-    _refuse_axis(a, axis)
     if where is True or where is _NO_VALUE:
+        _refuse_axis(a, axis)
         return _plain_mean(a, axis, dtype, out, keepdims)
     total = call(np.sum, a, axis=axis, dtype=dtype, keepdims=keepdims, where=where)
     found = elementwise("div", total, counted(a, axis, keepdims, where))
@@ -305,7 +305,8 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
 
 def _variance(a: Any, axis: Any, ddof: Any, keepdims: Any, where: Any, mean: Any) -> Any:
-    _refuse_axis(a, axis)
+    if where is True:
+        _refuse_axis(a, axis)
     center = call(np.mean, a, axis=axis, keepdims=True, where=where) if mean is None else mean
     deviation = elementwise("sub", a, center)
     squares = call(np.sum, elementwise("mul", deviation, deviation), axis=axis, keepdims=keepdims,
