@@ -128,7 +128,22 @@ def _hidden_late(x):
     return v.sum()
 
 
+def _strided(x):
+    a = np.arange(4.0)
+    w = np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8))
+    a[1] = 5.0
+    return w.sum() * x.sum()
+
+
+def _by_nditer(x):
+    a = np.arange(4.0)
+    for v in np.nditer(a, op_flags=["readwrite"]):
+        v[...] = 2.0
+    return a @ x
+
+
 @pytest.mark.parametrize("f, what", [
+    (_strided, "as_strided goes by"), (_by_nditer, "nditer goes by"),
     (_changed, "masked array from outside"), (_scaled, "sparse matrix from outside"),
     (_hidden_late, "once there are views"),
 ])  # fmt: skip

@@ -19,7 +19,7 @@ from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, moveaxis
-from jitad.values.registry import any_traced, call, of_complex, replaces
+from jitad.values.registry import any_traced, call, call_plain, of_complex, replaces
 from jitad.values.views import Shown
 
 
@@ -217,10 +217,19 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 of_complex(np.result_type)(result_type)
 
 
-@replaces(np.nditer)
-def nditer(*_: Any, **__: Any) -> Any:
-    raise fail(JitadTypeError, "np.nditer goes by where the elements lie in memory, which is not "
-               "known here", "Loop over a.flat, or over np.ndenumerate(a).")  # fmt: skip
+@replaces(np.nditer, plain=False)
+def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
+    if any_traced([op]) or "write" in repr(op_flags):  # which would be to a copy
+        raise fail(JitadTypeError, "np.nditer goes by where the elements lie in memory, which is "
+                   "not known here", "Loop over a.flat, or over np.ndenumerate(a).")  # fmt: skip
+    given = {} if op_flags is None else {"op_flags": op_flags}
+    return call_plain(np.nditer, (op, flags or (), *args), given | kwargs)
+
+
+@replaces(np.lib.stride_tricks.as_strided, plain=False)
+def as_strided(*_: Any, **__: Any) -> Any:
+    raise fail(JitadTypeError, "as_strided goes by where the elements lie in memory, which is not "
+               "known here", "Use sliding_window_view, or a[indices].")  # fmt: skip
 
 
 @replaces(np.tril_indices_from)
