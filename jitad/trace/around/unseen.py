@@ -11,6 +11,7 @@ import array
 import sys
 from collections import deque
 from collections.abc import Callable
+from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -22,6 +23,8 @@ from jitad.values.kind import fail
 _CONTAINERS = (list, dict, set, deque)
 _BUFFERS = (array.array, memoryview)
 _DEEP = 3
+# These forget what they were made with; what goes on in them is a generator's, which a trace sees.
+_MANAGER = type(contextmanager(lambda: iter(()))())
 # Objects of these keep for themselves what they have found once.
 _KEEPING = ("numpy", "scipy", "numba", "logging")
 _ALONE = 3  # references: the caller's, the parameter, and that of the question
@@ -52,7 +55,7 @@ def made_by(trace: Trace, kind: Any, thing: Any) -> None:
 
 
 def _may_change(thing: Any) -> bool:
-    if isinstance(thing, (type, ModuleType, FunctionType)) or kind_of(thing) is not None:
+    if isinstance(thing, (type, ModuleType, FunctionType, _MANAGER)) or kind_of(thing) is not None:
         return False
     if type(thing).__module__.partition(".")[0] in (*_KEEPING, "jitad"):
         return False
