@@ -193,8 +193,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
         return call(method, f, *args, **kwargs)
     if isinstance(f, CACHED):
         # What one made in the function keeps has been made in a block, which knows of it alone.
-        made: Any = f.__wrapped__
-        here = trace is not None and is_rewritten(made)
+        kept: Any = f.__wrapped__
+        here = trace is not None and type(kept) is FunctionType and is_rewritten(kept)
         if here or any(isinstance(a, Number) for a in (*args, *kwargs.values())):
             return _cached(trace, f, args, kwargs)
     if type(f).__module__ == "typing" and isinstance(typing.get_origin(f), type):

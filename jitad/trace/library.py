@@ -21,7 +21,7 @@ from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import randomness
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.telling import TELLING, is_outside, told
-from jitad.trace.around.unseen import made_by, watched
+from jitad.trace.around.unseen import may_change, unaltered
 from jitad.trace.containers import iterables
 from jitad.trace.containers.writing import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
@@ -73,16 +73,15 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
     if key in TELLING and len(args) == 1 and is_outside(trace, args[0]):
         return told(f, args[0])
     ours = type(f).__module__.startswith("jitad.") or module.startswith("jitad.")
+    name = getattr(f, "__qualname__", type(f).__name__)
     for a in () if ours or key in _BLIND else (*args, *kwargs.values()):
         if is_outside(trace, a):
-            name = getattr(f, "__qualname__", type(f).__name__)
             raise JitadError(
                 f"{name} reads a {type(a).__name__} from outside, and a trace would not see what",
                 trace.builder.pos, "Read its attributes in your own code.",
             )  # fmt: skip
     if not ours:  # which calls through the hook
         if key not in _BLIND and not partial.kept_whole(f):
-            name = getattr(f, "__qualname__", type(f).__name__)
             partial.checked(f"given to {name}", *args, *kwargs.values())
         args, kwargs = iterables.with_ints(f, args, kwargs)
         args, kwargs = _with_callbacks(f, lent(args), lent(kwargs))
@@ -90,15 +89,13 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         out = f(*args, **kwargs)
     else:
         owner = args[0] if type(f) is FunctionType and args else getattr(f, "__self__", None)
-        name = getattr(f, "__qualname__", type(f).__name__)
-        seen = functools.partial(protocols.watched, f)
-        out = watched(trace, owner, name, _run, lambda *a, **k: seen(a, k), f, args, kwargs)
-        made_by(trace, f, out)
+        run = functools.partial(_run, lambda *a, **k: protocols.watched(f, a, k))
+        out = unaltered(trace, owner, name, run, f, args, kwargs)
     partial.certain(out)
     out = _arrays_met(out)
     if isinstance(f, type) and kind_of(out) is not None:
         made(out)
-    made_if_new(out)
+    made_if_new(out, isinstance(f, type) and may_change(out))
     tabled.begun(out)
     out = adopt(out)
     if not hasattr(out, "__next__"):

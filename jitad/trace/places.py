@@ -27,7 +27,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
 from jitad.trace.around import modules, outside
-from jitad.trace.around.unseen import watched
+from jitad.trace.around.unseen import unaltered
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
 from jitad.trace.containers.iterables import Counted, pick
@@ -470,7 +470,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                        "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
         if trace is None:
             outside.check_writable(owner)
-    watched(trace, owner, "this assignment", operator.setitem, owner, index, value)
+    unaltered(trace, owner, "this assignment", operator.setitem, owner, index, value)
 
 
 def del_item(owner: Any, index: Any) -> None:
@@ -494,7 +494,7 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if isinstance(owner, MUTABLE):
         note(owner)
-    watched(current(), owner, "this `del`", operator.delitem, owner, index)
+    unaltered(current(), owner, "this `del`", operator.delitem, owner, index)
 
 
 from jitad.trace.joins import attributes  # noqa: E402  (which reads)

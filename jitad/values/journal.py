@@ -483,10 +483,10 @@ def was_made(thing: object) -> bool:
     return journal is not None and id(thing) in journal.ever_made
 
 
-def made_if_new(thing: Any) -> Any:
-    """Note what library code gave, if it is a container that nobody else holds."""
-    if _here.journals and isinstance(thing, CONTAINERS) and sys.getrefcount(thing) <= _ALONE:
-        _here.journals[-1].made(thing)
+def made_if_new(thing: Any, mutable: bool = False) -> Any:
+    """Note what library code gave, if it is a container, or `mutable`, and nobody else holds it."""
+    if (mutable or isinstance(thing, CONTAINERS)) and sys.getrefcount(thing) <= _ALONE:
+        made(thing)
     return thing
 
 

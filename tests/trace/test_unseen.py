@@ -6,6 +6,7 @@ Containers of the standard library that are written in Python, whose methods no 
 import array
 import collections
 import functools
+import math
 import queue
 import weakref
 
@@ -15,6 +16,7 @@ import pytest
 from jitad import JitadError, grad, jit_value_and_grad, value_and_grad
 
 KEY = type("Key", (), {})()
+ROOT = functools.cache(math.sqrt)
 
 
 def _stored(make, key):
@@ -103,6 +105,13 @@ def cached(x):
     return grad(lambda y: y * table(3)[2])(x) * x * table(3)[1]
 
 
+def cached_library_code(x):
+    """What is no function of Python's may be cached, too."""
+    ones = functools.cache(functools.partial(np.full, fill_value=1.0))
+    root = functools.cache(math.sqrt)
+    return x * root(4.0) * ones(3)[1] + ROOT(16.0) * x
+
+
 def queued(x):
     q = queue.Queue()
 
@@ -118,3 +127,8 @@ def queued(x):
 def test_arrays_that_were_made_in_a_derivative_and_kept(f):
     for derive in (value_and_grad, jit_value_and_grad):
         assert _derived(derive, f, 1.5) == pytest.approx((9.0, 6.0))
+
+
+def test_cached_functions_of_libraries():
+    for derive in (value_and_grad, jit_value_and_grad):
+        assert derive(cached_library_code)(1.5) == pytest.approx((9.0, 6.0))

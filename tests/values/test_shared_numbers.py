@@ -115,6 +115,12 @@ def _changed(x):
     return m.sum()
 
 
+def _shared(x):
+    m = np.ma.array(SEEN, mask=[0, 0, 1, 0])
+    m += x
+    return m.sum()
+
+
 def _scaled(x):
     a = GIVEN.T
     a *= x[0]
@@ -144,7 +150,8 @@ def _by_nditer(x):
 
 @pytest.mark.parametrize("f, what", [
     (_strided, "as_strided goes by"), (_by_nditer, "nditer goes by"),
-    (_changed, "masked array from outside"), (_scaled, "sparse matrix from outside"),
+    (_changed, "masked array from outside"), (_shared, "masked array from outside"),
+    (_scaled, "sparse matrix from outside"),
     (_hidden_late, "once there are views"),
 ])  # fmt: skip
 def test_refusals(f, what):

@@ -8,7 +8,6 @@ it on both paths.  So its objects are looked at before and after, with the conta
 from __future__ import annotations
 
 import array
-import sys
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -27,14 +26,13 @@ _DEEP = 3
 _MANAGER = type(contextmanager(lambda: iter(()))())
 # Objects of these keep for themselves what they have found once.
 _KEEPING = ("numpy", "scipy", "numba", "logging")
-_ALONE = 3  # references: the caller's, the parameter, and that of the question
 
 
-def watched(
+def unaltered(
     trace: Trace | None, thing: Any, name: str, f: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
     """f(*args, **kwargs); an error if that changes the thing, unless this path alone knows it."""
-    if trace is None or trace.journal.is_fresh(thing) or not _may_change(thing):
+    if trace is None or trace.journal.is_fresh(thing) or not may_change(thing):
         return f(*args, **kwargs)
     before = _state(thing)
     out = f(*args, **kwargs)
@@ -48,13 +46,8 @@ def watched(
     return out
 
 
-def made_by(trace: Trace, kind: Any, thing: Any) -> None:
-    """Note what a class of a library gave, if nobody else holds it."""
-    if isinstance(kind, type) and _may_change(thing) and sys.getrefcount(thing) <= _ALONE:
-        trace.journal.made(thing)
-
-
-def _may_change(thing: Any) -> bool:
+def may_change(thing: Any) -> bool:
+    """Is it an object that library code could write to, without a note in the journal?"""
     if isinstance(thing, (type, ModuleType, FunctionType, _MANAGER)) or kind_of(thing) is not None:
         return False
     if type(thing).__module__.partition(".")[0] in (*_KEEPING, "jitad"):

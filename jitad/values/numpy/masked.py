@@ -319,15 +319,17 @@ def array(data: Any, dtype: Any = None, copy: Any = False, order: Any = None, ma
                    "Leave them out.")  # fmt: skip
     given = adopt(data)
     data, hidden = parts(given)
+    if isinstance(given, Masked) and not copy and (mask is False or mask is ma.nomask):
+        return given._view(call(np.asarray, data, dtype), hidden)
     own = call(np.array, data, dtype) if copy else call(np.asarray, data, dtype)
-    if mask is not False and mask is not ma.nomask:
-        return _sharing(own, mask if hidden is False else _or(hidden, mask), copy, fill_value)
-    if isinstance(given, Masked) and not copy:
-        return given._view(own, hidden)
-    return Masked(own, hidden, fill_value)
+    if mask is False or mask is ma.nomask:
+        return Masked(own, hidden, fill_value)
+    out = _masked_by(own, mask if hidden is False else _or(hidden, mask), copy, fill_value)
+    out._outside = not copy and isinstance(given, Masked) and given._outside
+    return out
 
 
-def _sharing(data: Any, mask: Any, copy: Any, fill_value: Any) -> Masked:
+def _masked_by(data: Any, mask: Any, copy: Any, fill_value: Any) -> Masked:
     """With the mask itself, if it is an array of the same shape."""
     out = Masked(data, mask, fill_value)
     mask = call(np.asarray, mask, bool)
