@@ -34,6 +34,7 @@ from jitad.values.journal import MISSING, Journal, Write
 
 if TYPE_CHECKING:
     from jitad.trace.around.captures import Captures
+    from jitad.trace.flow.foreseen import Inside
     from jitad.trace.flow.recursion import Recursion
     from jitad.trace.joins.mismatch import Mismatch
 
@@ -353,6 +354,7 @@ class Region:
     certain: bool = False  # it happens: an iteration that is written out
     trial: bool = False  # of a loop that may be written out instead
     rather_rolled: bool = False  # than written out: it has a count, or was long before
+    inside: Inside | None = None  # of a pass over a loop's body: the loops in it
     before: list[dict[int, object]] = field(default_factory=list)  # what was held before it
     held: dict[int, object] = field(default_factory=dict)  # what it holds, see the journal
 

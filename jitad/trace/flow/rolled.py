@@ -29,6 +29,7 @@ from jitad.trace.flow.attempts import (
     with_raised,
 )
 from jitad.trace.flow.branches import _place_name, is_content
+from jitad.trace.flow.foreseen import Foresight
 from jitad.trace.flow.raising import emit_raise, raises_for_the_user
 from jitad.trace.joins.carried import entries, handles_of, with_extents
 from jitad.trace.joins.forms import Form, Grown, Keep, Maybe, Number
@@ -76,6 +77,39 @@ class Rolled:
         self.raised: Any = None  # what leaves the loop as an exception, if caught outside
         self.given = len(state)
         self.event = ""
+        self.foresight = Foresight(trace, site.pos)
+        if self.foresight.found is not None:
+            try:
+                self._foresee(self.foresight, len(self.foresight.found.names))
+            except JitadError:
+                self._begin_anew()
+
+    def _foresee(self, foresight: Foresight, names: int) -> None:
+        """Begin with what the loop came to carry in the last pass of the one around it."""
+        if names > self.given:
+            self._escapes()
+        unifier, fresh = self._unifier(), self.trace.journal.fresh[-1]
+        before = set(fresh)
+        for k, (first, s) in enumerate(zip(self.forms, self.entry, strict=True)):
+            end = None if k in self.flags else foresight.name(k, s)
+            if end is not None:
+                self.region.fresh.update({i: fresh.pop(i) for i in fresh.keys() - before})
+                self.forms[k] = self._next_form(unifier, first, s, end, self.site.names[k])
+                if isinstance(first, Keep) and not isinstance(self.forms[k], Keep):
+                    foresight.variables[k] = s
+        for w, s, end in foresight.places():
+            if self._visible(s):
+                form = self._next_form(unifier, Keep(s), s, end, _place_name(w), is_content(w))
+                foresight.variables[len(self.forms)] = s
+                self.places[w.place] = Written(w, s)
+                self.forms.append(form)
+
+    def _begin_anew(self) -> None:
+        """With nothing foreseen."""
+        self.event = "anew"
+        self.foresight.forget()
+        self.forms = [self._first_form(k, s) for k, s in enumerate(self.entry)]
+        self.places.clear()
 
     def _first_form(self, k: int, s: Snapshot) -> Form:
         if k in self.flags:
@@ -115,7 +149,7 @@ class Rolled:
                 self.done = True
                 return
             try:
-                settled = self._settled()
+                settled = self.event != "anew" and self._settled()
             except JitadError:
                 if self.may_fail:
                     return
@@ -150,7 +184,8 @@ class Rolled:
         self.carried = carried
         self.past.update(self.region.fresh)
         self.region = Region(self.trace, self.params, escapes=True, trial=self.may_fail,
-                             rather_rolled=self.long or not self.by_condition)  # fmt: skip
+                             rather_rolled=self.long or not self.by_condition,
+                             inside=self.foresight.begins())  # fmt: skip
         self.depth = len(self.trace.detours)
         self._own, self._values = own, carried
         return self._enter_pass()
@@ -172,6 +207,9 @@ class Rolled:
             for w in self.lost.values():
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
             values = self._built(self._values)
+            self.begun = values[: len(self.entry)]
+            for k in self.foresight.variables:
+                self.foresight.variables[k] = snapshot(values[k])
             for f, s in zip(self.forms, chain(self.entry, self._places_before()), strict=True):
                 if isinstance(f, Grown) and stretch_of(s) is None and isinstance(s, Rec):
                     for j, part in enumerate(s.parts):  # which are copied before the loop
@@ -223,6 +261,10 @@ class Rolled:
             self.region.close()
             return error is not None
         refused = isinstance(error, JitadError) and not raises_for_the_user(error)
+        if self.foresight.variables and refused:
+            self.region.drop()
+            self._begin_anew()
+            return True
         if self.may_fail and (refused or isinstance(error, TypeError)):  # it can be written out
             self.region.drop()
             self.event, self.why = "failed", error
@@ -263,9 +305,12 @@ class Rolled:
 
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
-        apart = self.site.pos in self.trace.insight.apart
-        paths = Paths(apart, self._made, self._selects, self._outside, self._is_held)
-        unifier = Unifier(self._room, paths)
+        written = {w.write.place: w.value for w in self.region.written}
+        ends = [*self.ends, *(written[place] for place in self.places)]
+        if not self.foresight.ends(self.region, ends):
+            self._begin_anew()
+            return False
+        unifier = self._unifier()
         n = len(self.entry)
         before = (len(self.lost), self._signature())
         for w in self.region.written:
@@ -306,6 +351,11 @@ class Rolled:
         self.forms = forms
         settled = before == (len(self.lost), self._signature())
         return settled and (not self.trace.journal.holding or self.held == self._held())
+
+    def _unifier(self) -> Unifier:
+        apart = self.site.pos in self.trace.insight.apart
+        paths = Paths(apart, self._made, self._selects, self._outside, self._is_held)
+        return Unifier(self._room, paths)
 
     def _made(self, s: Snapshot, side: int) -> bool:
         if not side:
@@ -394,6 +444,9 @@ class Rolled:
         self.trace.at(self.site.pos)
         written = {w.write.place: w.value for w in self.region.written}
         ends = [*self.ends, *(written[place] for place in self.places)]
+        n, writes = len(self.entry), [w.write for w in self.places.values()]
+        places = zip(writes, self.forms[n:], strict=True)
+        self.foresight.tell(self.forms[:n], self.begun, self.ends, places)
         with reopened(self.trace, self.region.block):
             final = self._atoms(ends)
             for var, atom in zip(self.carried, final, strict=True):

@@ -1,0 +1,115 @@
+"""How often is the body of a nest of loops traced?  Once more a level, and not twice as often."""
+
+import linecache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from jitad.trace.flow.rolled import Rolled
+from tests.trace.running import run, traced
+
+DEPTH = 5
+LEVELS = [f"{'    ' * k}for i{k} in range(n):" for k in range(1, DEPTH + 1)]
+
+
+def nest(before, body, result, levels=LEVELS):
+    """A function of x and n whose innermost loop has this body."""
+    inner = "    " * (DEPTH + 1)
+    lines = ["def f(x, n):", f"    {before}", *levels, inner + body, f"    return {result}"]
+    text, file = "\n".join(lines) + "\n", f"<nest: {body}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    space = {"np": np, "SimpleNamespace": SimpleNamespace}
+    exec(compile(text, file, "exec"), space)
+    return space["f"]
+
+
+MADE_INSIDE = [
+    line
+    for k, level in enumerate(LEVELS, 1)
+    for line in (
+        level,
+        f"{'    ' * (k + 1)}t{k} = np.zeros(2)",
+        f"{'    ' * (k + 1)}t{max(k - 1, 1)}[1] += x",
+    )
+]
+NESTS = {
+    "an array written": nest("a = np.zeros(n)", "a[i1] += x * i5", "a.sum()"),
+    "an array anew": nest("a = np.zeros(n)", "a = a + x * i5", "a.sum()"),
+    "arrays in turn": nest("u = np.ones(n)", "v = u * x; u, v = v, u", "u.sum()"),
+    "arrays made inside": nest("s = 0.0", "t4[0] += t1[1]; s += t4[0]", "s", MADE_INSIDE),
+    "numbers": nest("s, k = 0.0, 0", "k += 1; s += x * k", "s"),
+    "complex": nest("s = 0j", "s = 0.5 * s + x * 1j", "abs(s)"),
+    "a tuple": nest("s = 0.0, 0.0", "s = s[1], s[0] + x", "s[0]"),
+    "a list": nest("s = [0.0, 0.0]", "s[0] += x; s[1] += s[0]", "s[1]"),
+    "a dict": nest("s = {'p': 0.0}", "s['p'] += x", "s['p']"),
+    "an object": nest("s = SimpleNamespace(p=0.0)", "s.p += x", "s.p"),
+    "None at first": nest("s = None", "s = x if s is None else 0.5 * s + x", "s"),
+    "one name, in the end": nest("s, last = 0.0, 0", "s += last * x; last = i5", "s"),
+}
+
+
+@pytest.mark.parametrize("f", NESTS.values(), ids=NESTS)
+def test_passes(f, monkeypatch):
+    passes, begin = [], Rolled._begin
+    monkeypatch.setattr(Rolled, "_begin", lambda loop: (passes.append(loop), begin(loop))[1])
+    t = traced(f, 0.7, 2, ints=True)
+    assert len(passes) <= (DEPTH + 1) * (DEPTH + 2) // 2
+    assert run(t, f, 0.7, 2) == pytest.approx(f(0.7, 2), rel=1e-14)
+    assert run(t, f, 0.7, 3) == pytest.approx(f(0.7, 3), rel=1e-14)
+
+
+def grows_and_not(x, n):
+    """What the inner loops carry differs from one iteration of the outer to the next."""
+    total, step, held = 0.0, 1, x
+    for i in range(n):
+        acc, kept = np.zeros(2), [x, 1.0]
+        for j in range(n):
+            if i > 0:
+                held = held * 0.5 + acc[0]
+            for k in range(n):
+                acc[k % 2] += step * x
+                kept[j % 2] = kept[0] + held
+            step += i
+        total += acc[1] * kept[1]
+    return total + held
+
+
+def last_of_names(x, n):
+    """Names that are first bound inside, and arrays that change their names."""
+    a, b, y = np.array([x, 1.0]), np.array([2.0, x]), x
+    for i in range(n):
+        for j in range(n):
+            a, b = b, a
+            a[0] += x
+            for _ in range(j):
+                y = a[1] * y
+                b[1] = y
+                if y > 3.0:
+                    break
+            c = a * i
+        b = b + c
+    return y + a.sum() + b[0]
+
+
+def other_names(x, n):
+    """What had another name before is not what is made of it, but what is swapped may be."""
+    a, b = np.array([x, 1.0]), np.array([2.0, x])
+    was, is_, s = a, b, 0.0
+    for _ in range(n):
+        for _ in range(n):
+            for k in range(2):
+                a = a * x
+                a[k] += 1.0
+                s += was[k] + is_[0]
+                b[0] += 0.1 * was[1]
+            a[0] += is_[1]
+        was[1] = s
+    return s + a.sum() + b.sum()
+
+
+@pytest.mark.parametrize("f", [grows_and_not, last_of_names, other_names])
+def test_values(f):
+    t = traced(f, 0.7, 2, ints=True)
+    for x, n in ((0.7, 2), (1.3, 3), (-0.4, 4)):
+        assert run(t, f, x, n) == pytest.approx(f(x, n), rel=1e-13)
