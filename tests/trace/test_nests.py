@@ -104,7 +104,6 @@ def other_names(x, n):
                 s += was[k] + is_[0]
                 b[0] += 0.1 * was[1]
             a[0] += is_[1]
-        was[1] = s
     return s + a.sum() + b.sum()
 
 
