@@ -42,6 +42,7 @@ NESTS = {
     "complex": nest("s = 0j", "s = 0.5 * s + x * 1j", "abs(s)"),
     "a tuple": nest("s = 0.0, 0.0", "s = s[1], s[0] + x", "s[0]"),
     "a list": nest("s = [0.0, 0.0]", "s[0] += x; s[1] += s[0]", "s[1]"),
+    "a list that grows": nest("s = []", "s.append(x * i5)", "0.0 if not s else s[0] + s[-1]"),
     "a dict": nest("s = {'p': 0.0}", "s['p'] += x", "s['p']"),
     "an object": nest("s = SimpleNamespace(p=0.0)", "s.p += x", "s.p"),
     "None at first": nest("s = None", "s = x if s is None else 0.5 * s + x", "s"),

@@ -20,12 +20,14 @@ import numpy as np
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Pos, Var, lit
 from jitad.tape.types import BOOL, INT, Array, Scalar
-from jitad.trace.joins.forms import Form, Handle, Keep, Maybe, Number, Record
+from jitad.trace.containers.stretch import Stretch
+from jitad.trace.joins.forms import Form, Grown, Handle, Keep, Maybe, Number, Record
 from jitad.trace.joins.snapshot import Arr, Num, Obj, Per, Rec, Snapshot, snapshot
 from jitad.trace.joins.unify import same
 from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.journal import Journal, Write
+from jitad.values.kind import type_of
 
 if TYPE_CHECKING:
     from jitad.trace.context import Region, Trace
@@ -190,7 +192,11 @@ class Foresight:
                 before = entry.part if isinstance(entry, Per) else entry
                 inside = self._at_end(part, before or NOTHING)
                 return None if inside is None else Per(b.leaf(Var(BOOL)), inside, name, none)
-            case Record(Rec(value, keys)), _ if type(value) in (tuple, Complex, *contents):
+            case Grown(), Rec(value, keys, (Rec(Stretch() as of, _, stores),)) if contents:
+                anew = [self._at_end(Number(type_of(s.value)), s) for s in stores]  # type: ignore[union-attr]
+                grown = of.with_parts([s.value for s in anew if isinstance(s, Num)])
+                return Rec([grown], keys, (snapshot(grown),))
+            case Record(Rec(value, keys)), _ if type(value) in (tuple, Complex, Stretch, *contents):
                 known = entry.parts if isinstance(entry, Rec) else (NOTHING,) * len(keys)
                 if isinstance(entry, Rec) and entry.keys != keys:
                     return None
