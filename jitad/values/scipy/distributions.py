@@ -16,6 +16,7 @@ import scipy.special as sp
 import scipy.stats as st
 
 from jitad.errors import JitadTypeError
+from jitad.primitives.special import student_log_density
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail, type_of
 from jitad.values.numpy.ufuncs import (
@@ -71,10 +72,15 @@ def _supported(x: Any, low: Any, high: Any, inside: Formula, somewhere: float) -
 # -- continuous: logpdf, cdf, sf, logcdf, logsf, ppf in standard form -----------------------------
 
 
+class _EachElement:
+    """What rules of the table are given, here of handles and numbers."""
+
+    def __getattr__(self, name: str) -> Formula:
+        return lambda *args: elementwise(name, *args)
+
+
 def _t_logpdf(x: Any, df: Any) -> Any:
-    half = mul(0.5, add(df, 1.0))
-    scale = add(sub(_gammaln(half), _gammaln(mul(0.5, df))), mul(-0.5, log(mul(df, math.pi))))
-    return sub(scale, mul(half, _log1p(div(mul(x, x), df))))
+    return student_log_density(_EachElement(), df, x)
 
 
 def _gamma_logpdf(x: Any, a: Any) -> Any:
@@ -291,9 +297,9 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
     }),
     "pareto": (st.pareto, (1.0, np.inf), 2.0, {
         "logpdf": lambda x, b: sub(log(b), mul(add(b, 1.0), log(x))),
-        "cdf": lambda x, b: sub(1.0, elementwise("pow", elementwise("maximum", x, 1.0), _neg(b))),
+        "cdf": lambda x, b: _neg(_expm1(_neg(mul(b, log(elementwise("maximum", x, 1.0)))))),
         "sf": lambda x, b: elementwise("pow", elementwise("maximum", x, 1.0), _neg(b)),
-        "ppf": lambda q, b: elementwise("pow", sub(1.0, q), div(-1.0, b)),
+        "ppf": lambda q, b: exp(_neg(div(_log1p(_neg(q)), b))),
         "isf": lambda q, b: elementwise("pow", q, div(-1.0, b)),
     }),
     "gumbel_r": (st.gumbel_r, (-np.inf, np.inf), 0.0, {
