@@ -170,3 +170,17 @@ def test_many_degrees_of_freedom(df: float) -> None:
     if df < 1e12:  # SciPy's own density of F loses digits
         ratio = grad(lambda x: st.f.cdf(x, 3.0, df))(0.7) / st.f.pdf(0.7, 3.0, df)
         assert ratio == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["invgamma", "lognorm", "gamma", "weibull_min", "pareto", "f"])
+def test_before_the_support_nothing_varies(name: str) -> None:
+    """By no parameter, and not by nan."""
+    law, shapes = getattr(st, name), LAWS[name]
+    at = np.array([-1.0, 0.0]) if name != "pareto" else np.array([-1.0, 0.5])
+    for method in ("cdf", "sf", "logsf", "pdf"):
+        f = getattr(law, method)
+        for x in at[:1] if method == "pdf" else at:
+            with np.errstate(all="ignore"):
+                slopes = grad(lambda p, x=x, f=f: f(x, *p))((*shapes, 0.0, 2.5))
+            assert all(d == 0.0 for d in slopes), (method, x)
+    assert jvp(lambda x: st.rayleigh.pdf(x), (np.inf,), (1.0,))[0] == 0.0
