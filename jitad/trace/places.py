@@ -27,7 +27,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
 from jitad.trace.around import modules, outside
-from jitad.trace.around.unseen import unaltered
+from jitad.trace.around.unseen import read_item, unaltered
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
 from jitad.trace.containers.iterables import Counted, pick
@@ -394,22 +394,22 @@ def get_item(owner: Any, index: Any) -> Any:
             return tabled.get(owner, index)
         if keyed.is_traced(index):
             return keyed.get(owner, index)
-    if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
+    if not (of_python := type(owner) in (list, tuple, dict, ArrayHandle, Complex)):
         found = special(owner, "__getitem__")
         if found is not None:
             return call(found, owner, index)
         if isinstance(owner, dict) and not isinstance(index, Number) and index not in owner:
-            return keyed.missing(owner, index)
+            return read_item(trace, keyed.missing, owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
     if partial.slot(owner, index):
         return partial.get(owner, index)
     try:
-        found = partial.certain(owner[index], owner)
+        found = owner[index] if of_python else read_item(trace, operator.getitem, owner, index)
     except KeyError:
         tabled.may_have_come(owner)
         raise
-    return made_if_new(found) if isinstance(index, slice) else found
+    return partial.certain(made_if_new(found) if isinstance(index, slice) else found, owner)
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
@@ -470,7 +470,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                        "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
         if trace is None:
             outside.check_writable(owner)
-    unaltered(trace, owner, "this assignment", operator.setitem, owner, index, value)
+    unaltered(trace, (owner,), "this assignment", operator.setitem, owner, index, value)
 
 
 def del_item(owner: Any, index: Any) -> None:
@@ -494,7 +494,7 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if isinstance(owner, MUTABLE):
         note(owner)
-    unaltered(current(), owner, "this `del`", operator.delitem, owner, index)
+    unaltered(current(), (owner,), "this `del`", operator.delitem, owner, index)
 
 
 from jitad.trace.joins import attributes  # noqa: E402  (which reads)
