@@ -31,7 +31,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.flow.branches import Branches
-from jitad.trace.flow.raising import emit_end, raises_for_the_user
+from jitad.trace.flow.raising import emit_end, is_of_program, raises_for_the_user
 from jitad.trace.joins.selected import fork, one_of, spread
 from jitad.trace.joins.snapshot import Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET, Among, Perhaps, is_optional
@@ -149,7 +149,7 @@ class Attempt:
     def _takes(self, error: BaseException) -> bool:
         if self.trace is None:
             return isinstance(error, _flat(self.given()))
-        if isinstance(error, GuardMiss) or not isinstance(error, Exception):
+        if isinstance(error, GuardMiss) or not is_of_program(error):
             return False
         if isinstance(error, JitadError) and not _is_of_program(error):
             return False
@@ -187,7 +187,9 @@ def user_frame() -> FrameType | None:
 
 def caught(trace: Trace, kind: type) -> bool:
     """Would an attempt around catch this kind of exception?"""
-    if issubclass(kind, GuardMiss) or kind is JitadError or not issubclass(kind, Exception):
+    if issubclass(kind, GuardMiss) or kind is JitadError or not (
+        issubclass(kind, Exception) or kind.__module__.partition(".")[0] != "jitad"
+    ):
         return False
     for kinds, regions in trace.sealed:
         if issubclass(kind, kinds) and len(trace.regions) > regions:
@@ -204,7 +206,7 @@ def is_caught(trace: Trace, error: BaseException) -> bool:
     """The same of an exception; not of what jitad refuses to trace."""
     if isinstance(error, JitadError) and not _is_of_program(error):
         return False
-    return would_catch(trace, type(error))
+    return is_of_program(error) and would_catch(trace, type(error))
 
 
 def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
