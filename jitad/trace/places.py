@@ -6,6 +6,7 @@ What lies outside the trace is read through the captures, and written after a no
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import sys
 from collections.abc import Callable
@@ -315,10 +316,6 @@ def del_attr(owner: Any, name: str) -> None:
     delattr(owner, name)
 
 
-def _setattr(owner: Any, name: str, value: Any) -> None:
-    set_attr(value, owner, name)
-
-
 def _set_past(owner: Any, name: str, value: Any) -> None:
     """object.__setattr__, which frozen dataclasses need."""
     with writing(owner):
@@ -327,7 +324,7 @@ def _set_past(owner: Any, name: str, value: Any) -> None:
 
 
 WHILE_TRACING.update({
-    setattr: _setattr,
+    setattr: lambda owner, name, value: set_attr(value, owner, name),
     delattr: lambda owner, name: del_attr(owner, name),
     vars: lambda owner: get_attr(owner, "__dict__"),
     object.__setattr__: _set_past,
@@ -337,12 +334,16 @@ WHILE_TRACING.update({
 def _note_attr(owner: Any, name: str) -> None:
     if isinstance(owner, (Number, ArrayHandle)):
         return
+    if name in ("__class__", "__code__") and current() is not None:
+        raise fail(JitadError, f"{name} is written here, by which a trace knows what a thing is",
+                   "Make another object, or choose between two functions.")  # fmt: skip
     check_free(owner)
+    # not in a slot, nor in the object itself, as its `__dict__` is
+    inside = not hasattr(inspect.getattr_static(type(owner), name, None), "__set__")
 
     def read() -> Any:
-        return vars(owner).get(name, MISSING) if hasattr(owner, "__dict__") else getattr(
-            owner, name, MISSING
-        )
+        found = getattr(owner, "__dict__", None) if inside else None
+        return getattr(owner, name, MISSING) if found is None else found.get(name, MISSING)
 
     def assign(value: Any) -> None:
         given = () if value is MISSING else (value,)
@@ -354,8 +355,7 @@ def _note_attr(owner: Any, name: str) -> None:
             delattr(owner, name) if value is MISSING else setattr(owner, name, value)
 
     shared = getattr(type(owner), name, MISSING)  # `total = 0.0` in the class
-    plain = isinstance(shared, (bool, int, float, str, type(None)))
-    default = shared if plain else MISSING
+    default = shared if isinstance(shared, (bool, int, float, str, type(None))) else MISSING
     _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
