@@ -169,8 +169,13 @@ def _flat(kinds: Any) -> tuple[type, ...]:
 
 
 def held(attempt: Any) -> dict[str, Any]:
-    """The variables that an attempt hands on, as they are now."""
+    """The variables that an attempt hands on, as they are now.
+
+    Those of a block all of whose paths have raised, its frame was not told of.
+    """
     found: dict[str, Any] = attempt.variables()
+    joined, attempt.joined_last = getattr(attempt, "joined_last", {}), {}
+    found.update((n, v) for n, v in joined.items() if n in found)
     return found
 
 
@@ -344,11 +349,14 @@ def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tu
     """Go on after a block, where nothing was raised in it."""
     if raised is None:
         return values
+    attempt = trace.attempts[-1] if trace.attempts else None
+    mine = attempt is not None and attempt.frame is user_frame()
     if not is_optional(raised):
+        if mine:
+            attempt.joined_last = dict(zip(site.names, values, strict=True))
         raise Thrown(raised) if type(raised) is Among else raised
-    attempt = trace.attempts[-1]
     now = held(attempt)
-    if attempt.frame is user_frame():
+    if mine:
         now.update((n, v) for n, v in zip(site.names, values, strict=True) if n in now)
     detour(trace, bind("logical_not", raised.flag), raised.value, now)
     return tuple(
