@@ -349,7 +349,7 @@ def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tu
     """Go on after a block, where nothing was raised in it."""
     if raised is None:
         return values
-    attempt = trace.attempts[-1] if trace.attempts else None
+    attempt: Any = trace.attempts[-1] if trace.attempts else None
     mine = attempt is not None and attempt.frame is user_frame()
     if not is_optional(raised):
         if mine:

@@ -84,8 +84,8 @@ def _lowered(s: ast.Try, fresh: Iterator[int]) -> list[ast.stmt]:
             body = _lowered(_at(ast.Try(s.body, s.handlers, s.orelse, []), s), fresh)
         raised = f"_jx{next(fresh)}"
         # a `finally` that ends in a jump raises nothing any more
-        kinds = ast.Tuple([ast.Name("_jBase", ast.Load())], ast.Load())
-        attempt = _at(Attempt(body, raised, kinds if leaves(s.finalbody) else None), s)
+        every = ast.Tuple([ast.Name("_jBase", ast.Load())], ast.Load())
+        attempt = _at(Attempt(body, raised, every if leaves(s.finalbody) else None), s)
         return [_at(_none(raised), s), _at(ast.Try([attempt], [], [], s.finalbody), s),
                 _at(ast.Expr(_hooked("rethrow", raised)), s), _at(Settled(attempt), s)]  # fmt: skip
     raised = f"_jx{next(fresh)}"
