@@ -131,7 +131,7 @@ def _check(f: Callable[..., Any], a: np.ndarray, smooth: bool = True) -> None:
             assert abs(slope - down) <= 1e-6 * (size + abs(slope))
 
 
-_SETTINGS = settings(max_examples=examples(6), deadline=None, derandomize=True,
+_SETTINGS = settings(max_examples=examples(12), deadline=None, derandomize=True,
                      suppress_health_check=list(HealthCheck))  # fmt: skip
 
 

@@ -142,7 +142,7 @@ def exact(text: str, f_of: Callable[[Any], Any], x: float) -> float:
 
 
 SETTINGS = settings(
-    max_examples=examples(6), deadline=None, suppress_health_check=[*HealthCheck], derandomize=True
+    max_examples=examples(12), deadline=None, suppress_health_check=[*HealthCheck], derandomize=True
 )
 
 

@@ -191,7 +191,7 @@ def compiled(source: str):
 
 
 @settings(
-    max_examples=examples(30),
+    max_examples=examples(60),
     deadline=None,
     phases=(Phase.generate,),  # shrinking takes minutes; the generator starts small
     suppress_health_check=list(HealthCheck),
