@@ -7,6 +7,7 @@ int64), so operands and results outside of float64, int64 and bool are cast to w
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from jitad.emit.access import linear, linear_sum
 from jitad.emit.print_python import COMPARE, Expr, apply, cast, literal
@@ -89,6 +90,12 @@ def _is_cheap(e: Expr) -> bool:
 
 def functions() -> set[str]:
     """All names that emitted code may take from the preamble."""
+    return {*_functions(len(TABLE))} - {"abs"}  # a builtin
+
+
+@cache
+def _functions(rows: int) -> frozenset[str]:
+    """With the table as long as this: rows are never taken out."""
     names: set[str] = set()
     for row in TABLE.values():
         names.update(re.findall(r"([A-Za-z_]\w*)\(", row.emit))
@@ -96,4 +103,4 @@ def functions() -> set[str]:
     names |= {"highest", "lowest"}
     names |= {"accum", "empty", "ask", "gram", "grown", "load", "opaque", "show", "store"}
     names |= {"run_of", "spread", "times", "zeros"}
-    return names - {"abs"}  # a builtin
+    return frozenset(names)

@@ -24,7 +24,7 @@ from jitad.primitives.table import Primitive, floating, register
 
 def gamma_moment(side: float, n: float, a: float, c: float, x: float) -> float:
     """The mean of (ln T - c)**n where T < x (side -1.0), or T > x (side 1.0)."""
-    if not (a > 0.0 and x >= 0.0 and n >= 0.0):
+    if not (0.0 < a < math.inf and x >= 0.0 and n >= 0.0):
         return 0.0 if n < 0.0 else math.nan
     middle = max(a, 1.0)
     direct = side * (x - middle) >= 0.0  # else all that there is, without the other side
@@ -58,11 +58,21 @@ def gamma_moment(side: float, n: float, a: float, c: float, x: float) -> float:
 def beta_moment(side: float, n: float, m: float, a: float, b: float, c: float, d: float,
                 x: float) -> float:  # fmt: skip
     """The mean of (ln T - c)**n (ln(1 - T) - d)**m where T < x (side -1.0), or T > x (1.0)."""
-    if not (a > 0.0 and b > 0.0 and 0.0 <= x <= 1.0 and n >= 0.0 and m >= 0.0):
+    if not (0.0 < a < math.inf and 0.0 < b < math.inf and 0.0 <= x <= 1.0
+            and n >= 0.0 and m >= 0.0):  # fmt: skip
         return 0.0 if n < 0.0 or m < 0.0 else math.nan
     middle = a / (a + b)
     direct = side * (x - middle) >= 0.0
-    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    q = max(a, b)
+    if q < 30.0:
+        whole = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    else:  # as in `log_beta`
+        p, total = min(a, b), a + b
+        whole = math.lgamma(p) + p - p * math.log(total) - (q - 0.5) * math.log1p(p / q)
+        for y, sign in ((q, 1.0), (total, -1.0)):
+            u = 1.0 / (y * y)
+            terms = 1.0 / 1260.0 - u * (1.0 / 1680.0 - u / 1188.0)
+            whole += sign * (1.0 / 12.0 - u * (1.0 / 360.0 - u * terms)) / y
     found = 0.0
     for piece in range(1 if direct else 3):
         # from `start` to 0; what goes to 1 is that of 1 - T
@@ -76,7 +86,9 @@ def beta_moment(side: float, n: float, m: float, a: float, b: float, c: float, d
             p, q, r, s, i, j = b, a, d, c, m, n
         if start <= 0.0:
             continue
-        at, over = math.log(start), math.log(rest)
+        # what is near one is known by the other, whose rounding large shapes do not multiply
+        at = math.log(start) if start < 0.5 else math.log1p(-rest)
+        over = math.log(rest) if rest < 0.5 else math.log1p(-start)
         rate = max(p - (q - 1.0) * start / rest, 0.0)
         rate += math.sqrt(max(q - 1.0, p) * start) / rest
         total = 0.0
@@ -90,7 +102,7 @@ def beta_moment(side: float, n: float, m: float, a: float, b: float, c: float, d
             if e < -740.0:
                 break
             total += (1.0 + u) * w * math.exp(e) * (at - v - r) ** i * (other - s) ** j
-        size = math.exp(p * at + (q - 1.0) * over - log_beta) * 0.0625 / rate
+        size = math.exp(p * at + (q - 1.0) * over - whole) * 0.0625 / rate
         found += size * total if piece or direct else -size * total
     return found
 
@@ -113,11 +125,33 @@ def gamma_density(o: Any, a: Any, x: Any) -> Any:
     return o.exp(power - x - o.lgamma(a))
 
 
+def _stirling_rest(x: Any) -> Any:
+    """log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi) / 2, for x >= 30."""
+    u = 1.0 / (x * x)
+    terms = 1.0 / 1260.0 - u * (1.0 / 1680.0 - u / 1188.0)
+    return (1.0 / 12.0 - u * (1.0 / 360.0 - u * terms)) / x
+
+
+def log_beta(o: Any, a: Any, b: Any) -> Any:
+    """The logarithm of the beta function; of a large operand by what does not cancel.
+
+    Source: Didonato & Morris, Algorithm 708, ACM Transactions on Mathematical Software, 1992.
+    """
+    ordered = o.lt(a, b)
+    small, large = o.where(ordered, a, b), o.where(ordered, b, a)
+    far = o.ge(large, 30.0)
+    p, q = o.where(far, small, 1.0), o.where(far, large, 30.0)
+    total = p + q
+    rest = o.lgamma(p) + p - p * o.log(total) - (q - 0.5) * o.log1p(p / q)
+    rest = rest + (_stirling_rest(q) - _stirling_rest(total))
+    a, b = o.where(far, 1.0, a), o.where(far, 1.0, b)
+    return o.where(far, rest, o.lgamma(a) + o.lgamma(b) - o.lgamma(a + b))
+
+
 def beta_density(o: Any, a: Any, b: Any, x: Any) -> Any:
-    log_beta = o.lgamma(a) + o.lgamma(b) - o.lgamma(a + b)
     low = _times_log(o, a - 1.0, x, lambda nothing: o.log(o.where(nothing, 1.0, x)))
     high = _times_log(o, b - 1.0, 1.0 - x, lambda nothing: o.log1p(-o.where(nothing, 0.0, x)))
-    return o.exp(low + high - log_beta)
+    return o.exp(low + high - log_beta(o, a, b))
 
 
 def gamma_slope(o: Any, side: float, a: Any, x: Any) -> Any:

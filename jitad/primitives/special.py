@@ -22,6 +22,7 @@ from jitad.primitives.moments import (
     beta_slopes,
     gamma_density,
     gamma_slope,
+    log_beta,
 )
 from jitad.primitives.table import Primitive, Unknown, floating, register
 from jitad.primitives.unloaded import Unloaded
@@ -213,28 +214,38 @@ def _shape(name: str) -> Unknown:
     return Unknown(f"the derivative of {name} by a shape parameter")
 
 
+def _by_shape(o: Any, side: float, a: Any, x: Any) -> Any:
+    return gamma_slope(o, side, a, x) if o.wanted(0) else None
+
+
+def _by_shapes(o: Any, side: float, a: Any, b: Any, x: Any) -> tuple[Any, ...]:
+    """None where nobody wants them: they are integrals."""
+    some = o.wanted(0) or o.wanted(1)
+    return beta_slopes(o, side, a, b, x) if some else (None, None)
+
+
 row("gammainc", lambda o, a, x, y: (
-    gamma_slope(o, BELOW, a, x), gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
+    _by_shape(o, BELOW, a, x), gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
 row("gammaincc", lambda o, a, x, y: (
-    gamma_slope(o, ABOVE, a, x), -gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
+    _by_shape(o, ABOVE, a, x), -gamma_density(o, a, x)), POSITIVE, POSITIVE)  # fmt: skip
 row("betainc", lambda o, a, b, x, y: (
-    *beta_slopes(o, BELOW, a, b, x), beta_density(o, a, b, x)),
+    *_by_shapes(o, BELOW, a, b, x), beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 row("betaincc", lambda o, a, b, x, y: (
-    *beta_slopes(o, ABOVE, a, b, x), -beta_density(o, a, b, x)),
+    *_by_shapes(o, ABOVE, a, b, x), -beta_density(o, a, b, x)),
     POSITIVE, POSITIVE, UNIT)  # fmt: skip
 
 
 def _gamma_inverse(o: Any, a: Any, y: Any) -> tuple[Any, Any]:
     """By the shape, and by the part below."""
     slope = 1.0 / gamma_density(o, a, y)
-    return -gamma_slope(o, BELOW, a, y) * slope, slope
+    return -gamma_slope(o, BELOW, a, y) * slope if o.wanted(0) else None, slope
 
 
 def _beta_inverse(o: Any, a: Any, b: Any, y: Any) -> tuple[Any, Any, Any]:
     slope = 1.0 / beta_density(o, a, b, y)
-    by_a, by_b = beta_slopes(o, BELOW, a, b, y)
-    return -by_a * slope, -by_b * slope, slope
+    by_a, by_b = _by_shapes(o, BELOW, a, b, y)
+    return *(None if d is None else -d * slope for d in (by_a, by_b)), slope
 
 
 def _of_rest(partials: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -379,14 +390,23 @@ row("owens_t", lambda o, h, a, y: (
 # -- Student's distribution -----------------------------------------------------------------------
 
 
+def student_log_density(o: Any, df: Any, x: Any) -> Any:
+    """Of endless degrees of freedom the normal distribution's."""
+    endless, square = o.isinf(df), x * x
+    df = o.where(endless, 1.0, df)
+    scale = -log_beta(o, 0.5 * df, 0.5) - 0.5 * o.log(df)
+    found = scale - 0.5 * (df + 1.0) * o.log1p(square / df)
+    return o.where(endless, -0.5 * square - 0.5 * math.log(2.0 * math.pi), found)
+
+
 def _student_density(o: Any, df: Any, x: Any) -> Any:
-    half = 0.5 * (df + 1.0)
-    scale = o.lgamma(half) - o.lgamma(0.5 * df) - 0.5 * o.log(math.pi * df)
-    return o.exp(scale - half * o.log1p(x * x / df))
+    return o.exp(student_log_density(o, df, x))
 
 
 def _student_slope(o: Any, df: Any, x: Any) -> Any:
     """By the degrees of freedom: through the beta distribution of x**2 / (df + x**2)."""
+    endless = o.isinf(df)
+    df = o.where(endless, 1.0, df)
     away = x + o.where(o.eq(x, 0.0), 1e-100, 0.0)  # where the square has a root in what follows
     half, square = 0.5 * df, away * away
     near = o.lt(square, df)
@@ -394,16 +414,17 @@ def _student_slope(o: Any, df: Any, x: Any) -> Any:
     inner = beta_slopes(o, BELOW, 0.5, half, o.where(near, small, 0.25))[1]
     outer = beta_slopes(o, BELOW, half, 0.5, o.where(near, 0.25, large))[0]
     turn = 0.25 * o.sign(away) * o.where(near, inner, -outer)
-    return turn - _student_density(o, df, x) * (x / (2.0 * df))
+    return o.where(endless, 0.0, turn - _student_density(o, df, x) * (x / (2.0 * df)))
 
 
-row("stdtr", lambda o, df, x, y: (_student_slope(o, df, x), _student_density(o, df, x)),
-     POSITIVE, ANY)  # fmt: skip
+row("stdtr", lambda o, df, x, y: (
+    _student_slope(o, df, x) if o.wanted(0) else None, _student_density(o, df, x)),
+    POSITIVE, ANY)  # fmt: skip
 
 
 def _student_inverse(o: Any, df: Any, p: Any, y: Any) -> tuple[Any, Any]:
     slope = 1.0 / _student_density(o, df, y)
-    return -_student_slope(o, df, y) * slope, slope
+    return -_student_slope(o, df, y) * slope if o.wanted(0) else None, slope
 
 
 row("stdtrit", _student_inverse, POSITIVE, UNIT)

@@ -32,6 +32,8 @@ from typing import Any
 
 import numpy as np
 
+from jitad.errors import JitadError
+from jitad.plain.remembered import remembered
 from jitad.tape.build import Leaf
 from jitad.trace import acts
 from jitad.trace.around import modules
@@ -62,6 +64,7 @@ from jitad.values.array import ArrayHandle
 from jitad.values.complexes.number import Complex
 from jitad.values.functions import implementation
 from jitad.values.journal import made, made_if_new
+from jitad.values.kind import fail
 from jitad.values.number import Number
 from jitad.values.ranges import Range
 from jitad.values.registry import any_traced, calling
@@ -173,6 +176,14 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
                 if f.__name__ in ("pop", "insert") and keyed.by_rows(container, *args):
                     return call(getattr(container, f.__name__), *args)
                 return made_if_new(f(*args, **kwargs))
+        case BuiltinMethodType() if trace is not None and isinstance(f.__self__, CACHED):
+            if f.__name__ == "cache_clear":
+                for number in [n for key, n in trace.keeping.items() if key[0] is f.__self__]:
+                    call(trace.kept.pop, number, None)
+                return None
+            raise fail(JitadError, f"{f.__name__} tells what functools.cache has kept, which a "
+                       "kernel doesn't know",
+                       "Keep the results in a dict, and count in a variable.")  # fmt: skip
         case weakref.ref() if trace is not None and (path := trace.captures.path_of(f)):
             return trace.captures.read(path.then("call", "__call__"), f())
     if type(f) in COMPILED:
@@ -257,17 +268,36 @@ _LIBRARY = (type(np.piecewise), FunctionType)
 
 
 def _cached(trace: Trace | None, f: Any, args: Any, kwargs: Any) -> Any:
-    """A function that remembers its results; here a block of the tape does, by traced numbers."""
+    """A function that keeps its results, by known arguments and by traced numbers.
+
+    What is immutable and comes of no side effect a block of the tape may have made again.  Else it
+    counts who was the first to call: what is kept is in a dict, as in a user's own memo.
+    """
     original = _read(trace, f, "__wrapped__")
     if trace is None:
         return call(original, *args, **kwargs)
     given = (*args, *kwargs, *kwargs.values())
     key = (f, *(a.atom if isinstance(a, Leaf) else (type(a), a) for a in given))
-    found = trace.builder.known(key)
-    if found is None:
-        found = (call(original, *args, **kwargs),)
-        trace.builder.remember(key, found)
-    return found[0]
+    if key not in trace.keeping:
+        found = trace.builder.known(key)
+        if found is not None:
+            return found[0]
+        trace.journal.open()
+        value = call(original, *args, **kwargs)
+        alone = not trace.journal.written() and isinstance(value, _IMMUTABLE)
+        trace.journal.merge()
+        if alone:
+            trace.builder.remember(key, (value,))
+            return value
+        trace.keeping[key] = len(trace.keeping)
+        call(trace.kept.__setitem__, trace.keeping[key], value)
+        return value
+    from jitad.trace.containers.lists import run  # which calls here
+
+    return run(remembered, trace.kept, trace.keeping[key], original, args, kwargs)
+
+
+_IMMUTABLE = (Number, Complex, bool, int, float, str, type(None))
 
 
 def _read(trace: Trace | None, owner: Any, name: str) -> Any:

@@ -137,6 +137,10 @@ class Trace:
         self.owners: dict[int, tuple[Any, Any, Any]] = {}
         self.sharing = False
         self.written_back: set[Pos] = set()
+        # which calls of functions that keep their results are told apart, and what they keep
+        self.keeping: dict[tuple[Any, ...], int] = {}
+        self.kept: dict[int, Any] = {}
+        self.journal.made(self.kept)
         self.journal.refused = self.keep_apart
 
     def counts_out(self, k: Leaf) -> bool:

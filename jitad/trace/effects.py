@@ -5,6 +5,7 @@ Their traced parts become operands of the equation; `jitad.primitives.late` keep
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ def record_raise(b: Builder, ok: Atom, error: BaseException) -> None:
         b.emit("check", ok, exception=kind, message=str(args[0]))
         return
     atoms, rebuild = _taken_apart(b, (args, state))
+    own: Any = next(c for c in kind.__mro__ if c.__module__ == "builtins")
 
     def make(values: Sequence[Any]) -> BaseException:
         args, state = rebuild(values)
@@ -56,6 +58,8 @@ def record_raise(b: Builder, ok: Atom, error: BaseException) -> None:
             out = BaseException.__new__(kind, *args)
         except TypeError:  # OSError and the like insist on their own
             out = kind.__new__(kind, *args)
+        with contextlib.suppress(TypeError):
+            own.__init__(out, *args)  # SystemExit has a code, StopIteration a value
         out.args = args
         vars(out).update(state)
         out.__cause__, out.__suppress_context__ = error.__cause__, error.__suppress_context__

@@ -25,6 +25,7 @@ from jitad.tape.types import BOOL
 from jitad.trace.around import outside
 from jitad.trace.around.modules import imported
 from jitad.trace.around.telling import speaks
+from jitad.trace.around.unseen import unaltered
 from jitad.trace.calls import HERE, call, special
 from jitad.trace.comparisons import looks_into
 from jitad.trace.containers import gathered, keyed, lists, partial, tabled
@@ -193,7 +194,7 @@ def _binary(plain: Callable[..., Any], name: str, reflected: str) -> Callable[[A
                 return (Is if name == "eq" else IsNot)(a, b)
             if name == "mul" and {type(a), type(b)} == {list, Leaf}:
                 return lists.repeated(a, b) if type(a) is list else lists.repeated(b, a)
-            out = plain(a, b)
+            out = unaltered(trace, (a, b), f"this {name}", plain, a, b)
             return checked(name, a, b, made_if_new(out))
         return checked(name, a, b, plain(a, b))
 
@@ -293,8 +294,12 @@ def _unary(plain: Callable[..., Any], name: str) -> Callable[[Any], Any]:
         if is_among((a,)):
             return spread(hook, a)
         a = present(a)
-        found = None if type(a) in _PLAIN else special(a, f"__{name}__")
-        return checked(name, a, None, plain(a)) if found is None else call(found, a)
+        if type(a) in _PLAIN:
+            return checked(name, a, None, plain(a))
+        found = special(a, f"__{name}__")
+        if found is not None:
+            return call(found, a)
+        return checked(name, a, None, unaltered(trace, (a,), f"this {name}", plain, a))
 
     return hook
 
@@ -368,7 +373,7 @@ def In(a: Any, b: Any) -> Any:
     copies = isinstance(b, (*_ONE_BY_ONE, *_BY_HASH)) and any(map(ours, (a, *b)))
     if alike or copies or not hasattr(type(b), "__contains__"):
         return _among(a, items(b))
-    return a in b
+    return unaltered(current(), (b,), "looking in it", operator.contains, b, a)
 
 
 _ONE_BY_ONE = (list, tuple, deque, ValuesView, ItemsView)  # compare what they hold

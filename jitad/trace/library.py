@@ -21,7 +21,7 @@ from jitad.errors import JitadAttributeError, JitadError, JitadTypeError
 from jitad.trace import randomness
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.telling import TELLING, is_outside, told
-from jitad.trace.around.unseen import may_change, unaltered
+from jitad.trace.around.unseen import may_change, note_written, unaltered
 from jitad.trace.containers import iterables
 from jitad.trace.containers.writing import WRITERS, kind_of, note
 from jitad.trace.context import Trace, current
@@ -89,8 +89,10 @@ def run_native(trace: Trace | None, f: Any, args: tuple[Any, ...], kwargs: dict[
         out = f(*args, **kwargs)
     else:
         owner = args[0] if type(f) is FunctionType and args else getattr(f, "__self__", None)
+        note_written(owner, f)
         run = functools.partial(_run, lambda *a, **k: protocols.watched(f, a, k))
-        out = unaltered(trace, owner, name, run, f, args, kwargs)
+        things = (getattr(f, "__self__", f), *args, *kwargs.values())
+        out = unaltered(trace, things, name, run, f, args, kwargs)
     partial.certain(out)
     out = _arrays_met(out)
     if isinstance(f, type) and kind_of(out) is not None:

@@ -6,6 +6,7 @@ What lies outside the trace is read through the captures, and written after a no
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 import sys
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.types import BOOL, INT
 from jitad.trace import protocols
 from jitad.trace.around import modules, outside
-from jitad.trace.around.unseen import unaltered
+from jitad.trace.around.unseen import read_item, unaltered
 from jitad.trace.calls import WHILE_TRACING, call, special
 from jitad.trace.containers import keyed, lists, partial, tabled
 from jitad.trace.containers.iterables import Counted, pick
@@ -315,10 +316,6 @@ def del_attr(owner: Any, name: str) -> None:
     delattr(owner, name)
 
 
-def _setattr(owner: Any, name: str, value: Any) -> None:
-    set_attr(value, owner, name)
-
-
 def _set_past(owner: Any, name: str, value: Any) -> None:
     """object.__setattr__, which frozen dataclasses need."""
     with writing(owner):
@@ -327,7 +324,7 @@ def _set_past(owner: Any, name: str, value: Any) -> None:
 
 
 WHILE_TRACING.update({
-    setattr: _setattr,
+    setattr: lambda owner, name, value: set_attr(value, owner, name),
     delattr: lambda owner, name: del_attr(owner, name),
     vars: lambda owner: get_attr(owner, "__dict__"),
     object.__setattr__: _set_past,
@@ -337,12 +334,16 @@ WHILE_TRACING.update({
 def _note_attr(owner: Any, name: str) -> None:
     if isinstance(owner, (Number, ArrayHandle)):
         return
+    if name in ("__class__", "__code__") and current() is not None:
+        raise fail(JitadError, f"{name} is written here, by which a trace knows what a thing is",
+                   "Make another object, or choose between two functions.")  # fmt: skip
     check_free(owner)
+    # not in a slot, nor in the object itself, as its `__dict__` is
+    inside = not hasattr(inspect.getattr_static(type(owner), name, None), "__set__")
 
     def read() -> Any:
-        return vars(owner).get(name, MISSING) if hasattr(owner, "__dict__") else getattr(
-            owner, name, MISSING
-        )
+        found = getattr(owner, "__dict__", None) if inside else None
+        return getattr(owner, name, MISSING) if found is None else found.get(name, MISSING)
 
     def assign(value: Any) -> None:
         given = () if value is MISSING else (value,)
@@ -354,8 +355,7 @@ def _note_attr(owner: Any, name: str) -> None:
             delattr(owner, name) if value is MISSING else setattr(owner, name, value)
 
     shared = getattr(type(owner), name, MISSING)  # `total = 0.0` in the class
-    plain = isinstance(shared, (bool, int, float, str, type(None)))
-    default = shared if plain else MISSING
+    default = shared if isinstance(shared, (bool, int, float, str, type(None))) else MISSING
     _note_place(owner, ("attr", name), read, assign, ("attr", name), default)
 
 
@@ -394,22 +394,22 @@ def get_item(owner: Any, index: Any) -> Any:
             return tabled.get(owner, index)
         if keyed.is_traced(index):
             return keyed.get(owner, index)
-    if type(owner) not in (list, tuple, dict, ArrayHandle, Complex):
+    if not (of_python := type(owner) in (list, tuple, dict, ArrayHandle, Complex)):
         found = special(owner, "__getitem__")
         if found is not None:
             return call(found, owner, index)
         if isinstance(owner, dict) and not isinstance(index, Number) and index not in owner:
-            return keyed.missing(owner, index)
+            return read_item(trace, keyed.missing, owner, index)
     if isinstance(owner, Counted):
         return owner.item(index)
     if partial.slot(owner, index):
         return partial.get(owner, index)
     try:
-        found = partial.certain(owner[index], owner)
+        found = owner[index] if of_python else read_item(trace, operator.getitem, owner, index)
     except KeyError:
         tabled.may_have_come(owner)
         raise
-    return made_if_new(found) if isinstance(index, slice) else found
+    return partial.certain(made_if_new(found) if isinstance(index, slice) else found, owner)
 
 
 def _traced_item(owner: Any, index: Leaf) -> Any:
@@ -470,7 +470,7 @@ def set_item(value: Any, owner: Any, index: Any) -> None:
                        "where NumPy has an array without axes", "Give it an axis.")  # fmt: skip
         if trace is None:
             outside.check_writable(owner)
-    unaltered(trace, owner, "this assignment", operator.setitem, owner, index, value)
+    unaltered(trace, (owner,), "this assignment", operator.setitem, owner, index, value)
 
 
 def del_item(owner: Any, index: Any) -> None:
@@ -494,7 +494,7 @@ def del_item(owner: Any, index: Any) -> None:
         return
     if isinstance(owner, MUTABLE):
         note(owner)
-    unaltered(current(), owner, "this `del`", operator.delitem, owner, index)
+    unaltered(current(), (owner,), "this `del`", operator.delitem, owner, index)
 
 
 from jitad.trace.joins import attributes  # noqa: E402  (which reads)

@@ -23,6 +23,7 @@ from jitad.errors import JitadError
 from jitad.trace.around import modules
 from jitad.trace.around.libraries import is_library_thing
 from jitad.trace.around.paths import Guard, Path, Root, shape_of
+from jitad.trace.around.unseen import may_change, unaltered
 from jitad.trace.calls import call, special
 from jitad.trace.containers import gathered, partial, tabled
 from jitad.trace.containers.listed import KINDS
@@ -61,7 +62,9 @@ def items(thing: Any) -> Any:
     item = special(thing, "__getitem__")
     if item is not None and not hasattr(type(thing), "__iter__"):
         return _made(_counted(thing, item))
-    return thing
+    if hasattr(thing, "__next__") or not may_change(thing):
+        return thing
+    return _made(unaltered(current(), (thing,), "iterating over it", iter, thing))
 
 
 def _made(out: Any) -> Any:

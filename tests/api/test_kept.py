@@ -162,7 +162,9 @@ def test_another_engine_finds_nothing(passes: list[str], monkeypatch: pytest.Mon
 def test_a_damaged_file_is_not_believed(passes: list[str], tmp_path: Path) -> None:
     anew(cubed)(X)
     (file,) = tmp_path.glob("jitad_tape_*")
-    file.write_bytes(file.read_bytes().replace(b"3 *", b"4 *"))
+    sound = file.read_bytes()
+    file.write_bytes(damaged := sound.replace(b" * ", b" + "))
+    assert damaged != sound
     assert anew(cubed)(X).tolist() == [3.0, 12.0, 27.0]
     assert len(passes) == 2
 

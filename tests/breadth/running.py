@@ -95,3 +95,13 @@ def primal(case: Case, args: tuple[Any, ...], active: tuple[int, ...]) -> Any:
     given = tuple(args[k] for k in active)
     tangents = tuple(np.ones_like(a) if isinstance(a, np.ndarray) else 1.0 for a in given)
     return jitad.jvp(f, given, tangents)[0]
+
+
+def assert_same(found: list[Any], want: list[Any], tolerance: float, name: str) -> None:
+    """Of NumPy's shapes and dtypes, and its values but for rounding."""
+    assert len(found) == len(want), name
+    for x, y in zip(found, want, strict=True):
+        x = np.asarray(x)
+        assert x.shape == np.shape(y), name
+        assert x.dtype == np.asarray(y).dtype, name
+        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=name)

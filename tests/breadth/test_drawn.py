@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import jitad
 from tests.engines import ENGINES
+from tests.examples import examples
 
 REDUCTIONS: list[Callable[..., Any]] = [
     np.sum, np.mean, np.prod, np.std, np.var, np.max, np.median, np.linalg.norm, np.ptp,
@@ -130,7 +131,7 @@ def _check(f: Callable[..., Any], a: np.ndarray, smooth: bool = True) -> None:
             assert abs(slope - down) <= 1e-6 * (size + abs(slope))
 
 
-_SETTINGS = settings(max_examples=12, deadline=None, derandomize=True,
+_SETTINGS = settings(max_examples=examples(12), deadline=None, derandomize=True,
                      suppress_health_check=list(HealthCheck))  # fmt: skip
 
 

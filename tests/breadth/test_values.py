@@ -1,4 +1,7 @@
-"""Do library functions give what NumPy and SciPy give, eagerly and on a tape, in both widths?"""
+"""Do library functions give what NumPy and SciPy give, eagerly and on a tape, in both widths?
+
+In double precision `test_first_order.py` looks at a tape's values, beside its gradient.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +13,27 @@ import pytest
 import jitad
 from tests.breadth.all import CASES, IDS
 from tests.breadth.case import Case
-from tests.breadth.running import actives, flat, narrowed, plain, primal
+from tests.breadth.running import actives, assert_same, flat, narrowed, plain, primal
 from tests.engines import ENGINES
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_value(case: Case) -> None:
     want = flat(plain(case.function, *case.args))
-    wide = [case.args, *([] if case.narrow is None else [narrowed(case.args)])]
-    for args in wide:
-        want = flat(plain(case.function, *args))
-        for name in ("eager", case.compiled):
-            run = jitad.jvp if name == "eager" else None
-            if run is not None:
-                active = actives(case)
-                with np.errstate(all="ignore"):
-                    found = flat(primal(case, args, active))
-            else:
-                found = flat(ENGINES[name](jitad.jit(case.function), *args))
-            assert len(found) == len(want), name
-            for x, y in zip(found, want, strict=True):
-                x = np.asarray(x)
-                assert x.shape == np.shape(y), name
-                assert x.dtype == np.asarray(y).dtype, name
-                tolerance = 1e-11 if args is case.args else 3e-5 if case.narrow else 1e-3
-                np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance, err_msg=name)
+    assert_same(flat(_eagerly(case, case.args)), want, 1e-11, "eager")
+    if case.narrow is None:
+        return
+    args = narrowed(case.args)
+    want = flat(plain(case.function, *args))
+    tolerance = 3e-5 if case.narrow else 1e-3
+    assert_same(flat(_eagerly(case, args)), want, tolerance, "eager")
+    found = flat(ENGINES[case.compiled](jitad.jit(case.function), *args))
+    assert_same(found, want, tolerance, case.compiled)
+
+
+def _eagerly(case: Case, args: tuple[Any, ...]) -> Any:
+    with np.errstate(all="ignore"):
+        return primal(case, args, actives(case))
 
 
 def _mixed(case: Case) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.emit.programs import random_tape
 from tests.emit.running import check
+from tests.examples import examples
 
 
 def arguments(seed: int) -> list[object]:
@@ -23,7 +24,7 @@ def arguments(seed: int) -> list[object]:
     return [x, y, a, 7.0, 3]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 10**9))
 def test_plain(seed: int) -> None:
     tape, _ = random_tape(seed, 7)

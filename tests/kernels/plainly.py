@@ -1,7 +1,6 @@
 """What are the derivatives written by hand, run as the Python that they are?
 
-For tests of the engine on few numbers: Numba takes a minute to compile all of them, and
-`test_truth.py` does.
+For tests on few numbers: Numba takes a minute to compile all of them.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import jitad
 from tests.engines import ENGINES
+from tests.examples import examples
 
 _serial = itertools.count()
 
@@ -141,7 +142,7 @@ def exact(text: str, f_of: Callable[[Any], Any], x: float) -> float:
 
 
 SETTINGS = settings(
-    max_examples=12, deadline=None, suppress_health_check=[*HealthCheck], derandomize=True
+    max_examples=examples(12), deadline=None, suppress_health_check=[*HealthCheck], derandomize=True
 )
 
 

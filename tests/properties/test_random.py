@@ -11,14 +11,15 @@ import collections
 from hypothesis import HealthCheck, Phase, event, given, note, settings, target
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.properties.check import Outcome, check
 from tests.properties.choices import Choices, Drawn, Replayed, Seeded, shrink
 from tests.properties.generate import Generated, program
 
-_SEED = 7
-_COUNT = 100
-_NATIVE = 20  # every so-manieth program becomes native kernels
-_SECOND = 10
+_SEED = 12  # whose first programs have everything
+_COUNT = examples(40)
+_NATIVE = 10  # every so-manieth program becomes native kernels
+_SECOND = 8
 
 
 @st.composite
@@ -59,7 +60,7 @@ def test_programs_by_number() -> None:
 
 
 @settings(
-    max_examples=30, derandomize=True, deadline=None, database=None,
+    max_examples=examples(12), derandomize=True, deadline=None, database=None,
     phases=(Phase.generate, Phase.target, Phase.shrink),
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip

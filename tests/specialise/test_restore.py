@@ -19,6 +19,7 @@ from jitad.tape.interpret import interpret
 from jitad.tape.ir import Block, walk
 from jitad.tape.types import INT
 from jitad.values.number import o
+from tests.examples import examples
 from tests.sweeps.checks import Unsuitable, check
 from tests.sweeps.counting import operations
 from tests.sweeps.handmade import MATRIX, REAL, VECTOR, for_, if_, tape_of, while_
@@ -207,7 +208,7 @@ def test_random_programs_in_place(always: bool, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(restore, "_saved", lambda *_: 10**6)
     SEEN.clear()
 
-    @settings(derandomize=True, database=None, deadline=None, max_examples=60,
+    @settings(derandomize=True, database=None, deadline=None, max_examples=examples(60),
               suppress_health_check=list(HealthCheck))
     @given(recipes(), st.integers(0, 3))
     def program(statements: list[Any], rounds: int) -> None:

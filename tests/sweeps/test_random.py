@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, given, reject, settings
 
+from tests.examples import examples
 from tests.sweeps.checks import Unsuitable, check, pipeline_keeps_meaning
 from tests.sweeps.random_tapes import Case, cases
 from tests.sweeps.truth import AtKink
@@ -12,7 +13,7 @@ SETTINGS = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=150,
+    max_examples=examples(150),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large,
                            HealthCheck.large_base_example],
 )  # fmt: skip

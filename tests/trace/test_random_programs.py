@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import linecache
 import math
-import os
 from collections import Counter
 
 import numpy as np
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from running import check
 
 from jitad.errors import JitadError
+from tests.examples import examples
 
 NUMBERS = ["x", "y", "p", "q"]
 MIX: Counter[str] = Counter()
@@ -191,9 +191,8 @@ def compiled(source: str):
 
 
 @settings(
-    max_examples=int(os.environ.get("JITAD_RANDOM_PROGRAMS", "60")),
+    max_examples=examples(60),
     deadline=None,
-    derandomize="JITAD_RANDOM_PROGRAMS" not in os.environ,
     phases=(Phase.generate,),  # shrinking takes minutes; the generator starts small
     suppress_health_check=list(HealthCheck),
 )

@@ -6,14 +6,16 @@ Containers of the standard library that are written in Python, whose methods no 
 import array
 import collections
 import functools
+import importlib
 import math
 import queue
+import sys
 import weakref
 
 import numpy as np
 import pytest
 
-from jitad import JitadError, grad, jit_value_and_grad, value_and_grad
+from jitad import JitadError, grad, jit, jit_value_and_grad, value_and_grad
 
 KEY = type("Key", (), {})()
 ROOT = functools.cache(math.sqrt)
@@ -132,3 +134,77 @@ def test_arrays_that_were_made_in_a_derivative_and_kept(f):
 def test_cached_functions_of_libraries():
     for derive in (value_and_grad, jit_value_and_grad):
         assert derive(cached_library_code)(1.5) == pytest.approx((9.0, 6.0))
+
+
+LIBRARY = """
+class Watchful:
+    n = 0
+    def _seen(self, *_):
+        self.n += 1
+        return self.n
+    __contains__ = __len__ = __call__ = __add__ = __neg__ = __eq__ = __getitem__ = _seen
+    def __bool__(self):
+        return self._seen() > 0
+    def __iter__(self):
+        return iter([self._seen()])
+
+class Filling(dict):
+    def __missing__(self, key):
+        self[key] = len(self)
+        return self[key]
+    def put(self, key):
+        dict.__setitem__(self, key, 9)
+"""
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    """Classes in a file among the installed ones, which change where they are looked at."""
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "watchful.py").write_text(LIBRARY)
+    monkeypatch.syspath_prepend(str(folder))
+    yield importlib.import_module("watchful")
+    del sys.modules["watchful"]
+
+
+@pytest.mark.parametrize("look", [
+    lambda w: w["a"], lambda w: "a" in w, len, lambda w: w(), lambda w: w + 1, lambda w: -w,
+    lambda w: w == 1, lambda w: 1 if w else 2, lambda w: next(iter(w)), lambda w: [k for k in w],
+])  # fmt: skip
+def test_objects_that_change_where_they_are_looked_at(look, library):
+    def f(x):
+        w = library.Watchful()
+        if x > 1.0:
+            look(w)
+        return w.n * x
+
+    with pytest.raises(JitadError, match="changes a Watchful that was there"):
+        jit(f, fallback=False)(0.5)
+
+
+@pytest.mark.parametrize("look", [lambda d: d["a"], lambda d: d.put("a")])
+def test_dicts_of_libraries_that_fill_themselves(look, library):
+    def f(x):
+        d = library.Filling()
+        if x > 1.0:
+            look(d)
+        return d["b"] * x
+
+    with pytest.raises(JitadError, match="changes a Filling that was there"):
+        jit(f, fallback=False)(0.5)
+
+
+def counters(x):
+    c, d = collections.Counter("aab"), collections.Counter("bz")
+    if x > 1.0:
+        c.update("zz")
+        c.subtract({"a": 1})
+        c += d
+    return (c["a"] + 10 * c["b"] + 100 * c["z"]) * x
+
+
+def test_what_methods_of_counters_write_stays_on_its_path():
+    f = jit_value_and_grad(counters)
+    assert f(0.5) == (6.0, 12.0)
+    assert f(2.0) == (642.0, 321.0)

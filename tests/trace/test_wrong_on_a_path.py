@@ -107,3 +107,79 @@ def test_iterations_after_the_last(engine):
         f(A, 100.0)
     with pytest.raises(jitad.JitadError, match="could not broadcast"):
         ENGINES[engine](jitad.value_and_grad(f), A, 100.0)
+
+
+class _Plain:
+    z = 1.0
+
+
+class _Other(_Plain):
+    z = 2.0
+
+
+def test_what_a_thing_is_cannot_be_written():
+    """Nobody undoes it on another path."""
+
+    def of_another_class(x):
+        c = _Plain()
+        if x > 0.0:
+            c.__class__ = _Other
+        return c.z * x
+
+    def other_code(x):
+        def f(a):
+            return a
+
+        if x > 0.0:
+            f.__code__ = (lambda a: 2.0 * a).__code__
+        return f(x)
+
+    for f in (of_another_class, other_code):
+        with pytest.raises(jitad.JitadError, match="is written here, by which a trace knows"):
+            jitad.jit(f, fallback=False)(1.0)
+    with pytest.warns(jitad.FallbackWarning):
+        assert jitad.jit(of_another_class, fallback=True)(1.0) == 2.0
+
+
+class _Slotted:
+    __slots__ = ("a",)
+
+
+class _Open(_Slotted):
+    """Has a slot, and attributes of its own."""
+
+
+@pytest.mark.parametrize("x", [1.0, -1.0])
+def test_places_of_an_object_that_are_not_in_its_dict(x):
+    """What a path wrote there is put back, and the caller's object is as it was."""
+
+    def slots(o, x):
+        if x > 0.0:
+            o.a, o.b = o.a * x + 1.0, o.b + x
+        return o.a * 2.0 + o.b
+
+    def taken_away(x):
+        o = _Open()
+        o.a = x
+        if x > 0.0:
+            del o.a
+        return getattr(o, "a", 3.0 * x)
+
+    def dicts_and_defaults(x):
+        def f(a, b=1.0):
+            return a * b
+
+        o = _Open()
+        o.b = x
+        if x > 0.0:
+            o.__dict__ = {"b": 5.0 * x}
+            f.__defaults__ = (3.0,)
+        return f(o.b)
+
+    mine, theirs = _Open(), _Open()
+    mine.a, mine.b = theirs.a, theirs.b = 2.0, 3.0
+    for _ in range(2):
+        assert jitad.jit(slots)(mine, x) == slots(theirs, x)
+        assert (mine.a, mine.b) == (theirs.a, theirs.b)
+    for f in (taken_away, dicts_and_defaults):
+        assert jitad.jit_value_and_grad(f)(x) == (f(x), f(x) / x)

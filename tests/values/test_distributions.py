@@ -5,6 +5,7 @@ The truth is SciPy's value; for derivatives by the variable the density, also Sc
 
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 import pytest
 import scipy.stats as st
@@ -145,3 +146,41 @@ def test_vectors_that_are_impossible() -> None:
             st.dirichlet.logpdf(x, a)
         with pytest.raises(JitadValueError, match=r"dirichlet.logpdf has no value"):
             grad(lambda a, x=x: st.dirichlet.logpdf(x, a))(a)
+
+
+@pytest.mark.parametrize("df", [2.5, 40.0, 1e4, 1e9, 1e15, np.inf])
+def test_many_degrees_of_freedom(df: float) -> None:
+    """Where the logarithms of gamma functions are large, and their difference is not."""
+    with mp.workdps(50):
+        def logpdf(x, df):
+            if df == mp.inf:
+                return -x * x / 2 - mp.log(2 * mp.pi) / 2
+            ratio = mp.loggamma((df + 1) / 2) - mp.loggamma(df / 2)
+            return ratio - mp.log(mp.pi * df) / 2 - (df + 1) / 2 * mp.log1p(x * x / df)
+
+        want = float(logpdf(mp.mpf(0.7), mp.mpf(df)))
+        h = mp.mpf(df) / 10**20
+        by_df = 0.0 if np.isinf(df) else float(
+            (logpdf(mp.mpf(0.7), df + h) - logpdf(mp.mpf(0.7), df - h)) / (2 * h))  # fmt: skip
+    value, slope = jvp(lambda df: st.t.logpdf(0.7, df), (df,), (1.0,))
+    assert value == pytest.approx(want, rel=1e-14)
+    assert slope == pytest.approx(by_df, rel=1e-12, abs=1e-16)
+    assert grad(lambda x: st.t.cdf(x, df))(0.7) == pytest.approx(np.exp(want), rel=1e-13)
+    assert np.isfinite(grad(lambda df: st.t.cdf(0.7, df))(df))
+    if df < 1e12:  # SciPy's own density of F loses digits
+        ratio = grad(lambda x: st.f.cdf(x, 3.0, df))(0.7) / st.f.pdf(0.7, 3.0, df)
+        assert ratio == pytest.approx(1.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["invgamma", "lognorm", "gamma", "weibull_min", "pareto", "f"])
+def test_before_the_support_nothing_varies(name: str) -> None:
+    """By no parameter, and not by nan."""
+    law, shapes = getattr(st, name), LAWS[name]
+    at = np.array([-1.0, 0.0]) if name != "pareto" else np.array([-1.0, 0.5])
+    for method in ("cdf", "sf", "logsf", "pdf"):
+        f = getattr(law, method)
+        for x in at[:1] if method == "pdf" else at:
+            with np.errstate(all="ignore"):
+                slopes = grad(lambda p, x=x, f=f: f(x, *p))((*shapes, 0.0, 2.5))
+            assert all(d == 0.0 for d in slopes), (method, x)
+    assert jvp(lambda x: st.rayleigh.pdf(x), (np.inf,), (1.0,))[0] == 0.0

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba.core import callconv, cgutils
+from numba.np import numpy_support
 
 from jitad.emit.numba_private.declarations import Attributes, declare
 from jitad.emit.numba_private.on_stack import serving
@@ -81,6 +83,12 @@ def _fresh(builder: Any, data: Any) -> Any:
     return out
 
 
+@cache
+def _itemsize(element: Any) -> int:
+    """The bytes of a number; LLVM would parse a module to tell."""
+    return int(numpy_support.as_dtype(element).itemsize)
+
+
 class Made(NamedTuple):
     """A C-contiguous array: its structure, and what was put in there."""
 
@@ -96,7 +104,7 @@ def _made(
 ) -> Made:  # fmt: skip
     """The structure of a C-contiguous array."""
     model, word = context.data_model_manager[type], ir.IntType(64)
-    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    itemsize = ir.Constant(word, _itemsize(type.dtype))
     out = ir.Constant(context.get_value_type(type), None)
     place = model.get_field_position
     data = builder.bitcast(data, out.type.elements[place("data")])
@@ -126,7 +134,7 @@ def new_array(
     """
     word, conv = ir.IntType(64), context.call_conv
     errors_ = conv._get_excinfo_argument(builder.function)
-    itemsize = ir.Constant(word, context.get_abi_sizeof(context.get_data_type(type.dtype)))
+    itemsize = ir.Constant(word, _itemsize(type.dtype))
     given = [errors_, itemsize, *extents]
     owned = _memory(context, builder.module, errors_.type, len(extents), prepare)
     frame = serving()

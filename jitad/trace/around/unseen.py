@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from jitad.errors import JitadError
-from jitad.trace.containers.writing import kind_of
+from jitad.trace.around.libraries import is_library_thing
+from jitad.trace.containers.writing import MUTABLE, kind_of, note, writes
 from jitad.trace.context import Trace
 from jitad.values.kind import fail
 
@@ -25,31 +26,49 @@ _DEEP = 3
 # These forget what they were made with; what goes on in them is a generator's, which a trace sees.
 _MANAGER = type(contextmanager(lambda: iter(()))())
 # Objects of these keep for themselves what they have found once.
-_KEEPING = ("numpy", "scipy", "numba", "logging")
+_KEEPING = ("numpy", "scipy", "numba", "pandas", "logging")
 
 
 def unaltered(
-    trace: Trace | None, thing: Any, name: str, f: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Any:
-    """f(*args, **kwargs); an error if that changes the thing, unless this path alone knows it."""
-    if trace is None or trace.journal.is_fresh(thing) or not may_change(thing):
+    trace: Trace | None, things: Iterable[Any], name: str, f: Callable[..., Any], *args: Any,
+    **kwargs: Any,
+) -> Any:  # fmt: skip
+    """f(*args, **kwargs); an error if that changes a thing, unless this path alone knows it."""
+    if trace is None:
         return f(*args, **kwargs)
-    before = _state(thing)
+    before = [(thing, _state(thing)) for thing in things
+              if may_change(thing) and not trace.journal.is_fresh(thing)]  # fmt: skip
     out = f(*args, **kwargs)
-    after = _state(thing)
-    if len(before) != len(after) or any(
-        a is not b and (type(a) is not bytes or a != b) for a, b in zip(before, after, strict=True)
-    ):
-        raise fail(JitadError, f"{name} changes a {type(thing).__name__} that was there before "
-                   "this branch, loop or derivative, which can't be undone on another path",
-                   "Use a list, a dict, or a class of your own.")  # fmt: skip
+    for thing, was in before:
+        now = _state(thing)
+        if len(was) != len(now) or any(
+            a is not b and (type(a) is not bytes or a != b) for a, b in zip(was, now, strict=True)
+        ):
+            raise fail(JitadError, f"{name} changes a {type(thing).__name__} that was there before "
+                       "this branch, loop or derivative, which can't be undone on another path",
+                       "Use a list, a dict, or a class of your own.")  # fmt: skip
     return out
+
+
+def read_item(trace: Trace | None, get: Callable[..., Any], owner: Any, index: Any) -> Any:
+    return unaltered(trace, (owner,), "reading an item", get, owner, index)
+
+
+def note_written(owner: Any, f: Any) -> None:
+    """Code of a library is about to run that is a method of a container: what is in it is noted."""
+    if type(f) in _PYTHON and kind_of(owner) is not None and writes(owner, f.__name__):
+        note(owner)
+
+
+_PYTHON = (FunctionType, MethodType)
 
 
 def may_change(thing: Any) -> bool:
     """Is it an object that library code could write to, without a note in the journal?"""
-    if isinstance(thing, (type, ModuleType, FunctionType, _MANAGER)) or kind_of(thing) is not None:
+    if isinstance(thing, (type, ModuleType, FunctionType, _MANAGER)) or type(thing) in MUTABLE:
         return False
+    if kind_of(thing) is not None and not is_library_thing(type(thing)):
+        return False  # whose methods note what they write
     if type(thing).__module__.partition(".")[0] in (*_KEEPING, "jitad"):
         return False
     return isinstance(thing, _BUFFERS) or type(getattr(thing, "__dict__", None)) is dict
@@ -59,8 +78,13 @@ def _state(thing: Any, deep: int = _DEEP) -> list[Any]:
     """All that it holds, one after the other."""
     if isinstance(thing, _BUFFERS):
         return [bytes(thing)]
-    content = thing if isinstance(thing, _CONTAINERS) else vars(thing)
-    out: list[Any] = [*content, *content.values()] if isinstance(content, dict) else [*content]
+    out: list[Any] = []
+    attributes = getattr(thing, "__dict__", None)
+    for content in (thing if isinstance(thing, _CONTAINERS) else None, attributes):
+        if isinstance(content, dict):
+            out += (*content, *content.values())
+        elif content is not None:
+            out += content
     for inner in [x for x in out if deep and isinstance(x, _CONTAINERS)]:
         out += (len(inner), *_state(inner, deep - 1))
     return out

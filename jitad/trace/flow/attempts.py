@@ -31,7 +31,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit
 from jitad.trace.context import Region, Trace, current
 from jitad.trace.flow.branches import Branches
-from jitad.trace.flow.raising import emit_end, raises_for_the_user
+from jitad.trace.flow.raising import emit_end, is_of_program, raises_for_the_user
 from jitad.trace.joins.selected import fork, one_of, spread
 from jitad.trace.joins.snapshot import Snapshot, snapshot
 from jitad.trace.joins.unset import UNSET, Among, Perhaps, is_optional
@@ -149,7 +149,7 @@ class Attempt:
     def _takes(self, error: BaseException) -> bool:
         if self.trace is None:
             return isinstance(error, _flat(self.given()))
-        if isinstance(error, GuardMiss) or not isinstance(error, Exception):
+        if isinstance(error, GuardMiss) or not is_of_program(error):
             return False
         if isinstance(error, JitadError) and not _is_of_program(error):
             return False
@@ -169,8 +169,13 @@ def _flat(kinds: Any) -> tuple[type, ...]:
 
 
 def held(attempt: Any) -> dict[str, Any]:
-    """The variables that an attempt hands on, as they are now."""
+    """The variables that an attempt hands on, as they are now.
+
+    Those of a block all of whose paths have raised, its frame was not told of.
+    """
     found: dict[str, Any] = attempt.variables()
+    joined, attempt.joined_last = getattr(attempt, "joined_last", {}), {}
+    found.update((n, v) for n, v in joined.items() if n in found)
     return found
 
 
@@ -187,7 +192,9 @@ def user_frame() -> FrameType | None:
 
 def caught(trace: Trace, kind: type) -> bool:
     """Would an attempt around catch this kind of exception?"""
-    if issubclass(kind, GuardMiss) or kind is JitadError or not issubclass(kind, Exception):
+    if issubclass(kind, GuardMiss) or kind is JitadError or not (
+        issubclass(kind, Exception) or kind.__module__.partition(".")[0] != "jitad"
+    ):
         return False
     for kinds, regions in trace.sealed:
         if issubclass(kind, kinds) and len(trace.regions) > regions:
@@ -204,7 +211,7 @@ def is_caught(trace: Trace, error: BaseException) -> bool:
     """The same of an exception; not of what jitad refuses to trace."""
     if isinstance(error, JitadError) and not _is_of_program(error):
         return False
-    return would_catch(trace, type(error))
+    return is_of_program(error) and would_catch(trace, type(error))
 
 
 def would_catch(trace: Trace, kind: type[BaseException]) -> bool:
@@ -342,11 +349,14 @@ def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tu
     """Go on after a block, where nothing was raised in it."""
     if raised is None:
         return values
+    attempt: Any = trace.attempts[-1] if trace.attempts else None
+    mine = attempt is not None and attempt.frame is user_frame()
     if not is_optional(raised):
+        if mine:
+            attempt.joined_last = dict(zip(site.names, values, strict=True))
         raise Thrown(raised) if type(raised) is Among else raised
-    attempt = trace.attempts[-1]
     now = held(attempt)
-    if attempt.frame is user_frame():
+    if mine:
         now.update((n, v) for n, v in zip(site.names, values, strict=True) if n in now)
     detour(trace, bind("logical_not", raised.flag), raised.value, now)
     return tuple(

@@ -27,7 +27,16 @@ def raises_for_the_user(error: BaseException) -> bool:
         return getattr(error, "of_program", False)
     if isinstance(error, TypeError):
         return _raised_by_statement(error) or getattr(error, "of_program", False)
-    return isinstance(error, (Exception, DeadPath))
+    return is_of_program(error) or isinstance(error, DeadPath)
+
+
+def is_of_program(error: BaseException) -> bool:
+    """Is it no way out of a trace, and no interrupt from the keyboard while there is one?"""
+    if isinstance(error, Exception):
+        return True
+    if type(error).__module__.startswith("jitad."):
+        return False
+    return not isinstance(error, KeyboardInterrupt) or _raised_by_statement(error)
 
 
 def _raised_by_statement(error: BaseException) -> bool:

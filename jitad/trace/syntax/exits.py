@@ -82,6 +82,7 @@ class _Lower:
         self.returns = returns
         self.loops = 0
         self.loop: int = 0  # the innermost loop's number
+        self.final = False  # in a `finally`, whose loop is around it
         self.depth = 0  # how often what follows has moved into a branch
         self.behind: list[ast.stmt] = []  # what was too deep
 
@@ -99,9 +100,9 @@ class _Lower:
                     out.append(_at(_assign(RETURNED, True), s))
                     return out
                 case ast.Break():
-                    return [*out, _at(_assign(f"_jb{self.loop}", True), s)]
+                    return [*out, _at(_assign(f"_jb{self.loop}", True), s), *self.instead(s)]
                 case ast.Continue():
-                    return [*out, _at(_assign(f"_jc{self.loop}", True), s)]
+                    return [*out, _at(_assign(f"_jc{self.loop}", True), s), *self.instead(s)]
                 case ast.Return() | ast.Raise():
                     return [*out, s]
                 case ast.If() if self.escapes(s):
@@ -114,6 +115,13 @@ class _Lower:
             if flags:
                 return out + self.guard(flags, rest, s)
         return out
+
+    def instead(self, s: ast.Break | ast.Continue) -> list[ast.stmt]:
+        """In a `finally`: what was about to leave the `try` does not."""
+        flags = [RETURNED] if self.returns else []
+        if isinstance(s, ast.Continue):
+            flags.append(f"_jb{self.loop}")
+        return [_at(_assign(name, False), s) for name in flags] if self.final else []
 
     def moved(self, s: ast.If, rest: list[ast.stmt]) -> list[ast.stmt]:
         """An `if` one of whose branches always exits, and what comes after it."""
@@ -162,14 +170,17 @@ class _Lower:
                 s.orelse = self.guard(flags, orelse, s) if flags and orelse else self.block(orelse)
                 for h in s.handlers:
                     h.body = self.block(h.body)
+                final, self.final = self.final, True
                 s.finalbody = self.block(s.finalbody)
+                self.final = final
             case ast.Match():
                 for c in s.cases:
                     c.body = self.block(c.body)
         return [s]
 
     def loop_statement(self, s: ast.For | ast.While) -> list[ast.stmt]:
-        outer = self.loop
+        outer, final = self.loop, self.final
+        self.final = False
         self.loops += 1
         n = self.loop = self.loops
         inside = list(_in_loop(s.body))
@@ -184,7 +195,7 @@ class _Lower:
         body = self.block(s.body) or [_at(ast.Pass(), s)]
         if any(isinstance(x, ast.Continue) for x in inside):
             body.insert(0, _at(_assign(continued, False), s))
-        self.loop = outer
+        self.loop, self.final = outer, final
         orelse = s.orelse
         s.body, s.orelse = body, []
         if isinstance(s, ast.While):
@@ -227,6 +238,12 @@ class _Lower:
             elif isinstance(n, ast.Continue):
                 flags.add(f"_jc{self.loop}")
         return frozenset(flags)
+
+
+def leaves(stmts: list[ast.stmt]) -> bool:
+    """May these statements end with another jump than their end?"""
+    jumps = any(isinstance(n, (ast.Break, ast.Continue)) for n in _in_loop(stmts))
+    return jumps or any(isinstance(n, ast.Return) for n in statements(stmts))
 
 
 def _in_loop(stmts: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.exits import _at
@@ -47,7 +48,8 @@ def _later(value: ast.expr) -> ast.Lambda:
 class Expressions(ast.NodeTransformer):
     """The half of `Hooking` that knows expressions."""
 
-    locals: set[str]  # names of the function itself
+    node: Any  # the function itself
+    locals: set[str]  # its names
     globals: set[str]  # names that it declares global
     bound: set[str]  # locals that certainly have a value here
     shared: set[str]  # locals in cells, which may be written where this function does not see it
@@ -137,11 +139,20 @@ class Expressions(ast.NodeTransformer):
             if k.arg is None:
                 k.value = _at(_hook("mapping", k.value), k.value)
         if isinstance(node.func, ast.Name) and node.func.id in _SPECIAL:
-            node.args = args
+            node.args = args or self.of_super(node)
             return node
         call = _hook("call", self.visit(node.func), *args)
         call.keywords = node.keywords
         return _at(call, node)
+
+    def of_super(self, node: ast.Call) -> list[ast.expr]:
+        """What `super()` means, which has no meaning in a lambda."""
+        given = self.node.args
+        first = next(iter([*given.posonlyargs, *given.args]), None)
+        inside = getattr(self.node, "in_class", False) or self.is_free("__class__")
+        if node.func.id != "super" or first is None or not inside:  # type: ignore[attr-defined]
+            return []
+        return [_load("__class__"), _load(first.arg)]
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if isinstance(node.ctx, ast.Load):

@@ -25,7 +25,7 @@ import itertools
 from collections.abc import Iterator
 
 from jitad.trace.syntax import names as of
-from jitad.trace.syntax.exits import _at
+from jitad.trace.syntax.exits import _at, leaves
 from jitad.trace.syntax.names import Attempt, Settled
 
 
@@ -83,7 +83,9 @@ def _lowered(s: ast.Try, fresh: Iterator[int]) -> list[ast.stmt]:
         if s.handlers:
             body = _lowered(_at(ast.Try(s.body, s.handlers, s.orelse, []), s), fresh)
         raised = f"_jx{next(fresh)}"
-        attempt = _at(Attempt(body, raised, None), s)
+        # a `finally` that ends in a jump raises nothing any more
+        every = ast.Tuple([ast.Name("_jBase", ast.Load())], ast.Load())
+        attempt = _at(Attempt(body, raised, every if leaves(s.finalbody) else None), s)
         return [_at(_none(raised), s), _at(ast.Try([attempt], [], [], s.finalbody), s),
                 _at(ast.Expr(_hooked("rethrow", raised)), s), _at(Settled(attempt), s)]  # fmt: skip
     raised = f"_jx{next(fresh)}"

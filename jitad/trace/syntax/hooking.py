@@ -345,7 +345,7 @@ class Hooking(Expressions):
         self.locals, self.bound = around  # methods don't see those of the class
         for s in node.body:
             if isinstance(s, ast.FunctionDef):
-                Hooking(self.unit, s, self).run()
+                Hooking(self.unit, of.method(s), self).run()
         return [*self.noted(node.name), node]
 
     def visit_Assert(self, s: ast.Assert) -> ast.stmt:

@@ -108,6 +108,12 @@ def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> lis
     return names + [x.arg for x in (a.vararg, a.kwarg) if x is not None]
 
 
+def method(node: ast.FunctionDef) -> ast.FunctionDef:
+    """One of a class in the rewritten function, marked as such."""
+    node.in_class = True  # type: ignore[attr-defined]
+    return node
+
+
 def declared(
     node: ast.AST, *kinds: type[ast.Global] | type[ast.Nonlocal]
 ) -> set[str]:

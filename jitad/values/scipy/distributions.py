@@ -16,6 +16,7 @@ import scipy.special as sp
 import scipy.stats as st
 
 from jitad.errors import JitadTypeError
+from jitad.primitives.special import student_log_density
 from jitad.values.broadcast import as_operand, elementwise
 from jitad.values.kind import fail, type_of
 from jitad.values.numpy.ufuncs import (
@@ -71,10 +72,15 @@ def _supported(x: Any, low: Any, high: Any, inside: Formula, somewhere: float) -
 # -- continuous: logpdf, cdf, sf, logcdf, logsf, ppf in standard form -----------------------------
 
 
+class _EachElement:
+    """What rules of the table are given, here of handles and numbers."""
+
+    def __getattr__(self, name: str) -> Formula:
+        return lambda *args: elementwise(name, *args)
+
+
 def _t_logpdf(x: Any, df: Any) -> Any:
-    half = mul(0.5, add(df, 1.0))
-    scale = add(sub(_gammaln(half), _gammaln(mul(0.5, df))), mul(-0.5, log(mul(df, math.pi))))
-    return sub(scale, mul(half, _log1p(div(mul(x, x), df))))
+    return student_log_density(_EachElement(), df, x)
 
 
 def _gamma_logpdf(x: Any, a: Any) -> Any:
@@ -127,10 +133,24 @@ def _log_circle(x: Any, factor: float) -> Any:
     return sub(math.log(factor), mul(2.0, log(elementwise("hypot", 1.0, x))))
 
 
-def _log_positive(x: Any) -> Any:
-    """The logarithm; of what is not positive, minus infinity."""
-    none = elementwise("le", x, 0.0)
-    return where(none, -np.inf, log(where(none, 1.0, x)))
+def _from_zero(formula: Formula, before: float) -> Formula:
+    """What is a constant up to zero, where its formula has no value or no slope."""
+
+    def of_point(x: Any, *p: Any) -> Any:
+        none = elementwise("le", x, 0.0)
+        return where(none, before, formula(where(none, 1.0, x), *p))
+
+    return of_point
+
+
+def _unless_endless(formula: Formula) -> Formula:
+    """Of a logarithm that is -inf at inf, where its formula is a difference of infinities."""
+
+    def logpdf(x: Any) -> Any:
+        endless = elementwise("isinf", x)
+        return where(endless, -np.inf, formula(where(endless, 1.0, x)))
+
+    return logpdf
 
 
 def _never_zero(formula: Formula) -> Formula:
@@ -243,8 +263,8 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
     "invgamma": (st.invgamma, (0.0, np.inf), 1.0, {
         "logpdf": _never_zero(lambda x, a: sub(
             sub(_neg(mul(add(a, 1.0), log(x))), _gammaln(a)), div(1.0, x))),
-        "cdf": lambda x, a: elementwise("gammaincc", a, div(1.0, elementwise("maximum", x, 0.0))),
-        "sf": lambda x, a: elementwise("gammainc", a, div(1.0, elementwise("maximum", x, 0.0))),
+        "cdf": _from_zero(lambda x, a: elementwise("gammaincc", a, div(1.0, x)), 0.0),
+        "sf": _from_zero(lambda x, a: elementwise("gammainc", a, div(1.0, x)), 1.0),
         "ppf": lambda q, a: div(1.0, elementwise("gammainccinv", a, q)),
         "isf": lambda q, a: div(1.0, elementwise("gammaincinv", a, q)),
     }),
@@ -268,10 +288,10 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
         "logpdf": _never_zero(lambda x, s: sub(
             mul(-0.5, call(np.square, div(log(x), s))),
             add(log(mul(s, x)), 0.5 * math.log(2.0 * math.pi)))),
-        "cdf": lambda x, s: _ndtr(div(_log_positive(x), s)),
-        "sf": lambda x, s: _ndtr(_neg(div(_log_positive(x), s))),
-        "logcdf": lambda x, s: elementwise("log_ndtr", div(_log_positive(x), s)),
-        "logsf": lambda x, s: elementwise("log_ndtr", _neg(div(_log_positive(x), s))),
+        "cdf": _from_zero(lambda x, s: _ndtr(div(log(x), s)), 0.0),
+        "sf": _from_zero(lambda x, s: _ndtr(_neg(div(log(x), s))), 1.0),
+        "logcdf": _from_zero(lambda x, s: elementwise("log_ndtr", div(log(x), s)), -np.inf),
+        "logsf": _from_zero(lambda x, s: elementwise("log_ndtr", _neg(div(log(x), s))), 0.0),
         "ppf": lambda q, s: exp(mul(s, elementwise("ndtri", q))),
         "isf": lambda q, s: exp(_neg(mul(s, elementwise("ndtri", q)))),
     }),
@@ -291,9 +311,9 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
     }),
     "pareto": (st.pareto, (1.0, np.inf), 2.0, {
         "logpdf": lambda x, b: sub(log(b), mul(add(b, 1.0), log(x))),
-        "cdf": lambda x, b: sub(1.0, elementwise("pow", elementwise("maximum", x, 1.0), _neg(b))),
+        "cdf": lambda x, b: _neg(_expm1(_neg(mul(b, log(elementwise("maximum", x, 1.0)))))),
         "sf": lambda x, b: elementwise("pow", elementwise("maximum", x, 1.0), _neg(b)),
-        "ppf": lambda q, b: elementwise("pow", sub(1.0, q), div(-1.0, b)),
+        "ppf": lambda q, b: exp(_neg(div(_log1p(_neg(q)), b))),
         "isf": lambda q, b: elementwise("pow", q, div(-1.0, b)),
     }),
     "gumbel_r": (st.gumbel_r, (-np.inf, np.inf), 0.0, {
@@ -308,14 +328,14 @@ _CONTINUOUS: dict[str, tuple[Any, tuple[float, float], float, dict[str, Formula]
         "ppf": lambda q: log(_neg(_log1p(_neg(q)))), "isf": lambda q: log(_neg(log(q))),
     }),
     "rayleigh": (st.rayleigh, (0.0, np.inf), 1.0, {
-        "logpdf": lambda x: sub(log(x), mul(0.5, mul(x, x))),
+        "logpdf": _unless_endless(lambda x: sub(log(x), mul(0.5, mul(x, x)))),
         "cdf": lambda x: _neg(_expm1(_half_square(x))), "sf": lambda x: exp(_half_square(x)),
         "logsf": _half_square, "ppf": lambda q: elementwise("sqrt", mul(-2.0, _log1p(_neg(q)))),
         "isf": lambda q: elementwise("sqrt", mul(-2.0, log(q))),
     }),
     "maxwell": (st.maxwell, (0.0, np.inf), 1.0, {
-        "logpdf": lambda x: add(0.5 * math.log(2.0 / math.pi),
-                                sub(mul(2.0, log(x)), mul(0.5, mul(x, x)))),
+        "logpdf": _unless_endless(lambda x: add(
+            0.5 * math.log(2.0 / math.pi), sub(mul(2.0, log(x)), mul(0.5, mul(x, x))))),
         "cdf": lambda x: elementwise("gammainc", 1.5, _neg(_half_square(x))),
         "sf": lambda x: elementwise("gammaincc", 1.5, _neg(_half_square(x))),
         "ppf": lambda q: elementwise("sqrt", mul(2.0, elementwise("gammaincinv", 1.5, q))),

@@ -84,7 +84,13 @@ def test_short_loops_of_constant_counts_are_marked() -> None:
     found.append(loop(b, of, f.args[0], word(10), work))
     found.append(loop(b, of, word(0), word(10), nest))  # hundred times the inner one
     found.append(loop(b, of, word(0), word(2), nest))
+
+    def stays(counter: object) -> None:
+        found.append(loop(b, of, word(0), f.args[0], work))
+
+    found.append(loop(b, of, word(0), word(4), stays))  # or there would be four of the inner one
+    found.append(loop(b, of, word(0), word(1), stays))
     b.ret(f.args[0])
-    assert found == [True, False, False, False, True, False, True, True]
+    assert found == [True, False, False, False, True, False, True, True, *[False] * 3, True]
     binding.parse_assembly(str(module)).verify()
-    assert str(module).count("distinct") == 4
+    assert str(module).count("distinct") == 5

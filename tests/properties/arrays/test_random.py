@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import collections
 
+from tests.examples import examples
 from tests.properties.arrays.check import check
 from tests.properties.arrays.generate import STATEMENTS, Generated, program
 from tests.properties.choices import Choices, Seeded
 
-_SEED = 3
-_COUNT = 50
-_NATIVE = 25  # every so-manieth program becomes native kernels
+_SEED = 38  # whose first programs have everything
+_COUNT = examples(25)
+_NATIVE = 12  # every so-manieth program becomes native kernels
 
 
 def test_programs_by_number() -> None:
