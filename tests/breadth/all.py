@@ -13,6 +13,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     distributions,
     furthered,
     interpolations,
+    krylov,
     libraries,
     matrices,
     numbers,

@@ -133,7 +133,8 @@ These objects are looked into, made inside the function or outside, where their 
 as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
 ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, slices and a list;
 made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `splu`,
-`factorized`),
+`factorized`; `cg`, `gmres` and their kin, which give the solution; `LinearOperator`, as a system
+of some hundred equations; `expm_multiply`; `eigsh` and `svds`, by all eigenvalues),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
 `RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
