@@ -48,6 +48,7 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
                       "operators.found.regions"),
     "statistics": ("values.samples",),
+    "numpy": ("operators.plainly.polynomials",),
     "numpy.ma": ("values.numpy.masked",),
     "scipy.optimize": ("solvers", "operators.found.matches", "operators.found.programs",
                        "operators.plainly.trials"),

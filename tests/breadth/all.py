@@ -11,6 +11,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     designs,
     distances,
     distributions,
+    divided,
     furthered,
     interpolations,
     krylov,

@@ -74,7 +74,6 @@ REASONS: dict[str, dict[str, str]] = {
         "scipy.special": "h1vp h2vp sph_harm_y_all",
     },
     "how many results there are depends on the values": {
-        "numpy": "polydiv",
         "scipy.linalg": "null_space orth",
     },
     "of integers, or of bits": {
