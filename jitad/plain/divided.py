@@ -1,4 +1,6 @@
-"""What is divided as polynomials are: signals, the answers of filters, and powers by noise?  Plain Python, rewritten as user code is.
+"""What is divided as polynomials are: signals, the answers of filters, and powers by noise?
+
+Plain Python, rewritten as user code is.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.ndimage as nd
 import scipy.signal as sg
+
 
 def deconvolve(signal: Any, divisor: Any) -> Any:
     num, den = np.atleast_1d(np.asarray(signal)), np.atleast_1d(np.asarray(divisor))
