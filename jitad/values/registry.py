@@ -44,7 +44,7 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.sparse": ("values.scipy.sparse_matrices", "operators.sparse_systems",
                      "operators.krylov"),
     "scipy.interpolate": ("values.scipy.surfaces", "values.scipy.interpolations",
-                          "values.scipy.tables"),
+                          "values.scipy.tables", "operators.found.scattered"),
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
                       "operators.found.regions"),
     "statistics": ("values.samples",),

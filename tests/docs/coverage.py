@@ -136,7 +136,8 @@ made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `
 of some hundred equations; `expm_multiply`; `eigsh` and `svds`, by all eigenvalues),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
-`RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
+`RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`,
+`LinearNDInterpolator`, `NearestNDInterpolator`, with derivatives by places and
 by values), frozen distributions, masked
 arrays (`np.ma.array`, `masked_where` and its kin; reductions, operators, ufuncs, parts, `filled`,
 `compressed`, `average`, `median`), `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,
