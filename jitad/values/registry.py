@@ -42,7 +42,7 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.spatial.distance": ("values.scipy.distances",),
     "scipy.spatial.transform": ("values.scipy.rotations",),
     "scipy.sparse": ("values.scipy.sparse_matrices", "operators.sparse_systems",
-                     "operators.krylov"),
+                     "solvers.krylov"),
     "scipy.interpolate": ("values.scipy.surfaces", "values.scipy.interpolations",
                           "values.scipy.tables", "operators.found.scattered"),
     "scipy.ndimage": ("values.scipy.image_splines", "values.scipy.morphology",
