@@ -475,20 +475,3 @@ def first_few(values: Any, count: Any) -> Iterator[Any]:
             k += 1
             if k >= count:
                 break
-
-
-def counting(start: Any, step: Any) -> Iterator[Any]:
-    k = start
-    while True:
-        yield k
-        k += step
-
-
-def cycling(values: Any) -> Iterator[Any]:
-    while len(values) > 0:
-        yield from values
-
-
-def repeating(value: Any) -> Iterator[Any]:
-    while True:
-        yield value

@@ -1,4 +1,5 @@
-"""What are spherical harmonics, by their angles?  Plain Python, rewritten as user code is.
+"""What are spherical harmonics, by their angles, and other functions whose orders are known?  Plain
+Python, rewritten as user code is.
 
 Source: the recurrence of fully normalised associated Legendre functions, S. Holmes, W.
 Featherstone, *A unified approach to the Clenshaw summation and the recursive computation of very
@@ -8,10 +9,11 @@ scale are SciPy's.
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import comb, factorial, pi, sqrt
 from typing import Any
 
 import numpy as np
+import scipy.special as sp
 
 
 def legendre(n: int, m: int, c: Any, s: Any) -> Any:
@@ -38,3 +40,52 @@ def sph_harm_y(n: Any, m: Any, theta: Any, phi: Any, *, diff_n: Any = 0) -> Any:
         return (0.0 * at * turn) * (1.0 + 0.0j)
     size = legendre(n, abs(m), np.cos(at), np.sin(at)) * (-1.0 if m < 0 and m % 2 else 1.0)
     return size * np.cos(turn) + 1j * (size * np.sin(turn))
+
+
+def lpmv(m: Any, v: Any, x: Any) -> Any:
+    """Not normalised, by degree v and order m."""
+    if np.ndim(m) or np.ndim(v) or isinstance(m, float) or isinstance(v, float):
+        raise NotImplementedError("degrees or orders of lpmv that are floats or arrays; give ints")
+    m, n, x = int(m), int(v), np.asarray(x, float)
+    n = -n - 1 if n < 0 else n
+    if abs(m) > n:
+        return (0.0 if m > 0 else np.nan) * x
+    up, down = factorial(n + m), factorial(n - m)
+    sign = -1.0 if m < 0 and m % 2 else 1.0
+    return sign * sqrt(4.0 * pi / (2 * n + 1) * (up / down)) * legendre(n, abs(m), x,
+                                                                     np.sqrt(1.0 - x * x))
+
+
+# -- derivatives of Bessel functions: each is one of both neighbours ------------------------------
+
+
+def _neighbours(f: Any, sign: float, v: Any, z: Any, n: Any) -> Any:
+    n = int(n)
+    return sum(comb(n, k) * sign**k * f(v - n + 2 * k, z) for k in range(n + 1)) / 2.0**n
+
+
+def jvp(v: Any, z: Any, n: Any = 1) -> Any:
+    return _neighbours(sp.jv, -1.0, v, z, n)
+
+
+def yvp(v: Any, z: Any, n: Any = 1) -> Any:
+    return _neighbours(sp.yv, -1.0, v, z, n)
+
+
+def ivp(v: Any, z: Any, n: Any = 1) -> Any:
+    return _neighbours(sp.iv, 1.0, v, z, n)
+
+
+def kvp(v: Any, z: Any, n: Any = 1) -> Any:
+    return (-1.0) ** int(n) * _neighbours(sp.kv, 1.0, v, z, n)
+
+
+# -- sums -----------------------------------------------------------------------------------------
+
+
+def zeta(x: Any, q: Any = None, out: Any = None) -> Any:
+    """The sum of (k + q)**-x, by q, as a derivative of the logarithm of the gamma function."""
+    if q is None or np.ndim(x) or isinstance(x, float) or x < 2:
+        raise NotImplementedError("zeta of an x that is not an int above 1, or without q; "
+                                  "give both")  # fmt: skip
+    return (-1.0) ** x / factorial(x - 1) * sp.polygamma(x - 1, q)

@@ -1,4 +1,5 @@
-"""What are the operators of NumPy's polynomials, without a `try` that answers any exception?
+"""What are the operators of NumPy's polynomials, without a `try` that answers any exception,
+and how are they divided?
 
 NumPy answers what its functions raise by NotImplemented.  What a kernel finds out, that there are
 no coefficients, would make each result a polynomial or that.
@@ -7,6 +8,8 @@ no coefficients, would make each result a polynomial or that.
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 
 def _like(p: Any, coefficients: Any) -> Any:
@@ -35,3 +38,18 @@ def subtracted_from(p: Any, other: Any) -> Any:
 
 def multiplied_by(p: Any, other: Any) -> Any:
     return _like(p, p._mul(other, p.coef))
+
+
+TINY = 1e-8  # a remainder that begins with such a coefficient begins with the next
+
+
+def polydiv(u: Any, v: Any) -> Any:
+    u, v = np.atleast_1d(np.asarray(u)) + 0.0, np.atleast_1d(np.asarray(v)) + 0.0
+    steps = max(len(u) - len(v) + 1, 0)
+    quotient, rest = np.zeros(max(steps, 1)), u.copy()
+    for k in range(steps):
+        quotient[k] = rest[k] / v[0]
+        rest[k : k + len(v)] -= quotient[k] * v
+    while len(rest) > 1 and abs(rest[0]) <= TINY:
+        rest = rest[1:]
+    return quotient, rest

@@ -163,6 +163,26 @@ def fmin_bfgs(f: Any, x0: Any, fprime: Any = None, args: Any = (), gtol: Any = 1
     return minimize(f, x0, args).x
 
 
+@stands_in(so.fmin_ncg)
+def fmin_ncg(f: Any, x0: Any, fprime: Any = None, fhess_p: Any = None, fhess: Any = None,
+             args: Any = (), avextol: Any = 1e-5, *, maxiter: Any = None,
+             disp: Any = 1) -> Any:  # fmt: skip
+    return minimize(f, x0, args).x
+
+
+@stands_in(so.fmin_slsqp)
+def fmin_slsqp(func: Any, x0: Any, eqcons: Any = (), f_eqcons: Any = None, ieqcons: Any = (),
+               f_ieqcons: Any = None, bounds: Any = (), fprime: Any = None,
+               fprime_eqcons: Any = None, fprime_ieqcons: Any = None, args: Any = (),
+               iter: Any = 100, acc: Any = 1e-6, iprint: Any = 1,
+               disp: Any = None) -> Any:  # fmt: skip
+    """Of constraints one by one, and those that one function gives."""
+    kept = [{"type": kind, "fun": g, "args": args}
+            for kind, given, all_ in (("eq", eqcons, f_eqcons), ("ineq", ieqcons, f_ieqcons))
+            for g in ([all_] if all_ is not None else given)]  # fmt: skip
+    return minimize(func, x0, args, bounds=bounds or None, constraints=kept).x
+
+
 @stands_in(so.fmin_l_bfgs_b)
 def fmin_l_bfgs_b(func: Any, x0: Any, fprime: Any = None, args: Any = (), approx_grad: Any = 0,
                   bounds: Any = None, m: Any = 10, factr: Any = 1e7, pgtol: Any = 1e-5,

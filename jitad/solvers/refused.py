@@ -21,9 +21,8 @@ _SHOOT = ("Shoot: jitad.root for what is unknown at one end, by what solve_ivp g
           "or jitad.root for the values on a grid.")  # fmt: skip
 
 REMEDIES: dict[Any, str] = {
-    **dict.fromkeys((so.fmin_tnc, so.fmin_slsqp, so.fmin_cobyla, so.fmin_ncg,
-                     so.differential_evolution, so.basinhopping, so.dual_annealing, so.shgo,
-                     so.direct, so.brute), _LEAST),
+    **dict.fromkeys((so.fmin_tnc, so.fmin_cobyla, so.differential_evolution, so.basinhopping,
+                     so.dual_annealing, so.shgo, so.direct, so.brute), _LEAST),
     si.solve_bvp: _SHOOT,
 }  # fmt: skip
 

@@ -97,7 +97,7 @@ _library = tuple(
 _OURS = __file__.rsplit("/trace/", 1)[0]
 # what Python's library does, which is at no place of its own
 AS_WRITTEN = frozenset(f"{_OURS}/plain/{name}.py" for name in (
-    "as_written", "gathered", "passed_on", "tabled", "taken_in"))  # fmt: skip
+    "as_written", "endless", "gathered", "passed_on", "tabled", "taken_in"))  # fmt: skip
 # Ours, but as a user writes; NumPy's polynomials and SciPy's formulas for distributions, written in
 # Python over what has replacements.
 _LIKE_USERS = (f"{_OURS}/plain/", f"{np.polynomial.__path__[0]}/",

@@ -34,7 +34,7 @@ from jitad.trace.containers.lists import become_rows, run
 from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import current
-from jitad.trace.flow.generators import written
+from jitad.trace.flow.generators import listed, written
 from jitad.trace.identity import COPIES
 from jitad.trace.joins.which import told_apart
 from jitad.trace.library import native
@@ -111,8 +111,15 @@ def _accumulate(values: Any, func: Any = None, *, initial: Any = None) -> Any:
 
 def _groupby(values: Any, key: Any = None) -> Any:
     """The keys first: where they are traced, the kernel sees where groups end."""
+    values = listed(values)
     if hasattr(values, "__next__"):
-        return native(itertools.groupby, values, key)
+        first = call(next, values, _groupby)
+        if first is _groupby:
+            return native(itertools.groupby, ())
+        values = made_of(itertools.chain((first,), values), values)
+        if not any_traced([first if key is None else call(key, first)]):
+            return native(itertools.groupby, values, key)
+        values = run(as_written.listed, values)
     keys = values if key is None else run(as_written.mapped, key, values)
     if stretched(keys) is not None or any_traced(keys):
         return written(as_written.each_group, _rows(keys), _rows(values))

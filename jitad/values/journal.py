@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Any, NoReturn
 from weakref import ref
 
 from jitad.errors import JitadError
+from jitad.values.iterated import CONTAINERS, Iterated
 
 Place = tuple[int, Any]
 
@@ -119,8 +119,7 @@ class Journal:
         self.above: dict[int, list[Any]] = {}  # by what they may be: handles made of it
         self.settled: set[int] = set()  # written since the last join: others are stale already
         self.stale: dict[int, str] = {}  # objects, not arrays, that may not be read any more
-        self.iterated: dict[int, object] = {}  # containers that an iterator may be over
-        self.any_iterated = False  # may there be one over some other?
+        self.iterated = Iterated(self.is_made)
         self.refused: Callable[[frozenset[Any]], None] | None = None  # asked before an error
         self.sessions = 0
         self.fresh: list[dict[int, object]] = [{}]  # objects made in each frame
@@ -226,9 +225,9 @@ class Journal:
                 else:
                     self.stale.pop(id(x), None)
 
-        iterated = self.any_iterated or id(thing) in self.iterated
-        if iterated and isinstance(thing, CONTAINERS) and self.refused is not None:
-            self.refused(self.places(thing))  # an iterator reads it without asking
+        if isinstance(thing, CONTAINERS) and self.iterated.may_be(thing):
+            if self.refused is not None:
+                self.refused(self.places(thing))  # an iterator reads it without asking
         record(thing, "_lost", "", lambda: self.staleness(thing), assign)
         assign(why)
 
@@ -344,21 +343,6 @@ class Journal:
     def found(self, thing: object) -> None:
         """Note that an object, made just now, stands for one that was there before."""
         self.fresh[-1].pop(id(thing), None)
-
-    def iterates(self, things: Iterable[object], deep: int = 3) -> None:
-        """Note that an iterator over these may be there from now on, or over what they hold."""
-        for x in things:
-            if isinstance(x, CONTAINERS):
-                self.iterated[id(x)] = x
-            elif hasattr(x, "__next__"):  # what it is over has been noted if it was made here
-                self.any_iterated |= not self.is_made(x)
-            elif hasattr(x, "__iter__") and not isinstance(x, (tuple, str, bytes, range)):
-                self.any_iterated |= not _is_handle(x)
-            if isinstance(x, (list, tuple)):
-                held = [y for y in x if isinstance(y, (*CONTAINERS, tuple))]
-                if deep:
-                    self.iterates(held, deep - 1)
-                self.any_iterated |= bool(held) and not deep
 
     def is_made(self, thing: object) -> bool:
         """True where the trace has made the thing."""
@@ -490,7 +474,6 @@ def made_if_new(thing: Any, mutable: bool = False) -> Any:
     return thing
 
 
-CONTAINERS = (list, dict, set, deque, bytearray)
 _ALONE = 3  # references: the caller's, the parameter, and that of the question
 
 

@@ -101,3 +101,15 @@ def _ball(p, q):
 
 add("tree", _pairs, CLOUD, narrow=None)
 add("tree", _ball, CLOUD, SPACE, narrow=None)
+add("scipy.ndimage.binary_dilation", lambda a: a * nd.binary_dilation(
+    a > 0.3, np.ones((3, 3)), mask=a > -0.5), IMAGE, narrow=None)  # fmt: skip
+for f in (nd.binary_erosion, nd.binary_opening, nd.binary_closing, nd.binary_fill_holes):
+    add(f"scipy.ndimage.{f.__name__}", lambda a, f=f: a * f(a > -0.9), IMAGE, narrow=None,
+        order=1)
+add("scipy.ndimage.binary_propagation", lambda a: a * nd.binary_propagation(
+    a > 0.8, mask=a > -0.2), IMAGE, narrow=None, order=1)  # fmt: skip
+add("scipy.ndimage.distance_transform_edt", lambda a: (
+    a * (d := nd.distance_transform_edt(a > 0.1, return_indices=True))[0], a[tuple(d[1])]), IMAGE,
+    narrow=None, order=1)  # fmt: skip
+add("scipy.ndimage.distance_transform_cdt", lambda a: a * nd.distance_transform_cdt(a > 0.1),
+    IMAGE, narrow=None, order=1)  # fmt: skip

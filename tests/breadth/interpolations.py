@@ -39,3 +39,20 @@ of("InterpolatedUnivariateSpline", lambda y, p: (
     ip.InterpolatedUnivariateSpline(X, y).integral(0.2, p[1])), Y, P, order=1)  # fmt: skip
 of("UnivariateSpline", lambda p: (SMOOTH(p), SMOOTH.derivative()(p), SMOOTH.integral(0.2, p[0])),
    P)  # fmt: skip
+
+# -- scattered points -----------------------------------------------------------------------------
+
+CLOUD = np.array([[0.0, 0.0], [2.0, 0.1], [0.1, 2.0], [2.1, 2.2], [1.0, 1.1]])
+WITHIN = np.array([[1.0, 0.3], [0.3, 1.0], [1.7, 1.2], [5.0, 0.2]])
+HEIGHTS = np.cos(np.arange(10.0)).reshape(5, 2)
+MADE_OF = [ip.LinearNDInterpolator(CLOUD, HEIGHTS, fill_value=0.5),
+           ip.NearestNDInterpolator(CLOUD, HEIGHTS)]  # fmt: skip
+GRID = np.meshgrid([0.9, 1.2], [0.3, 0.4, 0.5], indexing="ij")
+add("scipy.interpolate.griddata", lambda p, v: (
+    ip.griddata(p, v, WITHIN, fill_value=0.1), ip.griddata(p, v[:, 0], tuple(GRID)),
+    ip.griddata(p, v, WITHIN, "nearest")), CLOUD, HEIGHTS, narrow=None, order=1)  # fmt: skip
+add("scipy.interpolate.LinearNDInterpolator", lambda p, at: (
+    *(f(at) for f in MADE_OF), MADE_OF[0](at[:1, 0], 0.4),
+    ip.LinearNDInterpolator((p[:, 0], p[:, 1]), HEIGHTS, 0.2)(at),
+    ip.NearestNDInterpolator(p, HEIGHTS)(at) * at), CLOUD, WITHIN, narrow=None,
+    order=1)  # fmt: skip

@@ -32,3 +32,10 @@ add("scipy.special.sph_harm_y", lambda t, p: (
     [sp.sph_harm_y(3, m, t, p) for m in range(-3, 5)], sp.sph_harm_y(0, 0, t[0], p)), P, X,
     narrow=None, order=1)  # fmt: skip
 add("scipy.special.sph_harm_y", lambda t: sp.sph_harm_y(5, 2, t, 0.3), P, narrow=None)
+add("scipy.special.lpmv", lambda x: [
+    sp.lpmv(m, k, np.tanh(x)) for k, m in ((0, 0), (1, 2), (3, -2), (-4, 3), (5, 1))], X,
+    narrow=None, order=1)  # fmt: skip
+for name in ("jvp", "yvp", "ivp", "kvp"):
+    add(f"scipy.special.{name}", lambda x, f=getattr(sp, name): (f(1.5, x), f(0, x, 3), f(2, x, 0)),
+        P, narrow=None, order=1)  # fmt: skip
+add("scipy.special.zeta", lambda q: (sp.zeta(2, q), sp.zeta(5, q[0])), P, narrow=None, order=1)

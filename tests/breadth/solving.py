@@ -116,3 +116,16 @@ add("scipy.optimize.linprog", lambda c, b: (
 for f in (so.rosen, so.rosen_der, so.rosen_hess):
     add(f"scipy.optimize.{f.__name__}", f, r(4), narrow=None)
 add("scipy.optimize.rosen_hess_prod", so.rosen_hess_prod, r(4), n(4), narrow=None)
+add("scipy.optimize.fmin_ncg", lambda p: so.fmin_ncg(
+    lambda x, p: np.sum((x - p) ** 2) + x[0] * x[1], np.zeros(2),
+    lambda x, p: 2.0 * (x - p) + x[::-1], fhess=lambda x, p: np.eye(2) + 1.0, args=(p,),
+    avextol=1e-14, disp=0), r(2), narrow=None, order=1)  # fmt: skip
+for kept in (
+    {"f_eqcons": lambda x: np.array([x[0] + 2.0 * x[1] - 1.0]),
+     "fprime_eqcons": lambda x: np.array([[1.0, 2.0]])},
+    {"eqcons": [lambda x: x[0] + 2.0 * x[1] - 1.0], "bounds": [(0.0, 2.0), (-2.0, 3.0)],
+     "fprime_eqcons": lambda x: np.array([[1.0, 2.0]])},
+):  # fmt: skip
+    add("scipy.optimize.fmin_slsqp", lambda p, kept=kept: np.sum((so.fmin_slsqp(
+        lambda x: np.sum((x - p) ** 2), np.zeros(2), fprime=lambda x: 2.0 * (x - p), acc=1e-15,
+        iprint=0, **kept) - p) ** 2), r(2), narrow=None, order=1)  # fmt: skip

@@ -28,7 +28,8 @@ for name in ("gaussian_laplace", "gaussian_gradient_magnitude"):
         f(a, 0.8), f(a, (0.5, 1.0), mode="nearest", truncate=3.0), f(a, 1.0, axes=(1,))), A)
 of("median_filter", lambda a: (
     nd.median_filter(a, 3), nd.median_filter(a, (2, 3), mode="constant", cval=0.2),
-    nd.median_filter(a, footprint=CROSS)), A, native=True, order=1)  # fmt: skip
+    nd.median_filter(a, footprint=CROSS), nd.median_filter(a, footprint=np.ones((2, 3)))), A,
+    native=True, order=1)  # fmt: skip
 of("median_filter", lambda a: (nd.median_filter(a, 3), nd.median_filter(a, 2, axes=(1,))), B,
    order=1)  # fmt: skip
 of("median_filter", lambda a: nd.median_filter(a, 5, mode="mirror"), V)

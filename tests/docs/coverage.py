@@ -74,7 +74,6 @@ REASONS: dict[str, dict[str, str]] = {
         "scipy.special": "h1vp h2vp sph_harm_y_all",
     },
     "how many results there are depends on the values": {
-        "numpy": "polydiv",
         "scipy.linalg": "null_space orth",
     },
     "of integers, or of bits": {
@@ -133,10 +132,12 @@ These objects are looked into, made inside the function or outside, where their 
 as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
 ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, slices and a list;
 made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `splu`,
-`factorized`),
+`factorized`; `cg`, `gmres` and their kin, which give the solution; `LinearOperator`, as a system
+of some hundred equations; `expm_multiply`; `eigsh` and `svds`, by all eigenvalues),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,
-`RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`, with derivatives by places and
+`RegularGridInterpolator`, `RectBivariateSpline`, `RBFInterpolator`,
+`LinearNDInterpolator`, `NearestNDInterpolator`, with derivatives by places and
 by values), frozen distributions, masked
 arrays (`np.ma.array`, `masked_where` and its kin; reductions, operators, ufuncs, parts, `filled`,
 `compressed`, `average`, `median`), `gaussian_kde`, `ConvexHull` (`vertices`, `simplices`, `volume`,

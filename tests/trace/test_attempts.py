@@ -414,11 +414,11 @@ def test_what_nobody_catches_is_raised():
 def test_what_jitad_refuses_is_not_caught():
     def f(x):
         try:
-            return np.polydiv(x, x)[0].sum()
+            return np.real_if_close(x).sum()
         except Exception:
             return x.sum()
 
-    with pytest.raises(JitadError, match="polydiv is not supported"):
+    with pytest.raises(JitadError, match="real_if_close is not supported"):
         on_tape(f, np.ones(2))
 
 

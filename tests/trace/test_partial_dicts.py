@@ -282,3 +282,23 @@ def test_what_is_not_known_is_refused(why):
     with pytest.raises(JitadError, match=why) as error:
         jitad.jit(REFUSED[why], fallback=False)(1.5)
     assert "test_partial_dicts.py" in str(error.value)
+
+
+def put_in_in_a_loop(x):
+    """Lists and dicts that grow in it; the last list has another name."""
+    by_name, nested, named, v = defaultdict(list), {}, [0.5], x
+    for k in range(60):
+        v = 1.01 * v
+        for name, w in zip("ab", (v, k * v)):
+            by_name[name].append(w)
+        nested.setdefault("p", {}).setdefault("q", []).append(v)
+        by_name.setdefault("c", named).append(k * x)
+    before = sum(map(max, by_name.values()))
+    for k in range(60):
+        by_name["a"].append(k * x)
+    more = sum(nested["p"]["q"]) + sum(named) * len(named)
+    return before * sum(map(max, by_name.values())) + more
+
+
+def test_what_is_put_in_where_it_is_missing_grows_in_a_loop():
+    test_it_is_pythons_dict(put_in_in_a_loop)

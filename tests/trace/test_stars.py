@@ -74,6 +74,11 @@ def in_a_call(x: Any) -> Any:
     return sum(itertools.chain(*rows(x))) * max(*[*squares(x), 0.1])
 
 
+def part_of_an_array(x: Any) -> Any:
+    some = [*x[x > 0.2], 1.0]
+    return sum(v * (k + 1) for k, v in enumerate(some)) * len(some)
+
+
 def first_and_rest(first: Any, *rest: Any) -> Any:
     return first - sum(rest) / (1 + len(rest)) + (rest[-1] if rest else 0.0)
 
@@ -106,7 +111,8 @@ def three(p: Any, q: Any, r: Any) -> Any:
 
 @pytest.mark.parametrize(
     "f", [arguments_of_calls, in_a_list, a_tuple_that_grows, of_all_kinds, turned_by_one, chosen,
-          columns, columns_as_lists_and_arrays, in_a_call]
+          columns, columns_as_lists_and_arrays, in_a_call,
+          part_of_an_array]
 )  # fmt: skip
 def test_spread_out(f: Any) -> None:
     compiled, slope = jit(f), jit_grad(f)

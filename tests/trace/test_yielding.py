@@ -4,6 +4,7 @@ Whatever the generator waits in, and however the loop over it ends.
 """
 
 import functools
+import heapq
 import itertools
 import math
 
@@ -280,6 +281,33 @@ def iterators_without_end(a):
     return s * x
 
 
+def counted_under_conditions(a):
+    """Which of the counts is next depends on the path."""
+    number, step = itertools.count(), itertools.count(0.5, a[0])
+    heap = []
+    for v in a:
+        if v > 0.0:
+            heapq.heappush(heap, (v * v, next(number), {"v": v * next(step)}))
+    total = 0.0
+    for k in range(len(a)):
+        if a[k] < 1.0:
+            total += next(step) * a[k]
+    for p, n, d in heap:
+        total += p * n + d["v"]
+    return total * next(number) + sum(n * v for n, v in zip(number, a))
+
+
+def grouped_where_it_is_yielded(a):
+    def centred(values):
+        values = list(values)
+        mean = sum(values) / len(values)
+        yield from (v - mean for v in values)
+
+    runs = [(k, [*g]) for k, g in itertools.groupby(centred(a), key=lambda v: v > 0.0)]
+    more = [[*g] for _, g in itertools.groupby(a, key=lambda v: bool(v > 0.5))]
+    return max(sum(g) * len(g) for _, g in runs) + sum(g[0] * g[-1] for g in more)
+
+
 @numba.vectorize
 def scaled(x, y):
     return x * y if x > 0.0 else x * x * y
@@ -295,7 +323,7 @@ def ufuncs_of_numba(a):
 
 
 PROGRAMS = [
-    iterators_without_end, ufuncs_of_numba,
+    iterators_without_end, ufuncs_of_numba, counted_under_conditions, grouped_where_it_is_yielded,
     body_goes_on, broken_off, returned_from, of_unknown_length, without_end, delegated,
     one_in_another, tuples_of_it, taken_whole, through_iterators, caught_around_it,
     raised_in_the_body, caught_inside, finally_inside, places_written, newton, tree,

@@ -2,6 +2,7 @@
 
 import contextlib
 import heapq
+import itertools
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -172,3 +173,70 @@ def generator_left_early(x, limit):
     first = next(steps) + next(steps)
     del steps
     return first * limit + closed[0] ** 2
+
+
+@program(array(4, low=0.2, high=0.9), scalar(0.3, 0.6), truth="differences")
+def histories_of_a_food_web(growth, attack):
+    eats, names = {2: [0, 1], 3: [1, 2]}, ["grass", "algae", "hare", "fox"]
+    n, history = np.array([1.0, 0.8, 0.5, 0.2]), defaultdict(list)
+    for _ in range(40):
+        change = growth * n * (1.0 - n)
+        for hunter, preys in eats.items():
+            for prey in preys:
+                flux = attack * n[hunter] * n[prey] / (1.0 + 0.2 * n[prey])
+                change[prey] -= flux
+                change[hunter] += 0.3 * flux
+        n = np.maximum(n + 0.05 * change, 0.0)
+        for name, size in zip(names, n):
+            history[name].append(size)
+    diversity = -sum(x * math.log(x) for x in n / n.sum())
+    return diversity + sum(map(max, history.values()))
+
+
+@dataclass
+class Interval:
+    low: float
+    high: float
+
+    def __add__(self, other):
+        other = other if isinstance(other, Interval) else Interval(other, other)
+        return Interval(self.low + other.low, self.high + other.high)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Interval) else Interval(other, other)
+        ends = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        return Interval(min(ends), max(ends))
+
+    def halves(self):
+        middle = 0.5 * (self.low + self.high)
+        return Interval(self.low, middle), Interval(middle, self.high)
+
+
+@program(array(3, low=0.5, high=1.5), truth="differences")
+def lowest_by_branch_and_bound(c):
+    def bounds(x):
+        return x * x * c[0] + x * (-c[1]) + c[2]
+
+    start, number = Interval(-3.7, 5.1), itertools.count()
+    best, heap = math.inf, [(bounds(start).low, next(number), start)]
+    for _ in range(3):
+        _, _, widest = heapq.heappop(heap)
+        at = 0.5 * (widest.low + widest.high)
+        best = min(best, c[0] * at**2 - c[1] * at + c[2])
+        for half in widest.halves():
+            if (low := bounds(half).low) < best:
+                heapq.heappush(heap, (low, next(number), half))
+    return best + 0.01 * heap[0][0]
+
+
+@program(array(12), truth="differences")
+def longest_run_of_what_is_yielded(x):
+    def centred(values):
+        values = list(values)
+        mean = sum(values) / len(values)
+        yield from (v - mean for v in values)
+
+    runs = [(up, [*g]) for up, g in itertools.groupby(centred(x), key=lambda v: v > 0.0)]
+    _, longest = max(runs, key=lambda run: len(run[1]))
+    steps = [b - a for a, b in itertools.pairwise(itertools.accumulate(x))]
+    return sum(longest) ** 2 + math.fsum(s * s for s in steps) + len(runs)

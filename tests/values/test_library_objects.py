@@ -211,3 +211,15 @@ def test_operators_of_polynomials_of_any_length():
         expected = (2.0 * p - 1.0) * powers + slopes
         np.testing.assert_allclose(compiled(c), expected, rtol=1e-12)
         np.testing.assert_allclose(grad(f)(c), expected, rtol=1e-12)
+
+
+def test_iterations_that_are_cut_off_are_refused() -> None:
+    from scipy.sparse.linalg import cg
+
+    def f(x, most):
+        return np.sum(cg(ss.diags([x], [0], format="csr"), np.ones(4), maxiter=most)[0])
+
+    np.testing.assert_allclose(jit_grad(f)(np.full(4, 2.0), 10), np.full(4, -0.25))
+    for run in (jit_grad(f), grad(f)):
+        with pytest.raises(JitadError, match="fewer iterations than there are unknowns"):
+            run(np.full(4, 2.0), 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import scipy.signal as sg
 
 from jitad.operators.plainly import stands_for_each
-from jitad.plain import filter_designs, linear_systems, short_spectra
+from jitad.plain import divided, filter_designs, linear_systems, short_spectra
 
 stands_for_each({
     getattr(sg, name): getattr(filter_designs, name)
@@ -29,3 +29,10 @@ stands_for_each({
     getattr(sg, name): getattr(short_spectra, name)
     for name in ("istft", "upfirdn", "resample_poly")
 }, complex_too=True)  # fmt: skip
+stands_for_each({
+    getattr(sg, name): getattr(divided, name)
+    for name in ("deconvolve", "sos2tf", "freqz_sos", "group_delay", "lfiltic", "gausspulse",
+                 "lombscargle", "wiener", "medfilt2d")
+})  # fmt: skip
+if sg.sosfreqz is not sg.freqz_sos:
+    stands_for_each({sg.sosfreqz: divided.freqz_sos})

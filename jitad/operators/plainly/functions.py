@@ -1,4 +1,4 @@
-"""Which functions of scipy.special have degrees that a loop counts up to?"""
+"""Which functions of scipy.special have degrees and orders that a loop counts up to?"""
 
 from __future__ import annotations
 
@@ -7,4 +7,7 @@ import scipy.special as sp
 from jitad.operators.plainly import stands_for_each
 from jitad.plain import harmonics
 
-stands_for_each({sp.sph_harm_y: harmonics.sph_harm_y})
+stands_for_each({
+    getattr(sp, name): getattr(harmonics, name)
+    for name in ("sph_harm_y", "lpmv", "jvp", "yvp", "ivp", "kvp", "zeta")
+})  # fmt: skip

@@ -168,7 +168,7 @@ def made_of(out: Any, *sources: Any) -> Any:
     """An iterator made just now, if advancing it advances nothing that was there before."""
     journal = active()
     if journal is not None:
-        journal.iterates(sources)
+        journal.iterated.note(sources)
     if journal is not None and all(journal.is_fresh(x) for x in sources if _advances(x)):
         made(out)
     return out

@@ -99,7 +99,9 @@ def get(owner: dict[Any, Any], key: Any) -> Any:
     if type(owner) is Counter:
         return get_or(owner, key, 0)
     if isinstance(owner, defaultdict) and owner.default_factory is not None:
-        return _made_if_missing(owner, key, owner.default_factory)
+        from jitad.trace.calls import call  # which asks here first
+
+        return _put_if_missing(owner, key, lambda: call(owner.default_factory))
 
     def missing() -> Any:
         raise KeyError(key)
@@ -108,11 +110,13 @@ def get(owner: dict[Any, Any], key: Any) -> Any:
     return _value(owner, key)
 
 
-def _made_if_missing(owner: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
-    from jitad.trace.calls import call  # which asks here first
+def _put_if_missing(owner: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """As a branch would that only puts it in: in a loop, what is there is one thing then."""
+    from jitad.trace.flow.choices import choose  # which joins
 
-    out = fork(_flag(owner, key), lambda: _value(owner, key), lambda: call(make))
-    put(owner, key, out)
+    choose(_flag(owner, key), lambda: None, lambda: put(owner, key, make()))
+    out = _value(owner, key)
+    put(owner, key, out)  # there on all paths
     return out
 
 
@@ -151,10 +155,7 @@ def _pop(owner: dict[Any, Any], key: Any, *default: Any) -> Any:
 
 
 def _setdefault(owner: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    out = get_or(owner, key, default)
-    if _flag(owner, key) is not True:
-        put(owner, key, out)
-    return out
+    return _put_if_missing(owner, key, lambda: default)
 
 
 def update(owner: dict[Any, Any], /, *others: Any, **named: Any) -> None:

@@ -60,6 +60,9 @@ def part(value: Any) -> Any:
     if is_among((value,)):
         return value
     value = listed(partial.items(value))
+    if isinstance(value, ArrayHandle) and value.shape and isinstance(n := value.shape[0], Leaf):
+        if n.builder.rely(n.atom) is None:
+            return lists.run(as_written.listed, value)
     return value if stretched(value) is not None else tuple(protocols.items(value))
 
 

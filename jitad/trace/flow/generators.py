@@ -21,9 +21,10 @@ from dataclasses import replace
 from inspect import CO_GENERATOR
 from types import BuiltinMethodType, CodeType, FrameType, FunctionType, GeneratorType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from jitad.errors import JitadError
-from jitad.plain import as_written, passed_on
+from jitad.plain import as_written, endless, passed_on
 from jitad.plain.taken_in import TAKING, put_all
 from jitad.tape.build import Leaf
 from jitad.trace.calls import WHILE_TRACING, call
@@ -57,10 +58,16 @@ def awaited(trace: Trace, frame: FrameType | None) -> bool:
         waiting = [c for c in trace.consumers if c.generator.gi_frame is frame]
         if waiting:  # a loop that yields itself is gone on with by whoever advances its generator
             return not any(c.site.waits for c in waiting)
-        frame = frame.f_back
-        if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _YIELD_FROM:
-            return False
+        frame = _yielding_from(frame)
     return False
+
+
+def _yielding_from(inner: FrameType) -> FrameType | None:
+    """Who yields on what this generator does, by `yield from`."""
+    frame = inner.f_back
+    if frame is None or dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _YIELD_FROM:
+        return None
+    return frame
 
 
 def only_for_loops(trace: Trace, frame: FrameType) -> None:
@@ -73,6 +80,8 @@ def only_for_loops(trace: Trace, frame: FrameType) -> None:
 def _handing_on(trace: Trace, frame: FrameType) -> frozenset[CodeType]:
     """The code of this generator, and of those that loop over what it yields and yield it on."""
     around = [c.frame for c in trace.consumers if c.generator.gi_frame is frame]
+    if (outer := _yielding_from(frame)) is not None:
+        around.append(outer)
     inner = frozenset({frame.f_code})
     return inner.union(*(_handing_on(trace, f) for f in around if f.f_code.co_flags & CO_GENERATOR))
 
@@ -136,6 +145,8 @@ def _next(values: Any, *default: Any) -> Any:
     trace = current()
     if trace is not None:
         refuse_left(trace, values)
+    if trace is not None and values in _COUNTS:
+        return run(endless.counted_on, _COUNTS[values])
     if trace is None or values.gi_code not in trace.insight.yielding:
         return resumed(trace, values, lambda: native(next, values, *default))
     return run(as_written.first_yielded_or if default else as_written.first_yielded,
@@ -198,7 +209,7 @@ def _dict(pairs: Any, **named: Any) -> dict[Any, Any]:
 def _cycle(values: Any) -> Any:
     if hasattr(values, "__next__"):
         return native(itertools.cycle, values)
-    out = written(as_written.cycling, values)
+    out = written(endless.cycling, values)
     if type(values) in (list, tuple) and values and stretched(values) is None:
         ENDLESS[out] = lambda: functools.partial(_in_turns, values, list(values))
     return out
@@ -214,15 +225,22 @@ def _in_turns(values: Any, items: list[Any], k: Any) -> Any:
 def _repeat(value: Any, *times: Any, **named: Any) -> Any:
     if times or named:
         return native(itertools.repeat, value, *times, **named)
-    out = written(as_written.repeating, value)
+    out = written(endless.repeating, value)
     ENDLESS[out] = lambda: lambda k: value
     return out
 
 
 def _count(start: Any = 0, step: Any = 1) -> Any:
-    out = written(as_written.counting, start, step)
-    ENDLESS[out] = lambda: lambda k: start + k * step
+    count = endless.Count(start, step)
+    made(count)
+    out = written(endless.counting, count)
+    _COUNTS[out] = count
+    ENDLESS[out] = lambda: lambda k: count.at + k * count.step
     return out
+
+
+# where those stand that `next` may advance under a condition, as any number may change there
+_COUNTS: WeakKeyDictionary[Any, endless.Count] = WeakKeyDictionary()
 
 
 # iterators that end only where the loop over them does

@@ -106,7 +106,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
             out.may_be_long(counted.count)
         return out
     if counted is None:
-        trace.journal.iterates([iterable])
+        trace.journal.iterated.note([iterable])
         _refuse_advancing(trace, iterable, site)
     items = iterable if counted is None else counted.static
     out = Unrolled(trace, items, None, state, site)

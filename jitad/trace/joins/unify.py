@@ -149,6 +149,8 @@ class Unifier:
                     else:
                         numbers = tuple(map(form, selected.numbers_of(h)))
                         out = Shown(h, form(s.parent), numbers)
+                case Rec(Stretch()) if self.room is not None:
+                    raise Mismatch("one of several lists, which the loop makes longer")
                 case Rec(value) if isinstance(value, (tuple, Complex, Stretch)) or is_new(s):
                     kept = in_cells(s)
                     made[id(s)] = out = Record(s, ())

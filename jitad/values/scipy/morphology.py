@@ -32,10 +32,12 @@ def _footprint(size: Any, footprint: Any, count: int) -> np.ndarray:
         if size is None:
             raise fail(JitadTypeError, "no footprint or filter size provided")
         return np.ones([int(n) for n in _for_all(size, count)], bool)
-    if is_traced(footprint):
-        raise fail(JitadTypeError, "a footprint must be known while tracing", "Give an array.")
-    shape = handle(footprint).peek()
-    return np.asarray(shape, bool)
+    given = handle(footprint)
+    if not is_traced(footprint):
+        return np.asarray(given.peek(), bool)
+    sizes = [given._static(n, "the size of a footprint") for n in given.shape]
+    known = [given[place] for place in np.ndindex(*sizes)]  # of np.ones, say
+    return np.array([bool(v) for v in known]).reshape(sizes)
 
 
 def _windows(a: Any, mask: np.ndarray, axes: Any, mode: Any, cval: Any, origin: Any) -> Any:
