@@ -73,7 +73,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     options = arguments()
     began = time.perf_counter()
-    rounds, limit = (9, 120.0) if options.quick else (41, 600.0)
+    rounds, limit = (9, 300.0) if options.quick else (41, 600.0)
     sizes = [size for size in SIZES if size in options.sizes]
     print(machine())
     OUT.mkdir(exist_ok=True)
