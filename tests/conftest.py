@@ -69,16 +69,11 @@ QUICKLY = (
         "sequences", "trades",
     )),
 )  # fmt: skip
-# What its optimiser has done is said here; and there what threads share might be seen too early.
-OF_LLVM = (
-    "tests/api/test_explain.py", "tests/api/test_parallel.py",
-)  # fmt: skip
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _level(request: pytest.FixtureRequest) -> Iterator[None]:
-    name, all_as_ever = request.node.nodeid, request.config.option.optimised
-    quick = name.startswith(QUICKLY) and not name.startswith(OF_LLVM) and not all_as_ever
+    quick = request.node.nodeid.startswith(QUICKLY) and not request.config.option.optimised
     with quickly() if quick else nullcontext():
         yield
 

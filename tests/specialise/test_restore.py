@@ -208,7 +208,7 @@ def test_random_programs_in_place(always: bool, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(restore, "_saved", lambda *_: 10**6)
     SEEN.clear()
 
-    @settings(derandomize=True, database=None, deadline=None, max_examples=examples(60),
+    @settings(derandomize=True, database=None, deadline=None, max_examples=examples(25),
               suppress_health_check=list(HealthCheck))
     @given(recipes(), st.integers(0, 3))
     def program(statements: list[Any], rounds: int) -> None:

@@ -377,7 +377,7 @@ def test_a_value_error_is_one() -> None:
         jit(grad(trajectory), memory="1e9")  # type: ignore[arg-type]
 
 
-@settings(derandomize=True, database=None, deadline=None, max_examples=examples(60),
+@settings(derandomize=True, database=None, deadline=None, max_examples=examples(25),
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(case=cases(), slots=st.integers(1, 4), leaf=st.integers(1, 3))
 def test_random_tapes(case: Case, slots: int, leaf: int) -> None:
