@@ -3,9 +3,8 @@
 The eager engine may not stand in for a kernel, but in tests of just that.
 
     --hypothesis-profile=unshrunk    the first failure as it is
-    --optimised                      no kernels but those that LLVM has optimised
 
-More random programs than here: `python -m tests.properties.search`, and `tests/examples.py`.
+More random programs than here: `python -m tests.properties.search`.
 """
 
 import gc
@@ -13,7 +12,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import nullcontext
 
 import pytest
 from hypothesis import Phase, settings
@@ -23,7 +21,6 @@ from hypothesis import Phase, settings
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from jitad import set_fallback
-from tests.quickly import quickly
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.register_profile("unshrunk", settings.get_profile("same"), phases=[Phase.generate])
@@ -52,34 +49,6 @@ def _fallback(request: pytest.FixtureRequest) -> Iterator[None]:
     before = set_fallback(request.node.nodeid.startswith(FALLBACK))
     yield
     set_fallback(before)
-
-
-# Where the question is what is computed, and LLVM's optimiser is not asked for more.  What it makes
-# of kernels is seen in all others: the catalogue, the kernels by hand, random programs, GradBench,
-# what emitted code and the passes before it are tested with, and those programs of users that
-# compute with arrays; of theirs that are about Python the tracer has more to fear.
-QUICKLY = (
-    *(f"tests/{folder}/" for folder in (
-        "api", "breadth", "custom", "jacobians", "nesting", "seeds", "solutions", "solvers",
-        "sparsity", "sweeps", "trace", "values",
-    )),
-    *(f"tests/users/test_{name}.py" for name in (
-        "collected", "collecting", "control", "everyday", "idioms", "keeping", "looked_up",
-        "met", "mixed", "objects", "practised", "projects", "pythonic", "routines", "searched",
-        "sequences", "trades",
-    )),
-)  # fmt: skip
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _level(request: pytest.FixtureRequest) -> Iterator[None]:
-    quick = request.node.nodeid.startswith(QUICKLY) and not request.config.option.optimised
-    with quickly() if quick else nullcontext():
-        yield
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--optimised", action="store_true", help="optimise all kernels, as for users")
 
 
 @pytest.fixture(autouse=True, scope="module")
