@@ -74,9 +74,9 @@ def test_equal_candidates_share_initial_s_derivative_in_both_engines() -> None:
 
 
 @pytest.mark.parametrize(("f", "name"), [
-    (lambda x: np.sum(scipy.signal.wiener(x)), "scipy.signal.wiener"),
-    (lambda x: np.sum(scipy.interpolate.NearestNDInterpolator([[0.0, 0.0], [1.0, 2.0]], x)(0.5)),
-     "scipy.interpolate.NearestNDInterpolator"),
+    (lambda x: np.sum(scipy.signal.residue(x, [1.0, 2.0])[0]), "scipy.signal.residue"),
+    (lambda x: np.sum(scipy.interpolate.SmoothBivariateSpline(x, x, x)(0.5, 0.5)),
+     "scipy.interpolate.SmoothBivariateSpline"),
     (lambda x: scipy.stats.kendalltau(x, [1.0, 2.0, 4.0])[0], "scipy.stats.kendalltau"),
 ])  # fmt: skip
 def test_what_nobody_entered_is_refused_by_its_public_name(f, name) -> None:

@@ -79,7 +79,7 @@ def test_a_frozen_distribution_that_is_exchanged() -> None:
 
 @pytest.mark.parametrize("f", [
     lambda x: so.differential_evolution(lambda t: np.sum((t - x) ** 2), [(0.0, 1.0)] * 3).x[0],
-    lambda x: so.fmin_ncg(lambda t: np.sum((t - x) ** 2), np.zeros(3), lambda t: 2.0 * (t - x))[0],
+    lambda x: so.shgo(lambda t: np.sum((t - x) ** 2), [(0.0, 1.0)] * 3).x[0],
     lambda x: si.solve_bvp(
         lambda t, y: -y * x[0], lambda a, b: a - 1.0, np.arange(2.0), np.ones((1, 2))).y[0, -1],
 ])  # fmt: skip
