@@ -13,15 +13,17 @@ from collections import OrderedDict
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as ss
 import scipy.sparse.linalg as ssl
 
 from jitad.errors import JitadTypeError
 from jitad.operators.unknown import primitive
+from jitad.values.complexes.number import pair
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.shaping import handle
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, is_complex, of_complex, replaces
 from jitad.values.scipy.sparse_matrices import SparseMatrix
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
 
@@ -101,19 +103,32 @@ def _enter(axes: int) -> Any:
 _SOLUTIONS = {axes: _enter(axes) for axes in (1, 2)}
 
 
-def _whole(A: SparseMatrix, b: Any) -> Any:
+def solution_of(A: SparseMatrix, b: Any) -> Any:
     n, m = A.shape
     if n is not m:
         equal = bind("eq", n, m) if isinstance(n, Number) or isinstance(m, Number) else n == m
         require(equal, JitadTypeError, "spsolve needs a square matrix", "Use lstsq.")
-    b = handle(call(np.asarray, b))
-    if A.dtype.kind == "c" or b.dtype.kind == "c":
+    b = call(np.asarray, b)
+    if A._whole is not None or (not isinstance(n, Number) and n <= DENSE):
         return call(np.linalg.solve, A.toarray(), b)
-    if not isinstance(n, Number) and n <= DENSE:
-        return call(np.linalg.solve, A.toarray(), b)
+    if is_complex(A._data) or is_complex(b):
+        both = call(np.concatenate, (call(np.real, b), call(np.imag, b)))
+        found = solution_of(_real_form(A), both)
+        return pair(found[:n], found[n:])
+    b = handle(b)
     found = _SOLUTIONS[b.ndim](A._rows, A._cols, A._data.astype(float), b.astype(float))
     single = np.result_type(A.dtype, b.dtype) == np.float32
     return handle(found).astype(np.float32) if single else found
+
+
+def _real_form(A: SparseMatrix) -> SparseMatrix:
+    """[[re, -im], [im, re]], which multiplies real parts above imaginary ones."""
+    n, (re, im) = A.shape[0], (call(np.real, A._data), call(np.imag, A._data))
+    above, right = (call(np.add, at, n) for at in (A._rows, A._cols))
+    rows = call(np.concatenate, (A._rows, A._rows, above, above))
+    cols = call(np.concatenate, (A._cols, right, A._cols, right))
+    data = call(np.concatenate, (re, call(np.negative, im), im, re))
+    return SparseMatrix(rows, cols, data, (2 * n, 2 * n), A._kind, A.format)
 
 
 def _sparse(A: Any, name: str) -> SparseMatrix:
@@ -123,9 +138,40 @@ def _sparse(A: Any, name: str) -> SparseMatrix:
     return A
 
 
+@of_complex(ssl.spsolve)
 @replaces(ssl.spsolve, plain=False)
 def spsolve(A: Any, b: Any, permc_spec: Any = None, use_umfpack: bool = True) -> Any:
-    return _whole(_sparse(A, "spsolve"), b)
+    return solution_of(_sparse(A, "spsolve"), b)
+
+
+@of_complex(ssl.inv)
+@replaces(ssl.inv, plain=False)
+def inv(A: Any) -> Any:
+    A = _sparse(A, "inv")
+    return _of_all(A, call(np.linalg.inv, A.toarray()))
+
+
+@of_complex(ssl.expm)
+@replaces(ssl.expm, plain=False)
+def expm(A: Any) -> Any:
+    A = adopt(A)
+    if not isinstance(A, SparseMatrix):
+        return call(sl.expm, A)
+    return _of_all(A, call(sl.expm, A.toarray()))
+
+
+def _of_all(A: SparseMatrix, whole: Any) -> Any:
+    """A matrix of the same kind with these numbers."""
+    return call(getattr(ss, f"{A.format}_{A._kind}"), whole)
+
+
+@of_complex(ssl.norm)
+@replaces(ssl.norm, plain=False)
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:
+    A = _sparse(x, "norm")
+    if ord in (None, "fro") and axis is None:
+        return call(np.linalg.norm, A._by_places()._data)
+    return call(np.linalg.norm, A.toarray(), ord=ord, axis=axis)
 
 
 class Factors(StandIn):
@@ -137,7 +183,7 @@ class Factors(StandIn):
         self._matrix, self.shape = matrix, matrix.shape
 
     def solve(self, rhs: Any, trans: str = "N") -> Any:
-        return _whole(self._matrix if trans == "N" else self._matrix.T, rhs)
+        return solution_of(self._matrix if trans == "N" else self._matrix.T, rhs)
 
 
 def _solved_by(factors: Any, trans: str, b: Any) -> Any:
@@ -187,12 +233,14 @@ def of_outside(value: Any, read: Read) -> GivenFactors:
     return GivenFactors(read(""), read("shape"))
 
 
+@of_complex(ssl.splu)
 @replaces(ssl.splu, plain=False)
 def splu(A: Any, permc_spec: Any = None, diag_pivot_thresh: Any = None, relax: Any = None,
          panel_size: Any = None, options: Any = None) -> Factors:  # fmt: skip
     return Factors(_sparse(A, "splu"))
 
 
+@of_complex(ssl.factorized)
 @replaces(ssl.factorized, plain=False)
 def factorized(A: Any) -> Any:
     return Factors(_sparse(A, "factorized")).solve

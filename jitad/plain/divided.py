@@ -139,5 +139,11 @@ def _mean_around(im: Any, sizes: Any) -> Any:
     return nd.uniform_filter(im, sizes, mode="constant")
 
 
+def medfilt(volume: Any, kernel_size: Any = None) -> Any:
+    return medfilt2d(volume, 3 if kernel_size is None else kernel_size)
+
+
 def medfilt2d(input: Any, kernel_size: Any = 3) -> Any:
+    if not np.all(np.asarray(kernel_size) % 2):
+        raise ValueError("Each element of kernel_size should be odd.")
     return nd.median_filter(np.asarray(input), kernel_size, mode="constant")

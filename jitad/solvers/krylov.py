@@ -6,6 +6,7 @@ functions that multiply by one as equations, and eigenpairs are chosen among all
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,18 @@ import scipy.sparse.linalg as ssl
 from jitad.errors import JitadTypeError
 from jitad.operators.batching import batch
 from jitad.operators.solutions import root_of
-from jitad.operators.sparse_systems import _whole as solved
+from jitad.operators.sparse_systems import solution_of
 from jitad.solvers.entered import refuse
 from jitad.trace import hooks
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
-from jitad.values.numpy.shaping import handle
-from jitad.values.registry import call, replaces
+from jitad.values.registry import call, is_complex, of_complex, replaces
 from jitad.values.scipy.sparse_matrices import SparseMatrix
 from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
 
 
 class Operator(StandIn):
-    """A matrix as what multiplies by it, and by its transpose."""
+    """A matrix as what multiplies by it, and by its conjugate transpose."""
 
     _what = "LinearOperator"
     __array_ufunc__ = None  # so that arrays leave their operators to it
@@ -47,20 +47,72 @@ class Operator(StandIn):
     def matmat(self, x: Any) -> Any:
         return batch(self.matvec, 1, 1)(x)
 
-    def dot(self, x: Any) -> Any:
-        x = handle(call(np.asarray, x))
-        return self.matvec(x) if x.ndim == 1 else self.matmat(x)
+    def rmatmat(self, x: Any) -> Any:
+        return batch(self.rmatvec, 1, 1)(x)
 
-    __matmul__ = __mul__ = dot
+    def dot(self, x: Any) -> Any:
+        if isinstance(x := adopt(x), Operator):
+            return self._with(lambda v: self.matvec(x.matvec(v)),
+                              lambda v: x.rmatvec(self.rmatvec(v)), x)  # fmt: skip
+        x = call(np.asarray, x)
+        axes = call(np.ndim, x)
+        if not axes:
+            factor = call(np.conj, x)
+            return self._with(lambda v: call(np.multiply, self.matvec(v), x),
+                              lambda v: call(np.multiply, self.rmatvec(v), factor))  # fmt: skip
+        return self.matvec(x) if axes == 1 else self.matmat(x)
+
+    __call__ = __mul__ = dot
+
+    def __matmul__(self, x: Any) -> Any:
+        if not isinstance(x, StandIn) and not call(np.ndim, x):
+            raise ValueError("Scalar operands are not allowed, use '*' instead")
+        return self.dot(x)
+
+    def __rmul__(self, x: Any) -> Any:
+        if not call(np.ndim, x):
+            return self.dot(x)
+        return NotImplemented
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other := adopt(other), Operator):
+            return NotImplemented
+        return self._with(lambda v: call(np.add, self.matvec(v), other.matvec(v)),
+                          lambda v: call(np.add, self.rmatvec(v), other.rmatvec(v)))  # fmt: skip
+
+    def __neg__(self) -> Operator:
+        out: Operator = self.dot(-1)
+        return out
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -adopt(other)
+
+    def _with(self, matvec: Any, rmatvec: Any, last: Operator | None = None) -> Operator:
+        """Another of its rows, and of its or the last factor's columns."""
+        return Operator((self.shape[0], (last or self).shape[1]), matvec, rmatvec)
+
+    @property
+    def H(self) -> Operator:
+        return Operator(self.shape[::-1], self.rmatvec, self.matvec)
 
     @property
     def T(self) -> Operator:
-        return Operator(self.shape[::-1], self.rmatvec, self.matvec)
+        times, turned = _conjugate(self.rmatvec), _conjugate(self.matvec)
+        return Operator(self.shape[::-1], times, turned)
 
-    H = T
+    def adjoint(self) -> Operator:
+        return self.H
+
+    def transpose(self) -> Operator:
+        return self.T
 
     def toarray(self) -> Any:
         return self.matmat(call(np.eye, self.shape[1]))
+
+
+def _conjugate(times: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What multiplies by the conjugate of a matrix."""
+    return lambda x: call(np.conj, times(call(np.conj, x)))
 
 
 @stands_for(type(ssl.LinearOperator((1, 1), lambda x: x, dtype=float)))
@@ -81,13 +133,14 @@ def linear_operator(shape: Any, matvec: Any, rmatvec: Any = None, matmat: Any = 
     return Operator(shape, matvec, rmatvec)
 
 
+@of_complex(ssl.aslinearoperator)
 @replaces(ssl.aslinearoperator, plain=False)
 def aslinearoperator(A: Any) -> Any:
     A = adopt(A)
     if isinstance(A, Operator):
         return A
-    A = A if isinstance(A, SparseMatrix) else handle(call(np.asarray, A))
-    return Operator(A.shape, A.__matmul__, A.T.__matmul__)
+    A = A if isinstance(A, SparseMatrix) else call(np.asarray, A)
+    return Operator(A.shape, lambda x: A @ x, _conjugate(lambda x: A.T @ x))
 
 
 # -- systems --------------------------------------------------------------------------------------
@@ -95,20 +148,23 @@ def aslinearoperator(A: Any) -> Any:
 
 def _solution(name: str, A: Any, b: Any) -> Any:
     A, b = adopt(A), call(np.asarray, b)
-    if handle(b).ndim != 1:
+    if call(np.ndim, b) != 1:
         raise fail(JitadTypeError, f"{name} of several right sides is not supported on traced or "
                    "differentiated values", "Solve for each of them.")  # fmt: skip
+    if isinstance(A, Operator) and is_complex(call(np.add, A.matvec(b), b)):
+        A = A.toarray()
     if isinstance(A, Operator):
         return root_of(name, lambda x: call(np.subtract, A.matvec(x), b),
                        call(np.zeros, A.shape[1]))  # fmt: skip
     if isinstance(A, SparseMatrix):
-        return solved(A, b)
+        return solution_of(A, b)
     return call(np.linalg.solve, A, b)
 
 
 def _enter(original: Any) -> None:
     name = original.__name__
 
+    @of_complex(original)
     @replaces(original, plain=False)
     def iterated(A: Any, b: Any, x0: Any = None, *, rtol: Any = 1e-5, atol: Any = 0.0,
                  maxiter: Any = None, M: Any = None, callback: Any = None,

@@ -41,7 +41,8 @@ waiting: dict[str, tuple[str, ...]] = {
     "scipy.integrate": ("values.scipy.quadrature",),
     "scipy.spatial.distance": ("values.scipy.distances",),
     "scipy.spatial.transform": ("values.scipy.rotations",),
-    "scipy.sparse": ("values.scipy.sparse_matrices", "operators.sparse_systems",
+    "scipy.sparse": ("values.scipy.sparse_matrices", "values.scipy.sparse_made",
+                     "values.scipy.sparse_filled", "operators.sparse_systems",
                      "solvers.krylov"),
     "scipy.interpolate": ("values.scipy.surfaces", "values.scipy.interpolations",
                           "values.scipy.tables", "operators.found.scattered"),
@@ -355,8 +356,10 @@ def call_plain(original: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     from jitad.values.stand_ins import StandIn, adopt
 
     for a in args:
-        if isinstance(a, StandIn) and a._takes is not None:
-            return a._takes(original, *args, **kwargs)
+        if isinstance(a, StandIn):
+            found = a._takes(original, *args, **kwargs)
+            if found is not NotImplemented:
+                return found
     out = kwargs.pop("out", None)
     if isinstance(out, tuple) and len(out) == 1:
         (out,) = out

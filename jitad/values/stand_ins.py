@@ -27,7 +27,6 @@ class StandIn:
     _original: Any = None
     _given: Mapping[str, Any] = MappingProxyType({})  # attributes as they were read
     _what = "object"
-    _takes: Any = None  # a method that a library's functions of such an object go to
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "_original":
@@ -38,6 +37,10 @@ class StandIn:
             return getattr(self._original, name)
         raise fail(JitadAttributeError, f"{name!r} of a {self._what} is not supported on traced or "
                    "differentiated values", "Use it outside, and pass the result.")  # fmt: skip
+
+    def _takes(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """What a library's function gives for the object, where it is not asked itself."""
+        return NotImplemented
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise fail(JitadTypeError, f"a {self._what} can't become a NumPy array here")

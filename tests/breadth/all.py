@@ -17,6 +17,7 @@ from tests.breadth import (  # noqa: F401  modules add their cases
     krylov,
     libraries,
     matrices,
+    matrices_of_entries,
     numbers,
     orders,
     orthogonal,

@@ -36,6 +36,30 @@ add("sparse.LinearOperator", lambda x: (
     ssl.aslinearoperator(FIRM) @ np.outer(x, V),
     ssl.gmres(OUTSIDE, x, rtol=1e-14)[0], ssl.aslinearoperator(FIRM).rmatvec(x)), V,
     **HOW)  # fmt: skip
+DENSE, ROWS = FIRM.toarray(), r(3, 5) + 1j * r(3, 5)
+
+
+def complex_rows(x):
+    """Not symmetric, not real and not square: what is turned and what is conjugated differs."""
+    return ssl.LinearOperator((3, 5), matvec=lambda v: ROWS @ (x * v), dtype=complex,
+                              rmatvec=lambda v: x * (ROWS.conj().T @ v))  # fmt: skip
+
+
+def parts(z):
+    return z.real, z.imag
+
+
+add("sparse.LinearOperator", lambda x: (
+    *parts(complex_rows(x).T @ (x[:3] * ROWS[:, 1])), *parts(complex_rows(x).H @ ROWS[:, 0]),
+    *parts(complex_rows(x).T.H.T @ ROWS[:, 1]), *parts(complex_rows(x).adjoint()(x[2:])),
+    *parts((complex_rows(x) @ (2j * complex_rows(x).H) - ssl.aslinearoperator(ROWS[:, :3]))
+           @ ROWS[:, 3])), V, **HOW)  # fmt: skip
+add("sparse.aslinearoperator", lambda x: (
+    *parts(ssl.aslinearoperator(x * ROWS).T @ ROWS[:, 1]),
+    *parts(ssl.aslinearoperator(x * ROWS).H.rmatmat(ROWS.T)),
+    *parts(ssl.aslinearoperator(banded(x)) @ ROWS[0]),
+    *parts(ssl.gmres(ssl.aslinearoperator(DENSE + 1j * np.diag(x)), V, rtol=1e-14)[0])), V,
+    **HOW)  # fmt: skip
 add("sparse.expm_multiply", lambda x: ssl.expm_multiply(0.1 * banded(x), x), V, **HOW)
 for which in ("LM", "SM", "LA", "SA"):
     add("sparse.eigsh", lambda x, w=which: (

@@ -129,10 +129,14 @@ reaches it. Methods of arrays (`a.sum()`, `a.sort()`), `out=`, `where=`, and `.o
 `sliding_window_view`, `a.flat`, single bools as indices, and `norm(m, s).logpdf(x)`.
 
 These objects are looked into, made inside the function or outside, where their numbers are inputs
-as those of an array: sparse matrices of `scipy.sparse` (products with vectors and matrices, sparse
-ones too, sums, `multiply`, `kron`, `T`, `diagonal`, `toarray`, parts by ints, slices and a list;
-made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; `spsolve`, `splu`,
-`factorized`; `cg`, `gmres` and their kin, which give the solution; `LinearOperator`, as a system
+as those of an array: sparse matrices of `scipy.sparse`, complex ones too (products with vectors
+and matrices, sparse ones too, sums, powers, `multiply`, `kron`, `kronsum`, `vstack`, `hstack`,
+`bmat`, `block_diag`, `tril`, `triu`, `T`, `conj`, `diagonal`, `toarray`, functions with a zero at
+zero, parts by ints, slices and a list;
+made of traced numbers by `csr_matrix((data, (i, j)))` and `diags`; written to entry by entry or by
+blocks as `lil_matrix` and `dok_matrix`; `spsolve`, `splu`,
+`factorized`, `inv`, `norm`, `expm`; `cg`, `gmres` and their kin, which give the solution;
+`LinearOperator`, as a system
 of some hundred equations; `expm_multiply`; `eigsh` and `svds`, by all eigenvalues),
 splines and tables of `scipy.interpolate` (`CubicSpline`, `PchipInterpolator`,
 `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, `BSpline`, `interp1d`,

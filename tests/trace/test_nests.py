@@ -14,10 +14,14 @@ LEVELS = [f"{'    ' * k}for i{k} in range(n):" for k in range(1, DEPTH + 1)]
 
 
 def nest(before, body, result, levels=LEVELS):
-    """A function of x and n whose innermost loop has this body."""
+    """The source of a function of x and n whose innermost loop has this body."""
     inner = "    " * (DEPTH + 1)
     lines = ["def f(x, n):", f"    {before}", *levels, inner + body, f"    return {result}"]
-    text, file = "\n".join(lines) + "\n", f"<nest: {body}>"
+    return "\n".join(lines) + "\n"
+
+
+def function_of(text):
+    file = f"<nest {text}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     space = {"np": np, "SimpleNamespace": SimpleNamespace}
     exec(compile(text, file, "exec"), space)
@@ -50,8 +54,9 @@ NESTS = {
 }
 
 
-@pytest.mark.parametrize("f", NESTS.values(), ids=NESTS)
-def test_passes(f, monkeypatch):
+@pytest.mark.parametrize("text", NESTS.values(), ids=NESTS)
+def test_passes(text, monkeypatch):
+    f = function_of(text)
     passes, begin = [], Rolled._begin
     monkeypatch.setattr(Rolled, "_begin", lambda loop: (passes.append(loop), begin(loop))[1])
     t = traced(f, 0.7, 2, ints=True)
@@ -108,8 +113,66 @@ def other_names(x, n):
     return s + a.sum() + b.sum()
 
 
-@pytest.mark.parametrize("f", [grows_and_not, last_of_names, other_names])
+def rebinds_later(x, n):
+    """A name that comes to be another array only in later iterations of the outer loop."""
+    a, b, k = np.ones(2), np.zeros(2), 0
+    for _ in range(n):
+        for j in range(n):
+            b[0] += x
+            a[0] += x * j
+            if k > 1:
+                a = a * 0.5
+            a[1] += b[0]
+        k += 1
+    return a.sum() + b[0]
+
+
+def raises_later(x, n):
+    """An exception that leaves the inner loop only in later iterations of the outer loop."""
+    a, total, k = np.zeros(2), 0.0, 0
+    for _ in range(n):
+        try:
+            for j in range(n):
+                a[j % 2] += x
+                total += x * j
+                if k > 1 and j > 1:
+                    raise ValueError("enough")
+                a[0] *= 0.9
+        except ValueError:
+            total -= a[0]
+        k += 1
+    return total + a.sum()
+
+
+def made_under_a_condition(x, n):
+    """An array that only some iterations make, and that is written in the loops inside."""
+    s = 0.0
+    for i in range(n):
+        if i % 2:
+            w = np.full(2, x)
+        else:
+            w = np.ones(2)
+            v = w * x
+            s += v[0]
+        for j in range(n):
+            for k in range(2):
+                w[k] += x * j
+            s += w[0] * w[1]
+    return s
+
+
+VALUES = [
+    grows_and_not,
+    last_of_names,
+    other_names,
+    rebinds_later,
+    raises_later,
+    made_under_a_condition,
+]
+
+
+@pytest.mark.parametrize("f", VALUES)
 def test_values(f):
     t = traced(f, 0.7, 2, ints=True)
-    for x, n in ((0.7, 2), (1.3, 3), (-0.4, 4)):
+    for x, n in ((0.7, 2), (1.3, 3), (-0.4, 4), (0.5, 5)):
         assert run(t, f, x, n) == pytest.approx(f(x, n), rel=1e-13)

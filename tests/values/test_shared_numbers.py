@@ -67,6 +67,31 @@ def derived(x):
     return total
 
 
+WRITTEN = {
+    "the same": lambda a: a, "turned": lambda a: a.T, "copy": lambda a: a.copy(),
+    "tolil": lambda a: a.tolil(), "a copy of it": lambda a: a.tolil(copy=True),
+    "todok": lambda a: a.todok(), "tocsr": lambda a: a.tocsr(), "array": lambda a: a.toarray(),
+    "lil of it": ss.lil_matrix, "lil copy of it": lambda a: ss.lil_matrix(a, copy=True),
+    "dok of it": ss.dok_matrix, "csr of it": ss.csr_matrix, "slice": lambda a: a[:, :],
+    "as floats": lambda a: a.astype(float), "not copied": lambda a: a.astype(float, copy=False),
+}  # fmt: skip
+
+
+def written(x):
+    """What is written into a matrix after others were made of it, of an array and of a matrix."""
+    total = 0.0
+    for make in (ss.lil_matrix, ss.dok_matrix):
+        for build in WRITTEN.values():
+            y = np.outer(x, x)
+            a = make(y)
+            b = build(a)
+            a[0, 1] = 2.0 * x[1]
+            a[1] = x * x
+            y[2, 2] = 5.0
+            total = total * 1.1 + (b @ x).sum() + 3.0 * (a @ x).sum()
+    return total
+
+
 def rebound(x):
     """Sums are new matrices, also where they are written as changes."""
     a = _rows(x * 1.0)
@@ -98,7 +123,7 @@ def masked(x):
     return sum((k + 1.0) * s for k, s in enumerate(shown))
 
 
-@pytest.mark.parametrize("f", [made, derived, rebound, masked])
+@pytest.mark.parametrize("f", [made, derived, written, rebound, masked])
 @pytest.mark.parametrize("x", [X, X[::-1] * 0.4], ids=["one", "other"])
 def test_changes_are_seen_where_numpy_shows_them(f, x):
     h = 1e-6

@@ -58,8 +58,6 @@ def _enter(original: Any, like: Callable[[int, dict[str, Any]], Any]) -> None:
         return tuple(map(placed, out)) if isinstance(out, (tuple, list)) else placed(out)
 
 
-
-
 _WRITTEN = ("output", "distances", "indices")
 
 

@@ -32,7 +32,7 @@ stands_for_each({
 stands_for_each({
     getattr(sg, name): getattr(divided, name)
     for name in ("deconvolve", "sos2tf", "freqz_sos", "group_delay", "lfiltic", "gausspulse",
-                 "lombscargle", "wiener", "medfilt2d")
+                 "lombscargle", "wiener", "medfilt", "medfilt2d")
 })  # fmt: skip
 if sg.sosfreqz is not sg.freqz_sos:
     stands_for_each({sg.sosfreqz: divided.freqz_sos})

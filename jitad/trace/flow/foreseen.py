@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,8 @@ class Made:
 
     def again(self, journal: Journal) -> Write | None:
         """That place in the present pass."""
+        if self.frame >= len(journal.fresh):
+            return None
         things = itertools.islice(journal.fresh[self.frame].values(), self.number, None)
         h = next(things, None)
         if not isinstance(h, ArrayHandle) or h.root is not h or h.choice is not None:
@@ -87,7 +89,7 @@ class Foresight:
         self.trace = trace
         self.around = next((r.inside for r in reversed(trace.regions) if r.inside), None)
         self.frame = len(trace.journal.fresh) if self.around is None else self.around.frame
-        self.variables: dict[int, Snapshot] = {}  # those foreseen: what they are in a pass at first
+        self.variables: dict[Any, Snapshot] = {}  # foreseen: what they are when the first begins
         self.found: Found | None = None
         self.inside: dict[Key, Found] = {}
         if self.around is not None:
@@ -97,20 +99,25 @@ class Foresight:
             self.inside = self.found.inside if self.found is not None else {}
 
     def forget(self) -> None:
-        self.variables, self.inside = {}, {}
+        self.variables, self.inside, self.found = {}, {}, None
 
     def begins(self) -> Inside:
         """A pass begins."""
         return Inside(self.frame, self.inside)
 
-    def ends(self, region: Region, variables: Sequence[Snapshot]) -> bool:
+    def starts(self, values: Mapping[Any, Any]) -> None:
+        """The names and places hold this when a pass begins."""
+        self.variables = {key: snapshot(values[key]) for key in self.variables}
+
+    def ends(self, region: Region, values: Mapping[Any, Snapshot]) -> bool:
         """A pass has ended with this; False where what was foreseen is not so."""
         if region.inside is not None:
             self.inside = region.inside.found
 
+        foreseen, self.variables = self.variables, {}  # to be looked at once: later ones are found
         return not any(
-            same(begun, variables[k]) or not self._is_new(variables[k], begun)
-            for k, begun in self.variables.items()
+            same(begun, values[key]) or not self._is_new(values[key], begun)
+            for key, begun in foreseen.items()
         )
 
     def _is_new(self, end: Snapshot, begun: Snapshot) -> bool:

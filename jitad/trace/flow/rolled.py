@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
 from typing import Any
 
-from jitad.errors import JitadError, JitadValueError, message
+from jitad.errors import JitadError
 from jitad.tape.build import Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import BOOL, INT, Array
@@ -31,7 +31,7 @@ from jitad.trace.flow.attempts import (
 from jitad.trace.flow.branches import _place_name, is_content
 from jitad.trace.flow.foreseen import Foresight
 from jitad.trace.flow.raising import emit_raise, raises_for_the_user
-from jitad.trace.joins.carried import entries, handles_of, with_extents
+from jitad.trace.joins.carried import check_extents, entries, handles_of, with_extents
 from jitad.trace.joins.forms import Form, Grown, Keep, Maybe, Number
 from jitad.trace.joins.join import build, extract, given, kinds, signature
 from jitad.trace.joins.mismatch import Mismatch, check_end, explain
@@ -100,9 +100,10 @@ class Rolled:
         for w, s, end in foresight.places():
             if self._visible(s):
                 form = self._next_form(unifier, Keep(s), s, end, _place_name(w), is_content(w))
-                foresight.variables[len(self.forms)] = s
-                self.places[w.place] = Written(w, s)
-                self.forms.append(form)
+                if not isinstance(form, Keep):
+                    foresight.variables[w.place] = s
+                    self.places[w.place] = Written(w, s)
+                    self.forms.append(form)
 
     def _begin_anew(self) -> None:
         """With nothing foreseen."""
@@ -110,6 +111,7 @@ class Rolled:
         self.foresight.forget()
         self.forms = [self._first_form(k, s) for k, s in enumerate(self.entry)]
         self.places.clear()
+        self.lost.clear()
 
     def _first_form(self, k: int, s: Snapshot) -> Form:
         if k in self.flags:
@@ -208,8 +210,7 @@ class Rolled:
                 assign(w.write, w.value.value)  # type: ignore[union-attr]
             values = self._built(self._values)
             self.begun = values[: len(self.entry)]
-            for k in self.foresight.variables:
-                self.foresight.variables[k] = snapshot(values[k])
+            self.foresight.starts(dict(zip(self._keys(), values, strict=True)))
             for f, s in zip(self.forms, chain(self.entry, self._places_before()), strict=True):
                 if isinstance(f, Grown) and stretch_of(s) is None and isinstance(s, Rec):
                     for j, part in enumerate(s.parts):  # which are copied before the loop
@@ -261,7 +262,7 @@ class Rolled:
             self.region.close()
             return error is not None
         refused = isinstance(error, JitadError) and not raises_for_the_user(error)
-        if self.foresight.variables and refused:
+        if self.foresight.found is not None and refused:
             self.region.drop()
             self._begin_anew()
             return True
@@ -305,8 +306,7 @@ class Rolled:
 
     def _settled(self) -> bool:
         """True where the forms hold for the pass just made; else they are widened."""
-        written = {w.write.place: w.value for w in self.region.written}
-        ends = [*self.ends, *(written[place] for place in self.places)]
+        ends = dict(zip(self._keys(), self._all_ends(), strict=True))
         if not self.foresight.ends(self.region, ends):
             self._begin_anew()
             return False
@@ -351,6 +351,15 @@ class Rolled:
         self.forms = forms
         settled = before == (len(self.lost), self._signature())
         return settled and (not self.trace.journal.holding or self.held == self._held())
+
+    def _keys(self) -> Iterable[Any]:
+        """By which the carried names and places are known, also when others come between them."""
+        return chain(range(len(self.entry)), self.places)
+
+    def _all_ends(self) -> list[Snapshot]:
+        """What the pass has left in the names and in the places."""
+        written = {w.write.place: w.value for w in self.region.written}
+        return [*self.ends, *(written[place] for place in self.places)]
 
     def _unifier(self) -> Unifier:
         apart = self.site.pos in self.trace.insight.apart
@@ -442,15 +451,14 @@ class Rolled:
 
     def _finish(self) -> None:
         self.trace.at(self.site.pos)
-        written = {w.write.place: w.value for w in self.region.written}
-        ends = [*self.ends, *(written[place] for place in self.places)]
+        ends = self._all_ends()
         n, writes = len(self.entry), [w.write for w in self.places.values()]
         places = zip(writes, self.forms[n:], strict=True)
         self.foresight.tell(self.forms[:n], self.begun, self.ends, places)
         with reopened(self.trace, self.region.block):
             final = self._atoms(ends)
             for var, atom in zip(self.carried, final, strict=True):
-                self._check_extents(var, atom)
+                check_extents(self.trace.builder, var, atom, self.site.pos)
         start = self._atoms([*self.entry, *(w.value for w in self.places.values())])
         outs = tuple(Var(v.type, v.shape, v.name) for v in self.carried)
         self._equation(start, final, outs)
@@ -463,15 +471,6 @@ class Rolled:
         )
         if len(self.entry) > self.given:
             self.raised, self.result = self.result[-1], self.result[: self.given]
-
-    def _check_extents(self, var: Var, atom: Atom) -> None:
-        b = self.trace.builder
-        for n, m in zip(var.shape, atom.shape, strict=True):
-            if n != m:
-                text = message("an array changes its extents in a loop", self.site.pos,
-                               "Make it large enough before the loop.")  # fmt: skip
-                ok = b.emit("eq", n, m)
-                b.emit("check", ok, exception=JitadValueError, message=text)
 
     def _own_params(self) -> list[Var]:
         raise NotImplementedError

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from jitad.errors import JitadValueError, message
 from jitad.primitives import TABLE
 from jitad.tape.build import Builder
-from jitad.tape.ir import Atom
+from jitad.tape.ir import Atom, Pos, Var
 from jitad.trace.containers.listed import LISTED
 from jitad.trace.joins.as_complex import array_as_complex
 from jitad.trace.joins.forms import Form, Grown, Handle, Maybe, OneOf, Record, Resized, Shown
@@ -107,3 +108,12 @@ def handles_of(f: Form) -> Iterator[Any]:
             yield from handles_of(parent)
         case Maybe(part):
             yield from handles_of(part)
+
+
+def check_extents(b: Builder, begins: Var, ends: Atom, pos: Pos) -> None:
+    """The kernel looks whether a carried array keeps its extents in an iteration."""
+    for n, m in zip(begins.shape, ends.shape, strict=True):
+        if n != m:
+            text = message("an array changes its extents in a loop", pos,
+                           "Make it large enough before the loop.")  # fmt: skip
+            b.emit("check", b.emit("eq", n, m), exception=JitadValueError, message=text)

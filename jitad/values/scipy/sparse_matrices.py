@@ -17,13 +17,14 @@ import scipy.sparse as ss
 from jitad.errors import JitadIndexError, JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.broadcast import as_operand, require_same, shape_of
+from jitad.values.complexes.number import Complex, pair
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
 from jitad.values.numpy.orders import _python_int
 from jitad.values.numpy.shaping import handle
 from jitad.values.picking import in_range
-from jitad.values.registry import any_traced, call, call_plain, replaces
-from jitad.values.stand_ins import Read, StandIn, adopt, stands_for
+from jitad.values.registry import call, is_complex
+from jitad.values.stand_ins import StandIn, adopt
 
 
 class SparseMatrix(StandIn):
@@ -33,17 +34,21 @@ class SparseMatrix(StandIn):
     __array_priority__ = 10000.0
     __array_ufunc__ = None  # so that arrays leave their operators to it
     ndim = 2
-    _merged = True  # False where several entries may be at one place
+    _counted: str | None = "entries"  # which nnz counts: all, their "places", those "not zero"
+    _distinct = False  # are no two entries at one place?
     _outside = False  # has the user made its numbers?
+    _whole: Any = None  # the array that it is, where it is one
 
     def __init__(self, rows: Any, cols: Any, data: Any, shape: Any, kind: str, form: str) -> None:
-        self._rows, self._cols, self._data = handle(rows), handle(cols), handle(data)
+        self._rows, self._cols, self._data = handle(rows), handle(cols), numbers(data)
         self.shape, self._kind, self.format = tuple(shape), kind, form
 
     def _like(self, data: Any, rows: Any = None, cols: Any = None, shape: Any = None) -> Any:
         rows, cols = self._rows if rows is None else rows, self._cols if cols is None else cols
         out = SparseMatrix(rows, cols, data, shape or self.shape, self._kind, self.format)
-        out._merged = self._merged
+        out._counted, out._distinct = self._counted, self._distinct
+        if out._counted == "not zero" and data is not self._data:
+            out._counted = None
         out._outside = self._outside and data is self._data
         return out
 
@@ -56,10 +61,12 @@ class SparseMatrix(StandIn):
 
     @property
     def nnz(self) -> Any:
-        if not self._merged:
+        if self._counted is None:
             raise fail(JitadTypeError, "how many entries this sparse matrix has is not known here",
                        "Ask for nnz outside.")  # fmt: skip
-        return self._data.shape[0]
+        if self._counted == "not zero":
+            return call(np.count_nonzero, self._data)
+        return (self if self._counted == "entries" else self._by_places())._data.shape[0]
 
     @property
     def T(self) -> Any:
@@ -80,6 +87,10 @@ class SparseMatrix(StandIn):
         shares = form == "coo" and self.format in ("csr", "csc") and not copy
         out = self._like(self._data) if shares else self.copy()
         out.format = form
+        if self.format == "coo" and self._counted == "entries" and not self._distinct:
+            out._counted = "places"
+        if self.format == "dia" and self._counted == "entries":
+            out._counted = "not zero"
         return out
 
     # -- products ---------------------------------------------------------------------------------
@@ -87,18 +98,18 @@ class SparseMatrix(StandIn):
     def __matmul__(self, other: Any) -> Any:
         other = adopt(other)
         if isinstance(other, SparseMatrix):
+            if other._whole is not None:
+                return other.__rmatmul__(self)
             if self._original is not None and other._original is not None:
                 return adopt(self._original @ other._original)
             return self._product(other)
-        x = handle(other)
-        if x.ndim not in (1, 2):
+        x = numbers(other)
+        if len(x.shape) not in (1, 2):
             raise fail(JitadValueError, "a sparse matrix can be multiplied with a vector or matrix")
         require_same(x.shape[0], self.shape[1], lambda: "matmul: dimension mismatch")
-        kind = np.result_type(self.dtype, x.dtype)
-        out = call(np.zeros, (self.shape[0], *x.shape[1:]), dtype=kind)
-        data = self._data if x.ndim == 1 else self._data.with_axes((1,))
-        call(np.add.at, out, self._rows, call(np.multiply, data, x[self._cols]))
-        return out
+        data = self._data if len(x.shape) == 1 else self._data[:, None]
+        each = call(np.multiply, data, x[self._cols])
+        return _added((self.shape[0], *x.shape[1:]), self._rows, each)
 
     def _product(self, other: SparseMatrix) -> Any:
         """Each entry with each of the other's row that is its column."""
@@ -110,29 +121,29 @@ class SparseMatrix(StandIn):
         counts = end - first
         ends = call(np.concatenate, [call(np.zeros, 1, dtype=int), call(np.cumsum, counts)])
         total = _python_int(call(np.sum, counts))
-        mine = _spread(ends, total)
+        mine = spread(ends, total)
         within = call(np.arange, total) - ends[mine]
         its = order[first[mine] + within]
         data = call(np.multiply, self._data[mine], other._data[its])
         out = self._like(data, self._rows[mine], other._cols[its], (self.shape[0], other.shape[1]))
-        out._merged = False
+        out._counted, out._distinct = None, False
         return out
 
     def __rmatmul__(self, other: Any) -> Any:
-        x = handle(other)
+        x = numbers(other)
         turned = self.transpose()
-        return turned @ x if x.ndim == 1 else (turned @ x.T).T
+        return turned @ x if len(x.shape) == 1 else (turned @ x.T).T
 
     def dot(self, other: Any) -> Any:
-        return self._scaled(other) if _is_scalar(other) else self @ other
+        return self._scaled(other) if is_scalar(other) else self @ other
 
     def __mul__(self, other: Any) -> Any:
-        if _is_scalar(other):
+        if is_scalar(other):
             return self._scaled(other)
         return self @ other if self._kind == "matrix" else self.multiply(other)
 
     def __rmul__(self, other: Any) -> Any:
-        if _is_scalar(other):
+        if is_scalar(other):
             return self._scaled(other)
         return other @ self if self._kind == "matrix" else self.multiply(other)
 
@@ -140,12 +151,12 @@ class SparseMatrix(StandIn):
         return self._like(call(np.multiply, self._data, factor))
 
     def __truediv__(self, other: Any) -> Any:
-        if not _is_scalar(other):
+        if not is_scalar(other):
             raise fail(JitadTypeError, "a sparse matrix can be divided by a number here")
         return self._like(call(np.true_divide, self._data, other))
 
     def __imul__(self, other: Any) -> Any:
-        if not _is_scalar(other) or self.format in ("lil", "dok"):
+        if not is_scalar(other) or self.format in ("lil", "dok"):
             return NotImplemented
         if self._outside:
             raise fail(JitadTypeError, "a sparse matrix from outside can't be changed here",
@@ -154,18 +165,74 @@ class SparseMatrix(StandIn):
         return self
 
     def __itruediv__(self, other: Any) -> Any:
-        return self.__imul__(1.0 / other) if _is_scalar(other) else NotImplemented
+        return self.__imul__(1.0 / other) if is_scalar(other) else NotImplemented
 
     def __neg__(self) -> Any:
         return self._like(call(np.negative, self._data))
 
+    def __pow__(self, other: Any) -> Any:
+        if self._kind == "array":
+            return self.power(other)
+        if not isinstance(other, int) or other < 1:
+            raise fail(JitadTypeError, "a sparse matrix has a power by a known positive int here")
+        return self if other == 1 else self @ self ** (other - 1)
+
+    def power(self, n: Any, dtype: Any = None) -> Any:
+        return self._mapped(lambda x: call(np.power, x, n))
+
+    def __abs__(self) -> Any:
+        return self._mapped(lambda x: call(np.abs, x))
+
+    def _mapped(self, f: Any) -> Any:
+        """Each entry by a function that has a zero at zero."""
+        one_each = self._by_places()
+        return one_each._like(f(one_each._data))
+
+    def _by_places(self) -> Any:
+        """With those entries added that are at one place."""
+        if self._distinct:
+            return self
+        place = self._rows * self.shape[1] + self._cols
+        order = call(np.argsort, place, kind="stable")
+        place = place[order]
+        begins = call(np.concatenate, [call(np.ones, 1, dtype=bool), place[1:] != place[:-1]])
+        (first,) = call(np.nonzero, begins[: place.shape[0]])
+        group = call(np.cumsum, begins)[: place.shape[0]] - 1
+        data = _added(first.shape[0], group, self._data[order])
+        out = self._like(data, *(at[order][first] for at in (self._rows, self._cols)))
+        out._distinct, out._counted = True, self._counted and "entries"
+        return out
+
+    def _takes(self, original: Any, *args: Any, **kwargs: Any) -> Any:
+        """Functions with a zero at zero, which are methods, too."""
+        if args != (self,) or kwargs:
+            return NotImplemented
+        if original is np.conj:
+            return self.conjugate()
+        return self._mapped(lambda x: call(original, x)) if original in _WITH_ZERO else (
+            NotImplemented)  # fmt: skip
+
+    def conjugate(self, copy: bool = True) -> Any:
+        return self._like(call(np.conj, self._data)) if is_complex(self._data) else (
+            self.copy() if copy else self)  # fmt: skip
+
+    conj = conjugate
+
+    @property
+    def real(self) -> Any:
+        return self._like(call(np.real, self._data))
+
+    @property
+    def imag(self) -> Any:
+        return self._like(call(np.imag, self._data))
+
     def multiply(self, other: Any) -> Any:
         """Element by element with a number, a row, a column or a matrix, maybe a sparse one."""
-        if _is_scalar(other):
+        if is_scalar(other):
             return self._scaled(other)
-        x = handle(adopt(other).toarray() if _is_sparse(other) else other)
-        if x.ndim == 1:
-            x = x.with_axes((0,))
+        x = numbers(adopt(other).toarray() if is_sparse(other) else other)
+        if len(x.shape) == 1:
+            x = x[None]
         at = []
         for k, places in enumerate((self._rows, self._cols)):
             one = not isinstance(x.shape[k], Number) and x.shape[k] == 1
@@ -184,7 +251,7 @@ class SparseMatrix(StandIn):
             rest = tuple(slice(None) if j == k else i for j, i in enumerate(keys))
             found = self._chosen(k, keys[k])
             return found if rest == (slice(None), slice(None)) else found[rest]
-        if len(keys) != 2 or any(not isinstance(k, slice) and not _is_scalar(k) for k in keys):
+        if len(keys) != 2 or any(not isinstance(k, slice) and not is_scalar(k) for k in keys):
             raise fail(JitadTypeError, "parts of a sparse matrix are supported by ints and slices, "
                        "and one list", "Multiply by a matrix that selects.")  # fmt: skip
         single = [not isinstance(k, slice) for k in keys]
@@ -203,7 +270,7 @@ class SparseMatrix(StandIn):
             count = extents.floordiv(extents.sub(extents.add(stop, step - 1), start), step)
             shape.append(extents.largest(count, 0))
         if all(single):
-            return call(np.sum, call(np.where, here, self._data, self.dtype.type(0)))
+            return call(np.sum, self._only(here))
         (which,) = call(np.nonzero, here)
         rows, cols = (p[which] for p in places)
         return self._like(self._data[which], rows, cols, tuple(shape))
@@ -220,21 +287,34 @@ class SparseMatrix(StandIn):
         chooses = self._like(ones, call(np.arange, count), at, (count, self.shape[axis]))
         return chooses @ self if axis == 0 else self @ chooses.T
 
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise fail(JitadTypeError, f"a {self.format}_{self._kind} can't be written to here",
+                   "Write to one of another form: A = A.tolil().")  # fmt: skip
+
     # -- sums -------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Any:
         other = adopt(other)
-        if _is_scalar(other) or not isinstance(other, SparseMatrix):
+        if is_scalar(other):
+            return self._plus(other)
+        if not isinstance(other, SparseMatrix):
             return self._dense("the sum with an array") + other
+        if other._whole is not None:
+            return other + self
         for n, m in zip(self.shape, other.shape, strict=True):
             require_same(n, m, lambda: "inconsistent shapes")
         names = ("_data", "_rows", "_cols")
         pairs = ([getattr(self, name), getattr(other, name)] for name in names)
         out = self._like(*(call(np.concatenate, pair) for pair in pairs))
-        out._merged = False
+        out._counted, out._distinct = None, False
         return out
 
     __radd__ = __add__
+
+    def _plus(self, number: Any) -> Any:
+        if isinstance(number, (int, float)) and number == 0:  # as `sum` begins
+            return self.copy()
+        raise NotImplementedError("adding a nonzero scalar to a sparse matrix is not supported")
 
     def __sub__(self, other: Any) -> Any:
         other = adopt(other)
@@ -243,6 +323,25 @@ class SparseMatrix(StandIn):
     def __rsub__(self, other: Any) -> Any:
         return -self + other
 
+    def mean(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+        count = extents.product(self.shape) if axis is None else self.shape[axis]
+        return call(np.true_divide, self.sum(axis), count)
+
+    def max(self, axis: Any = None, out: Any = None) -> Any:
+        return self._most(np.max, axis)
+
+    def min(self, axis: Any = None, out: Any = None) -> Any:
+        return self._most(np.min, axis)
+
+    def _most(self, f: Any, axis: Any) -> Any:
+        if axis is not None:
+            raise fail(JitadTypeError, f"axis= of {f.__name__}() gives a sparse matrix, which is "
+                       "not supported", "Use A.toarray().")  # fmt: skip
+        return call(f, self.toarray())
+
+    def trace(self, offset: int = 0) -> Any:
+        return call(np.sum, self.diagonal(offset))
+
     def sum(self, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
         if axis is None:
             return call(np.sum, self._data)
@@ -250,23 +349,21 @@ class SparseMatrix(StandIn):
             raise fail(JitadTypeError, "axis= of sum() gives an np.matrix, which is not supported",
                        "Use a sparse array, or A @ np.ones(n).")  # fmt: skip
         kept = 0 if axis in (1, -1) else 1
-        total = call(np.zeros, self.shape[kept], dtype=self.dtype)
-        call(np.add.at, total, self._rows if kept == 0 else self._cols, self._data)
-        return total
+        return _added(self.shape[kept], (self._rows, self._cols)[kept], self._data)
 
     def diagonal(self, k: int = 0) -> Any:
         if k:
             raise fail(JitadTypeError, "diagonal(k) is supported for k = 0")
-        found = call(np.zeros, extents.smallest(*self.shape), dtype=self.dtype)
         here = call(np.equal, self._rows, self._cols)
-        call(np.add.at, found, call(np.where, here, self._rows, 0),
-             call(np.where, here, self._data, self.dtype.type(0)))  # fmt: skip
-        return found
+        places = call(np.where, here, self._rows, 0)
+        return _added(extents.smallest(*self.shape), places, self._only(here))
+
+    def _only(self, here: Any) -> Any:
+        """The entries there, and zeros elsewhere."""
+        return call(np.where, here, self._data, self.dtype.type(0))
 
     def toarray(self, order: Any = None, out: Any = None) -> Any:
-        found = call(np.zeros, self.shape, dtype=self.dtype)
-        call(np.add.at, found, (self._rows, self._cols), self._data)
-        return found
+        return _added(self.shape, (self._rows, self._cols), self._data)
 
     def todense(self, order: Any = None, out: Any = None) -> Any:
         return self._dense("todense()")
@@ -280,8 +377,23 @@ class SparseMatrix(StandIn):
     def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> Any:
         return self if self.dtype == dtype and not copy else self._like(self._data.astype(dtype))
 
+    def asformat(self, format: Any, copy: bool = False) -> Any:
+        if format in ("lil", "dok"):
+            return self._written(format, copy)
+        return self._as(format or self.format, copy)
+
     def tocsr(self, copy: bool = False) -> Any:
         return self._as("csr", copy)
+
+    def tolil(self, copy: bool = False) -> Any:
+        return self._written("lil", copy)
+
+    def todok(self, copy: bool = False) -> Any:
+        return self._written("dok", copy)
+
+    def _written(self, form: str, copy: bool) -> Any:
+        same = self.format == form and not copy
+        return self if same else call(getattr(ss, f"{form}_{self._kind}"), self, copy=True)
 
     def tocsc(self, copy: bool = False) -> Any:
         return self._as("csc", copy)
@@ -291,6 +403,28 @@ class SparseMatrix(StandIn):
             original = getattr(ss, f"{self.format}_{self._kind}").tocoo
             copy = bool(inspect.signature(original).parameters["copy"].default)
         return self._as("coo", copy)
+
+
+_WITH_ZERO = frozenset((
+    np.abs, np.arcsin, np.arcsinh, np.arctan, np.arctanh, np.ceil, np.deg2rad, np.expm1, np.floor,
+    np.log1p, np.rad2deg, np.rint, np.sign, np.sin, np.sinh, np.sqrt, np.tan, np.tanh, np.trunc))
+
+for _f in _WITH_ZERO:
+    setattr(SparseMatrix, _f.__name__, lambda self, _f=_f: self._takes(_f, self))
+
+
+def numbers(x: Any) -> Any:
+    """An array of numbers, which may be complex, as a handle."""
+    return call(np.asarray, x) if is_complex(x) else handle(x)
+
+
+def _added(shape: Any, places: Any, values: Any) -> Any:
+    """An array of this shape with all values added where they belong."""
+    if isinstance(values, Complex):
+        return pair(_added(shape, places, values.re), _added(shape, places, values.im))
+    out = call(np.zeros, shape, dtype=values.dtype)
+    call(np.add.at, out, places, values)
+    return out
 
 
 def _bounds(key: Any, n: Any) -> tuple[Any, Any, int]:
@@ -322,153 +456,17 @@ def _is_list(key: Any) -> bool:
     return isinstance(key, list) or (not isinstance(key, slice) and len(shape_of(key)) == 1)
 
 
-def _is_sparse(value: Any) -> bool:
+def is_sparse(value: Any) -> bool:
     return isinstance(value, SparseMatrix) or ss.issparse(value)
 
 
-def _is_scalar(value: Any) -> bool:
+def is_scalar(value: Any) -> bool:
     return not isinstance(value, StandIn) and not ss.issparse(value) and not shape_of(
         as_operand(value))  # fmt: skip
 
 
-# -- from outside ---------------------------------------------------------------------------------
-
-_FORMS = ("csr", "csc", "coo", "bsr", "dia", "lil", "dok")
-
-
-def _spread(indptr: Any, count: Any) -> Any:
+def spread(indptr: Any, count: Any) -> Any:
     """The row of each entry, of compressed rows: how many rows have begun before it."""
     begun = call(np.zeros, extents.add(count, 1), dtype=int)
     call(np.add.at, begun, indptr[1:-1], 1)
     return call(np.cumsum, begun)[:-1]
-
-
-@stands_for(*(getattr(ss, f"{f}_{kind}") for f in _FORMS for kind in ("matrix", "array")))
-def made(value: Any, read: Read) -> StandIn:
-    kind = "matrix" if isinstance(value, ss.spmatrix) else "array"
-    if value.ndim != 2:
-        return StandIn()  # which is refused where it is used
-    shape, form = read("shape"), value.format
-    if form in ("csr", "csc"):
-        inner, data = read("indices"), read("data")
-        outer = _spread(read("indptr"), data.shape[0])
-        rows, cols = (outer, inner) if form == "csr" else (inner, outer)
-    elif form == "coo":
-        rows, cols, data = read("row"), read("col"), read("data")
-    else:
-        rows, cols, data = (read(name, "tocoo") for name in ("row", "col", "data"))
-    out = SparseMatrix(rows, cols, data, shape, kind, form)
-    out._outside = True
-    if form in ("csr", "csc"):
-        out._given = {"data": data, "indices": inner, "indptr": read("indptr")}
-    elif form == "coo":
-        out._given = {"data": data, "row": rows, "col": cols}
-    return out
-
-
-# -- made in the function -------------------------------------------------------------------------
-
-
-def _enter(form: str, kind: str) -> None:
-    original = getattr(ss, f"{form}_{kind}")
-
-    @replaces(original, plain=False)
-    def replacement(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
-        given = arg1
-        if isinstance(given, SparseMatrix):
-            same = given._as(form, copy)
-            out = SparseMatrix(same._rows, same._cols, same._data, same.shape, kind, form)
-            out._merged, out._outside = given._merged, same._outside
-            return out if dtype is None else out.astype(dtype, copy=False)
-        inside = [p for x in given for p in (x if isinstance(x, tuple) else (x,))] if isinstance(
-            given, tuple) else [given]  # fmt: skip
-        if not any_traced(inside):
-            return adopt(call_plain(original, (given,), {"shape": shape, "dtype": dtype}))
-        if not isinstance(given, tuple) or len(given) not in (2, 3):
-            raise fail(JitadTypeError, f"{form}_{kind} of a traced array is not supported",
-                       "Give (data, (rows, columns)) and the shape.")  # fmt: skip
-        merged = True
-        if len(given) == 3:
-            if form == "coo":
-                raise fail(JitadTypeError, "unrecognized form of coo_matrix")
-            data, inner, indptr = map(handle, given)
-            outer = _spread(indptr, data.shape[0])
-            if shape is None and form == "csr":
-                shape = (extents.sub(indptr.shape[0], 1), _extent(inner))
-            rows, cols = (outer, inner) if form == "csr" else (inner, outer)
-        else:
-            data, (rows, cols) = handle(given[0]), map(handle, given[1])
-            merged = form == "coo"
-        if shape is None:
-            shape = tuple(_extent(places) for places in (rows, cols))
-        found = SparseMatrix(rows, cols, data, shape, kind, form)
-        found._merged = merged
-        if copy or (len(given) == 2 and form != "coo"):
-            found = found.copy()
-        return found if dtype is None else found.astype(dtype, copy=False)
-
-
-def _extent(places: Any) -> int:
-    if not places.concrete:
-        raise fail(JitadTypeError, "the shape of this sparse matrix is not known", "Give shape=.")
-    return int(np.max(places.peek(), initial=-1)) + 1
-
-
-for _form in ("csr", "csc", "coo"):
-    for _kind in ("matrix", "array"):
-        _enter(_form, _kind)
-
-
-@replaces(ss.issparse, plain=False)
-def issparse(x: Any) -> bool:
-    return _is_sparse(x)
-
-
-def _diagonals(original: Any, kind: str) -> None:
-    @replaces(original)
-    def replacement(diagonals: Any, offsets: Any = 0, *, shape: Any = None, format: Any = None,
-                    dtype: Any = None) -> Any:  # fmt: skip
-        lone = not isinstance(offsets, (list, tuple, np.ndarray))
-        parts = [handle(diagonals)] if lone and not isinstance(diagonals, (list, tuple)) else [
-            *map(handle, diagonals)]  # fmt: skip
-        places = [offsets] if lone else list(offsets)
-        if len(parts) == 1 and parts[0].ndim == 2:
-            parts = [parts[0][k] for k in range(len(places))]
-        if shape is None:
-            n = extents.add(parts[0].shape[0], abs(int(places[0])))
-            shape = (n, n)
-        rows, cols, data = [], [], []
-        for d, offset in zip(parts, places, strict=True):
-            k = int(offset)
-            above, before = max(-k, 0), max(k, 0)
-            count = extents.smallest(extents.sub(shape[0], above), extents.sub(shape[1], before))
-            at = call(np.arange, count)
-            d = call(np.broadcast_to, d, (count,))
-            rows.append(call(np.add, at, above))
-            cols.append(call(np.add, at, before))
-            data.append(d)
-        at, across, numbers = (call(np.concatenate, x) for x in (rows, cols, data))
-        found = SparseMatrix(at, across, numbers, shape, kind, format or "dia")
-        return found if dtype is None else found.astype(dtype)
-
-
-_diagonals(ss.diags, "matrix")
-_diagonals(ss.diags_array, "array")
-
-
-@replaces(ss.kron, plain=False)
-def kron(A: Any, B: Any, format: Any = None) -> Any:
-    """Every entry of the one times every entry of the other."""
-    A, B = adopt(A), adopt(B)
-    if not (isinstance(A, SparseMatrix) and isinstance(B, SparseMatrix)):
-        raise fail(JitadTypeError, "kron is supported for two sparse matrices", "Use np.kron.")
-    rows, cols = (
-        call(np.ravel, a[:, None] * n + b[None, :])
-        for a, n, b in ((A._rows, B.shape[0], B._rows), (A._cols, B.shape[1], B._cols))
-    )
-    data = call(np.ravel, call(np.multiply, A._data[:, None], B._data[None, :]))
-    shape = tuple(extents.mul(n, m) for n, m in zip(A.shape, B.shape, strict=True))
-    kind = "array" if "array" in (A._kind, B._kind) else "matrix"
-    out = SparseMatrix(rows, cols, data, shape, kind, format or "bsr")
-    out._merged = A._merged and B._merged
-    return out

@@ -178,12 +178,6 @@ def savgol_filter(x: Any, window_length: Any, polyorder: Any, deriv: Any = 0, de
     return call(np.moveaxis, found.astype(a.dtype), -1, axis)
 
 
-@replaces(sg.medfilt)
-def medfilt(volume: Any, kernel_size: Any = None) -> Any:
-    a = handle(volume)
-    return call(nd.median_filter, a, 3 if kernel_size is None else kernel_size, mode="constant")
-
-
 @replaces(sg.sosfiltfilt)
 def sosfiltfilt(sos: Any, x: Any, axis: int = -1, padtype: Any = "odd",
                 padlen: Any = None) -> Any:  # fmt: skip
