@@ -167,16 +167,16 @@ class _Factors:
     def _mul(self, e: Equation) -> _Made | None:
         signs, parts = zip(*map(self.factors, e.ins), strict=True)
         factors = [f for part in parts for f in part]
-        for r in factors:
+        for at, r in enumerate(factors):
             x = self.made.get(r)
-            if x is None or x.op != "div" or not _one(x.ins[0]):
+            if x is None or x.op != "div" or not _one(x.ins[0]) or len(factors) < 3:
                 continue
-            for k, f in enumerate(factors):
+            rest = factors[:at] + factors[at + 1 :]
+            for k, f in enumerate(rest):
                 y = self.quotients.get((f, x.ins[1]))
-                if y is not None and y is not r and y.type == r.type and len(factors) > 2:
-                    factors[k] = self.emit("neg", y) if sum(signs) == 1 else y
-                    factors.remove(r)
-                    return "mul", (factors[0], self.product(factors[1:])), {}
+                if y is not None and y is not r and y.type == r.type:
+                    rest[k] = self.emit("neg", y) if sum(signs) == 1 else y
+                    return "mul", (rest[0], self.product(rest[1:])), {}
         return None
 
 

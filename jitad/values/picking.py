@@ -21,7 +21,7 @@ from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require, type_of
 from jitad.values.layout import follows, laid_like, laid_out, loosen
 from jitad.values.number import Number, bind
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import counts_as_flat, one_axis
 from jitad.values.registry import call, replaces, write_out
 from jitad.values.views import At, Entry, Range
 
@@ -267,9 +267,9 @@ def argwhere(a: Any) -> Any:
 @replaces(np.take)
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     a = handle_of(a)
-    if axis is None:
+    if counts_as_flat(axis, a.ndim):
         a, axis = call(np.ravel, a), 0
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     if isinstance(indices, (list, tuple)) and not len(indices):
         indices = np.zeros(0, int)
     if mode == "raise" and not all(extents.assume_at_least(n, 1) for n in a.shape[:axis]):

@@ -392,8 +392,10 @@ def write_out(out: Any, result: Any, spread: bool = False) -> Any:
         raise fail(JitadTypeError, "out= must be an array that the function made or was given")
     got = np.dtype(type_of(result).dtype)
     if not np.can_cast(got, out.dtype, "same_kind"):
-        raise fail(JitadTypeError, f"can't cast output from {got} to {out.dtype} with casting "
-                   "rule 'same_kind'", "Make the array one of floats.")  # fmt: skip
+        error: Any = fail(JitadTypeError, f"can't cast output from {got} to {out.dtype} with "
+                          "casting rule 'same_kind'", "Make the array one of floats.")  # fmt: skip
+        error.of_program = True  # as NumPy's is, which a path may raise and another not
+        raise error
     shape = getattr(result, "shape", ())
     if spread:
         shape = (1,) * (len(out.shape) - len(shape)) + shape

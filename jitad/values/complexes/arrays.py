@@ -16,7 +16,13 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.complexes.functions import ELEMENTWISE, absolute, numpy_complex
-from jitad.values.complexes.lifts import combined, finished, imaginary_part, real_part
+from jitad.values.complexes.lifts import (
+    check_initial,
+    combined,
+    finished,
+    imaginary_part,
+    real_part,
+)
 from jitad.values.complexes.number import Complex, minus, pair, parts, plus, times
 from jitad.values.extents import Int
 from jitad.values.kind import fail
@@ -169,6 +175,7 @@ def _multiplied(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
 @of_complex(np.prod)
 def prod(z: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False,
          initial: Any = None, where: Any = True) -> Any:  # fmt: skip
+    check_initial(z, initial, dtype)
     if where is not True:
         z = call(np.where, where, z, 1.0)
     a, b, n, axes = _moved(z, axis)

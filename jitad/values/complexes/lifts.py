@@ -153,11 +153,23 @@ def combined(re: Any, im: Any) -> Any:
     return pair(re, im)
 
 
+def check_initial(array: Any, initial: Any, dtype: Any) -> None:
+    """What is real is not added to, or multiplied with, what is complex at first."""
+    of_complex_numbers = is_complex(array) or (dtype is not None and np.dtype(dtype).kind == "c")
+    if is_complex(initial) and not of_complex_numbers:
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+
+
 _ORDERING = {"maximum", "minimum", "median"}  # modes of np.pad
 
 
 def _linear(original: Any, places: Places) -> Callable[..., Any]:
     def replacement(*args: Any, **kwargs: Any) -> Any:
+        if original in (np.sum, np.add.reduce):
+            values = dict(zip(("a", "axis", "dtype", "out", "keepdims", "initial"), args,
+                              strict=False)) | kwargs  # fmt: skip
+            array = values.get("a", values.get("array"))
+            check_initial(array, values.get("initial"), values.get("dtype"))
         args, kwargs = _by_parts(original, args, kwargs)
         if original is np.pad and _ORDERING.intersection(map(str, (*args[2:], *kwargs.values()))):
             raise fail(JitadTypeError, "np.pad in a mode that puts elements into order is not "

@@ -15,7 +15,7 @@ from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import filled
 from jitad.values.numpy.rearranging import along, cast_to
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle
 from jitad.values.registry import call, replaces
 
@@ -69,7 +69,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **others: Any) -> An
 
 def _widths(width: Any, ndim: int) -> list[tuple[Int, Int]]:
     if isinstance(width, dict):
-        every = {axes_of(k, ndim)[0]: w for k, w in width.items()}
+        every = {one_axis(k, ndim): w for k, w in width.items()}
         pairs = [_for_axis(every.get(k, 0), 0, 1) for k in range(ndim)]
     else:
         pairs = [_for_axis(width, k, ndim) for k in range(ndim)]

@@ -23,7 +23,7 @@ from jitad.values.extents import Int, as_int
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import iota
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import axes_of, one_axis
 from jitad.values.registry import call, of_complex, replaces
 
 
@@ -75,7 +75,7 @@ def _factor(norm: str | None, n: Int, inverse: bool) -> Any:
 
 def _transform(a: Any, n: Any, axis: int, norm: Any, inverse: bool) -> Any:
     re, im = _parts(a)
-    axis = axes_of(axis, re.ndim)[0]
+    axis = one_axis(axis, re.ndim)
     n = _length(re, n, axis)
     rows = _rows((re, im), n, axis)
     found = _times(ArrayHandle(bind("dft", rows.content, inverse=inverse)), norm, n, inverse)
@@ -115,7 +115,7 @@ def rfft(a: Any, n: Any = None, axis: int = -1, norm: Any = None, out: Any = Non
     re, im = _parts(a)
     if im is not None:
         raise fail(JitadValueError, "rfft is of real numbers", "Use fft.")
-    axis = axes_of(axis, re.ndim)[0]
+    axis = one_axis(axis, re.ndim)
     n = _length(re, n, axis)
     rows = _sized(call(np.moveaxis, re, axis, -1), n)
     found = _times(ArrayHandle(bind("rdft", rows.content, _half(n))), norm, n, False)
@@ -129,7 +129,7 @@ def _half(n: Int) -> Int:
 def _signal(a: Any, n: Any, axis: int, norm: Any) -> Any:
     """The n real numbers of whose spectrum this is the first half."""
     re, im = _parts(a)
-    axis = axes_of(axis, re.ndim)[0]
+    axis = one_axis(axis, re.ndim)
     if n is None:
         n = extents.mul(2, extents.sub(re.shape[axis], 1))
     n = _length(re, n, axis)
@@ -162,7 +162,7 @@ def _axes(a: Any, s: Any, axes: Any) -> tuple[Sequence[Any], Sequence[int]]:
     ndim = len(parts(a)[0].shape)
     if axes is None:
         axes = range(-len(s), 0) if s is not None else range(-ndim, 0)
-    axes = [axes_of(k, ndim)[0] for k in axes]
+    axes = [one_axis(k, ndim) for k in axes]
     return ([None] * len(axes) if s is None else s), axes
 
 

@@ -17,7 +17,7 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.rearranging import taken_along
-from jitad.values.numpy.reductions import one_axis
+from jitad.values.numpy.reductions import counts_as_flat, one_axis
 from jitad.values.numpy.shaping import handle, moveaxis, ravel
 from jitad.values.registry import call, replaces
 
@@ -41,6 +41,7 @@ def _operand(a: Any, axis: Any) -> tuple[ArrayHandle, int]:
 def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *,
             stable: Any = None) -> Any:  # fmt: skip
     _refuse_fields(order)
+    axis = None if counts_as_flat(axis, handle(a).ndim) else axis
     return _order_of(*_operand(a, axis))
 
 
@@ -107,6 +108,7 @@ def _check_places(a: Any, kth: Any, axis: Any) -> None:
 @replaces(np.argpartition)
 def argpartition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect",
                  order: Any = None) -> Any:  # fmt: skip
+    axis = None if counts_as_flat(axis, handle(a).ndim) else axis
     _check_places(a, kth, axis)
     return argsort(a, axis, None, order)
 

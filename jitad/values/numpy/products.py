@@ -13,7 +13,7 @@ from jitad.values.broadcast import cast, contents, elementwise, require_same, sh
 from jitad.values.extents import add, largest, mul, smallest, sub
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle, ravel, reshape
 from jitad.values.quick import lent
 from jitad.values.registry import call, replaces, write_out
@@ -112,8 +112,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
         first, second = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         given = [x if isinstance(x, (tuple, list)) else (x,) for x in axes]
-        first = tuple(axes_of(int(k), a.ndim)[0] for k in given[0])
-        second = tuple(axes_of(int(k), b.ndim)[0] for k in given[1])
+        first = tuple(one_axis(int(k), a.ndim) for k in given[0])
+        second = tuple(one_axis(int(k), b.ndim) for k in given[1])
     if len(first) != len(second):
         raise fail(JitadValueError, "shape-mismatch for sum")
     for i, j in zip(first, second, strict=True):
@@ -146,7 +146,7 @@ def diagonal_view(a: Any, offset: int, axis1: int, axis2: int, written: bool) ->
     whole = a = handle(a)
     if a.ndim < 2:
         raise fail(JitadValueError, "diag requires an array of at least two dimensions")
-    (i,), (j,) = axes_of(axis1, a.ndim), axes_of(axis2, a.ndim)
+    i, j = one_axis(axis1, a.ndim), one_axis(axis2, a.ndim)
     if i == j:
         raise fail(JitadValueError, "axis1 and axis2 cannot be the same")
     rest = [k for k in range(a.ndim) if k not in (i, j)]

@@ -28,7 +28,7 @@ from jitad.values.kind import fail, require, type_of
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import array, filled, shape_tuple
 from jitad.values.numpy.products import diag
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import (
     broadcast_to,
     concatenate,
@@ -53,7 +53,7 @@ def along(axis: int, key: Any) -> tuple[Any, ...]:
 @replaces(np.rot90, plain=False)
 def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ArrayHandle:
     m = handle(m)
-    i, j = (axes_of(int(a), m.ndim)[0] for a in axes)
+    i, j = (one_axis(int(a), m.ndim) for a in axes)
     if i == j:
         raise fail(JitadValueError, "Axes must be different.")
     back = slice(None, None, -1)
@@ -71,7 +71,7 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> ArrayHandle:
 @replaces(np.rollaxis, plain=False)
 def rollaxis(a: Any, axis: int, start: int = 0) -> ArrayHandle:
     a = handle(a)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     start = start + a.ndim if start < 0 else start
     if not 0 <= start <= a.ndim:
         raise fail(JitadValueError, f"start {start} is out of bounds for {a.ndim} axes")
@@ -92,7 +92,7 @@ def atleast_3d(*arrays: Any) -> Any:
 
 def _split(a: Any, sections: Any, axis: int, equal: bool) -> list[ArrayHandle]:
     a = handle(a)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     given = sections.peek() if isinstance(sections, ArrayHandle) else sections
     if isinstance(given, (list, tuple, np.ndarray)):
         cuts = [0, *given, a.shape[axis]]
@@ -136,7 +136,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[ArrayHandle]:
 @replaces(np.unstack, plain=False)
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     x = handle(x)
-    (axis,) = axes_of(axis, x.ndim)
+    axis = one_axis(axis, x.ndim)
     n = x._static(x.shape[axis], "the length of what is unstacked")
     return tuple(x[along(axis, k)] for k in range(n))
 
@@ -185,7 +185,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     arr = handle(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
-    (axis,) = axes_of(axis, arr.ndim)
+    axis = one_axis(axis, arr.ndim)
     values = cast_to(handle(values), arr.dtype)
     if isinstance(obj, slice) or shape_of(as_operand(obj)):
         return _inserted(arr, obj, values, axis)
@@ -227,7 +227,7 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     arr = handle(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
-    (axis,) = axes_of(axis, arr.ndim)
+    axis = one_axis(axis, arr.ndim)
     if isinstance(obj, (slice, list, tuple, np.ndarray, ArrayHandle)) and not (
         isinstance(obj, ArrayHandle) and not obj.ndim
     ):
@@ -326,7 +326,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
     arr, indices = handle(arr), handle(indices)
     if axis is None:
         arr, axis = ravel(arr), 0
-    (axis,) = axes_of(axis, arr.ndim)
+    axis = one_axis(axis, arr.ndim)
     arr, indices = _fitting(arr, indices, axis)
     return taken_along(arr, _wrapped(indices, arr.shape[axis]), axis)
 
@@ -336,7 +336,7 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
     arr, indices = handle(arr), handle(indices)
     if axis is None:
         arr, axis = ravel(arr), 0
-    (axis,) = axes_of(axis, arr.ndim)
+    axis = one_axis(axis, arr.ndim)
     _, indices = _fitting(arr, indices, axis)
     moved = moveaxis(arr, axis, -1)
     at = moveaxis(_wrapped(indices, arr.shape[axis]), axis, -1)
@@ -473,7 +473,7 @@ def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     given = axes if isinstance(axes, (tuple, list, np.ndarray)) else (axes,)
     ndim = a.ndim
     for k in given:
-        (axis,) = axes_of(int(k), ndim)
+        axis = one_axis(int(k), ndim)
         found = handle(func(a, axis))
         a = found if found.ndim == ndim else call(np.expand_dims, found, axis)
         if a.ndim != ndim:
@@ -488,7 +488,7 @@ def apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any
     What the function gives is copied: it may be the same array each time.
     """
     a = handle(arr)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     moved = moveaxis(a, axis, -1)
     around = tuple(a._static(n, "an extent for apply_along_axis") for n in moved.shape[:-1])
     every = np.ndindex(*around)

@@ -58,7 +58,15 @@ def one_axis(axis: Any, ndim: int) -> int:
     if isinstance(axis, tuple):
         raise fail(JitadTypeError, "'tuple' object cannot be interpreted as an integer: it is one "
                    "axis here")  # fmt: skip
-    return axes_of(axis, ndim)[0]
+    found = axes_of(axis, ndim)
+    if not found:
+        raise fail(JitadValueError, f"axis {axis} is out of bounds for array of dimension {ndim}")
+    return found[0]
+
+
+def counts_as_flat(axis: Any, ndim: int) -> bool:
+    """Is no axis named, or one of a number, which counts as an array of one element?"""
+    return axis is None or (not ndim and not axes_of(axis, ndim))
 
 
 def _content(a: Any) -> Any:

@@ -28,7 +28,7 @@ from jitad.values.kind import fail, is_python, require
 from jitad.values.layout import contiguous, is_spaced
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import arange, array, shape_tuple
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import axes_of, counts_as_flat, one_axis
 from jitad.values.registry import call, replaces, write_out
 from jitad.values.views import Shown
 
@@ -129,7 +129,7 @@ def transpose(a: Any, axes: Any = None) -> ArrayHandle:
         return a.permuted(tuple(reversed(range(a.ndim))))
     if len(axes) != a.ndim:
         raise fail(JitadValueError, "axes don't match array")
-    perm = tuple(axes_of(int(k), a.ndim)[0] for k in axes)
+    perm = tuple(one_axis(int(k), a.ndim) for k in axes)
     if len(set(perm)) != a.ndim:
         raise fail(JitadValueError, "repeated axis in transpose")
     return a.permuted(perm)
@@ -143,7 +143,7 @@ def matrix_transpose(a: Any) -> ArrayHandle:
 @replaces(np.swapaxes, plain=False)
 def swapaxes(a: Any, axis1: int, axis2: int) -> ArrayHandle:
     a = handle(a)
-    (i,), (j,) = axes_of(axis1, a.ndim), axes_of(axis2, a.ndim)
+    i, j = one_axis(axis1, a.ndim), one_axis(axis2, a.ndim)
     perm = list(range(a.ndim))
     perm[i], perm[j] = j, i
     return a.permuted(tuple(perm))
@@ -156,8 +156,8 @@ def moveaxis(a: Any, source: Any, destination: Any) -> ArrayHandle:
     destination = destination if isinstance(destination, (tuple, list)) else (destination,)
     if len(source) != len(destination):
         raise fail(JitadValueError, "source and destination must have the same number of axes")
-    out = [axes_of(k, a.ndim)[0] for k in source]
-    into = [axes_of(k, a.ndim)[0] for k in destination]
+    out = [one_axis(k, a.ndim) for k in source]
+    into = [one_axis(k, a.ndim) for k in destination]
     perm = [k for k in range(a.ndim) if k not in out]
     for place, k in sorted(zip(into, out, strict=True)):
         perm.insert(place, k)
@@ -242,7 +242,7 @@ def concatenate(arrays: Any, axis: Any = 0, out: Any = None, dtype: Any = None,
     if any(p.ndim != parts[0].ndim for p in parts) or not parts[0].ndim:
         raise fail(JitadValueError, "all the input arrays must have the same, non-zero number "
                    "of dimensions")  # fmt: skip
-    (axis,) = axes_of(axis, parts[0].ndim)
+    axis = one_axis(axis, parts[0].ndim)
     for p in parts[1:]:
         for k, (n, m) in enumerate(zip(p.shape, parts[0].shape, strict=True)):
             if k != axis:
@@ -279,7 +279,7 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, **other: Any) -> Any:
     if not parts[0].ndim:
         kind = np.dtype(promote(*(p.type for p in parts))[0])
         return ArrayHandle(bind("pack", *(cast(p.content, kind) for p in parts)))
-    (axis,) = axes_of(axis, parts[0].ndim + 1)
+    axis = one_axis(axis, parts[0].ndim + 1)
     return concatenate([p.with_axes((axis,)) for p in parts], axis, out, **other)
 
 
@@ -326,9 +326,9 @@ def tile(a: Any, reps: Any) -> ArrayHandle:
 @replaces(np.repeat)
 def repeat(a: Any, repeats: Any, axis: Any = None) -> ArrayHandle:
     a = handle(a)
-    if axis is None:
+    if counts_as_flat(axis, a.ndim):
         a, axis = ravel(a), 0
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     counts = as_operand(repeats)
     if shape_of(counts):
         return _repeat_each(a, counts, axis)
@@ -364,7 +364,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> ArrayHandle:
         return a
     if axis is None:
         return reshape(roll(ravel(a), shift, 0), a.shape)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     n = a.shape[axis]
     shift = as_int(shift, "the shift")
     cut = extents.sub(n, shift)

@@ -17,7 +17,7 @@ from jitad.values.kind import fail, require, type_of
 from jitad.values.loops import fold
 from jitad.values.number import Number, bind
 from jitad.values.numpy.rearranging import along
-from jitad.values.numpy.reductions import axes_of, part, strong
+from jitad.values.numpy.reductions import one_axis, part, strong
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, ravel, reshape
 from jitad.values.numpy.ufuncs import float_of, numpy_number
 from jitad.values.registry import call, replaces, write_each
@@ -114,7 +114,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue,
     a = handle(a)
     if n < 0:
         raise fail(JitadValueError, f"order must be non-negative but got {n}")
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
 
     def border(x: Any) -> list[ArrayHandle]:
         if x is np._NoValue:
@@ -145,7 +145,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     f = handle(f)
     f = f if f.dtype.kind == "f" else f.astype(float)
     axes = list(range(f.ndim)) if axis is None else [
-        axes_of(k, f.ndim)[0] for k in (axis if isinstance(axis, tuple) else (axis,))]  # fmt: skip
+        one_axis(k, f.ndim) for k in (axis if isinstance(axis, tuple) else (axis,))]  # fmt: skip
     if edge_order not in (1, 2):
         raise fail(JitadValueError, "'edge_order' greater than 2 not supported")
     if len(varargs) not in (0, 1, len(axes)):
@@ -202,7 +202,7 @@ def _along(f: ArrayHandle, axis: int, spacing: Any, edge_order: int) -> Any:
 @replaces(np.trapezoid)
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     y = handle(y)
-    (axis,) = axes_of(axis, y.ndim)
+    axis = one_axis(axis, y.ndim)
     width = dx
     if x is not None:
         x = handle(x)
@@ -219,7 +219,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * math.pi) -> Any:
     """Multiples of the period are added where a step is too large."""
     p = handle(p)
-    (axis,) = axes_of(axis, p.ndim)
+    axis = one_axis(axis, p.ndim)
     step = diff(p, 1, axis)
     half = period / 2
     low = elementwise("sub", elementwise("mod", elementwise("add", step, half), period), half)

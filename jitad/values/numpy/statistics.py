@@ -14,7 +14,7 @@ from jitad.values.broadcast import as_operand, elementwise, require_same, shape_
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.numpy.products import matmul
-from jitad.values.numpy.reductions import axes_of, counted
+from jitad.values.numpy.reductions import axes_of, counted, one_axis
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, reshape
 from jitad.values.registry import call, of_complex, replaces, write_out
 
@@ -210,7 +210,7 @@ def _running(original: Any, plain: Any, first: int) -> None:
         if axis is None and x.ndim > 1:
             raise fail(JitadValueError, "For arrays which have more than one dimension ``axis`` "
                        "argument is required.")  # fmt: skip
-        axis = 0 if axis is None else axes_of(axis, x.ndim)[0]
+        axis = 0 if axis is None else one_axis(axis, x.ndim)
         found = call(plain, x, axis=axis, dtype=dtype)
         if include_initial:
             shape = tuple(1 if k == axis else n for k, n in enumerate(x.shape))

@@ -17,7 +17,7 @@ from jitad.values.broadcast import as_operand, elementwise, shape_of
 from jitad.values.complexes.number import Complex
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, moveaxis
 from jitad.values.registry import any_traced, call, call_plain, of_complex, replaces
 from jitad.values.views import Shown
@@ -271,7 +271,7 @@ def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, *, subok: b
     if len(sizes) != len(given):
         raise fail(JitadValueError, "one window extent is needed for each axis")
     widths = [extents.as_int(n, "a window's extent") for n in sizes]
-    axes = [axes_of(k, a.ndim)[0] for k in given]
+    axes = [one_axis(k, a.ndim) for k in given]
     shape = list(a.shape)
     for n, k in zip(widths, axes, strict=True):
         if not extents.at_least(shape[k], n):

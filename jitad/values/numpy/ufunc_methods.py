@@ -21,7 +21,15 @@ from jitad.values.indexing import Pick, parse
 from jitad.values.kind import fail, require
 from jitad.values.loops import fold
 from jitad.values.number import bind
-from jitad.values.numpy.reductions import axes_of, cumulative, part, row_of, strong, with_part
+from jitad.values.numpy.reductions import (
+    axes_of,
+    cumulative,
+    one_axis,
+    part,
+    row_of,
+    strong,
+    with_part,
+)
 from jitad.values.numpy.shaping import broadcast_to, expand_dims, handle, moveaxis, reshape
 from jitad.values.registry import call
 
@@ -204,7 +212,7 @@ def _reduceat(ufunc: Any, array: Any, indices: Any, axis: int = 0, dtype: Any = 
     if dtype is None and a.dtype.kind in "biu" and ufunc in (np.add, np.multiply):
         dtype = np.uint64 if a.dtype.kind == "u" else int
     a = a if dtype is None else a.astype(dtype)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     moved = call(np.copy, moveaxis(a, axis, 0))
     n, places = moved.shape[0], handle(indices)
     starts = picking.in_range(places, n, False)

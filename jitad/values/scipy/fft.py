@@ -14,7 +14,7 @@ import scipy.fft
 from jitad.errors import JitadValueError
 from jitad.values import extents
 from jitad.values.kind import fail, require
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import axes_of, one_axis
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, of_complex, replaces
 
@@ -63,7 +63,7 @@ def _transform(which: str, type: int, x: Any, n: Any, axis: int, norm: Any,
                    "or 'forward'")  # fmt: skip
     x = handle(x)
     x = x if x.dtype.kind == "f" else x.astype(float)
-    (axis,) = axes_of(axis, x.ndim)
+    axis = one_axis(axis, x.ndim)
     x = call(np.moveaxis, x, axis, -1)
     x = x if n is None else _of_length(x, n)
     count = x.shape[-1]

@@ -13,7 +13,7 @@ from jitad.values.array import ArrayHandle, wrap
 from jitad.values.extents import Int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
-from jitad.values.numpy.reductions import axes_of, part, with_part
+from jitad.values.numpy.reductions import one_axis, part, with_part
 from jitad.values.numpy.shaping import handle, moveaxis
 from jitad.values.registry import call, is_traced, replaces
 
@@ -126,7 +126,7 @@ def correlate2d(in1: Any, in2: Any, mode: str = "full", boundary: str = "fill",
 def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """The recurrence in direct form II, transposed: its state is one number less than the taps."""
     b, a, x = _floats(call(np.atleast_1d, b), call(np.atleast_1d, a), x)
-    (axis,) = axes_of(axis, x.ndim)
+    axis = one_axis(axis, x.ndim)
     lengths = [h._static(h.shape[0], "the number of a filter's coefficients") for h in (b, a)]
     taps = max(lengths)
     first = a[0]

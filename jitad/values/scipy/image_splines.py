@@ -21,7 +21,7 @@ from jitad.values.extents import Int
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
 from jitad.values.numpy.orders import _python_int
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import axes_of, one_axis
 from jitad.values.numpy.shaping import handle, moveaxis, reshape
 from jitad.values.registry import call, is_traced, replaces
 from jitad.values.scipy.images import _for_all, _given, _image
@@ -71,7 +71,7 @@ def _coefficients(a: Any, axis: int, order: int, mode: str) -> Any:
 def spline_filter1d(input: Any, order: int = 3, axis: int = -1, output: Any = np.float64,
                     mode: str = "mirror") -> Any:  # fmt: skip
     a = _image(input)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     return _given(_coefficients(a, axis, _order(order), _mode(mode)), input, output)
 
 

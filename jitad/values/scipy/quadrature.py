@@ -11,7 +11,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values.broadcast import elementwise, shape_of
 from jitad.values.kind import fail, require
 from jitad.values.number import Number
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle, moveaxis
 from jitad.values.numpy.ufuncs import add, div, mul, sub
 from jitad.values.registry import call, replaces
@@ -27,7 +27,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 def _last(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any, int]:
     """The samples with their axis as the last; the steps between them."""
     y = handle(y)
-    (axis,) = axes_of(axis, y.ndim)
+    axis = one_axis(axis, y.ndim)
     if x is None:
         return moveaxis(y, axis, -1), dx, axis
     x = handle(x)

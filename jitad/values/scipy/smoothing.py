@@ -12,7 +12,7 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle, moveaxis
 from jitad.values.registry import call, replaces
 from jitad.values.scipy.filters import _floats, lfilter
@@ -68,7 +68,7 @@ def filtfilt(b: Any, a: Any, x: Any, axis: int = -1, padtype: Any = "odd", padle
         raise fail(JitadTypeError, f"filtfilt by method={method!r} is not supported",
                    "Leave method out.")  # fmt: skip
     (signal,) = _floats(x)
-    (axis,) = axes_of(axis, signal.ndim)
+    axis = one_axis(axis, signal.ndim)
     b, a = _taps(b, a)
     edge = 0 if padtype is None else 3 * b.shape[0] if padlen is None else padlen
     zi = lfilter_zi(b, a)
@@ -99,7 +99,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
 def hilbert(x: Any, N: Any = None, axis: int = -1) -> Any:
     """The analytic signal: the transform without its negative frequencies, twice the others."""
     (signal,) = _floats(x)
-    (axis,) = axes_of(axis, signal.ndim)
+    axis = one_axis(axis, signal.ndim)
     found = call(np.fft.fft, moveaxis(signal, axis, -1), N)
     n = found.shape[-1]
     k = call(np.arange, n)
@@ -117,7 +117,7 @@ def detrend(data: Any, axis: int = -1, type: str = "linear", bp: Any = 0,
     if type not in ("linear", "l", "constant", "c"):
         raise fail(JitadValueError, "Trend type must be 'linear' or 'constant'.")
     (x,) = _floats(data)
-    (axis,) = axes_of(axis, x.ndim)
+    axis = one_axis(axis, x.ndim)
     x = moveaxis(x, axis, -1)
     out = x - call(np.mean, x, axis=-1, keepdims=True)
     if type in ("linear", "l"):

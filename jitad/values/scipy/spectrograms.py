@@ -15,7 +15,7 @@ import scipy.signal as sg
 from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.kind import fail
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle, moveaxis
 from jitad.values.registry import call, is_traced, replaces
 from jitad.values.scipy.filters import _floats
@@ -26,7 +26,7 @@ from jitad.values.scipy.smoothing import _extended, detrend
 
 def _last(x: Any, axis: Any) -> tuple[Any, int]:
     (signal,) = _floats(x)
-    (axis,) = axes_of(axis, signal.ndim)
+    axis = one_axis(axis, signal.ndim)
     return handle(moveaxis(signal, axis, -1)), axis
 
 
@@ -164,7 +164,7 @@ def savgol_filter(x: Any, window_length: Any, polyorder: Any, deriv: Any = 0, de
     if mode != "interp":
         return call(nd.convolve1d, handle(x), taps, axis, None, mode, cval)
     a = handle(x)
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     a = handle(moveaxis(a, axis, -1))
     half = size // 2
     rows = np.stack([sg.savgol_coeffs(size, order, deriv=deriv, pos=k, use="dot")

@@ -17,7 +17,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.kind import fail
 from jitad.values.number import Number
-from jitad.values.numpy.reductions import axes_of
+from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import handle
 from jitad.values.registry import call, replaces
 from jitad.values.scipy.summaries import sample
@@ -96,7 +96,7 @@ def trim_mean(a: Any, proportiontocut: Any, axis: Any = 0, *, nan_policy: Policy
     if isinstance(proportiontocut, Number):
         raise fail(JitadTypeError, "the part that trim_mean cuts off must be known while tracing",
                    "Write it as a literal.")  # fmt: skip
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     cut = call(np.multiply, n, proportiontocut)
     cut = cut.astype(int) if hasattr(cut, "astype") else int(cut)
     moved = call(np.moveaxis, call(np.sort, a, axis=axis), axis, 0)
@@ -116,7 +116,7 @@ def rankdata(a: Any, method: str = "average", *, axis: Any = None,
     a, axis, _ = sample(a, axis, nan_policy)
     if axis is None:
         a, axis = call(np.ravel, a), 0
-    (axis,) = axes_of(axis, a.ndim)
+    axis = one_axis(axis, a.ndim)
     a = call(np.moveaxis, a, axis, -1)
     if method == "ordinal":
         found = call(np.argsort, call(np.argsort, a, axis=-1, kind="stable"), axis=-1) + 1

@@ -98,6 +98,22 @@ FOUND = {
         return z[0], z[1]
     """,
     "products with a mask": "return c @ q, q @ c, q[1:] @ a, b @ (c[:3] > 0)",
+    "a reciprocal twice": "return a / (2.0 + 1 / (1.5 + a[::-1] ** 2) * 1 / (1.5 + a[::-1] ** 2)),",
+    "axes of a number": """
+        z = np.array(s)
+        y = z if s > 0 else np.array(2.0)
+        return (np.argsort(z, axis=-1), np.argpartition(y, 0, axis=0), np.take(z, 0, axis=-1),
+                np.repeat(y, 2, axis=0), np.cumsum(z, axis=0))
+    """,
+    "a cast that another path makes": """
+        for i in range(3):
+            z = np.argsort(c)
+            if s < 0:
+                break
+            z = np.cumsum(c)
+        z += 0.5
+        return c, np.sum(b) * s
+    """,
     "one number keeps its dtype": """
         z = np.astype(np.asarray(s), np.float32)
         z[...] = 0.25
@@ -131,6 +147,18 @@ def test_positions_in_a_kernel() -> None:
     found = jitad.jit(lambda x: np.nonzero(x > 0.0)[0])
     for x in ([1.0, -2.0, 3.0], [-1.0, -2.0], [2.0, 1.0], [-1.0, -2.0, -3.0, -1.0]):
         assert found(np.array(x)).tolist() == np.nonzero(np.array(x) > 0.0)[0].tolist()
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: np.sum(x, initial=1j), lambda x: np.prod(x, initial=1j, axis=0),
+    lambda x: np.add.reduce(x, 0, None, None, False, 1j),
+    lambda x: np.sort(np.array(x[0]), axis=0), lambda x: np.partition(np.array(x[0]), 0),
+    lambda x: np.argsort(np.array(x[0]), axis=1), lambda x: np.unique(np.array(x[0]), axis=0),
+])  # fmt: skip
+def test_what_numpy_refuses(f: Any) -> None:
+    for run in (f, jitad.jit(f), lambda x: jitad.jvp(f, (x,), (x,))):
+        with pytest.raises((TypeError, ValueError)):
+            run(np.ones(3))
 
 
 @pytest.mark.parametrize("kind", [bool, np.int8, np.uint8])
