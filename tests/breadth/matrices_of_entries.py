@@ -66,6 +66,20 @@ def assembled(x, form):
     return ssl.spsolve(K.tocsr(), f), K.toarray()
 
 
+LIL = FIRM.tolil()
+
+
+def copies(x):
+    """Of one from outside, which stays as it is."""
+    K, M = LIL.copy(), ss.kron(np.outer(x[:2], x[:2]), FIRM[:2, :2])
+    K[0] = x
+    K *= x[1]
+    return K @ x, LIL @ x, (LIL * x[2]).toarray(), M @ x[:4]
+
+
+add("sparse.lil_matrix", copies, V, **HOW)
+
+
 def by_blocks(x):
     K = ss.dok_matrix((SIZE, SIZE))
     for e in range(SIZE - 1):

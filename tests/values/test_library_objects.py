@@ -103,6 +103,17 @@ def test_they_run_where_nothing_is_traced() -> None:
     assert jit_grad(f)(3.0) == pytest.approx(want, rel=1e-9)
 
 
+def _doubled(x, a):
+    a = ss.csr_matrix(a)
+    a *= x[0]
+    return a[0, 1]
+
+
+def _held(x, a):
+    a.setdiag(x)
+    return a[1, 1]
+
+
 def _written(x, a):
     a[0, 1] = x[0]
     return a[0, 1]
@@ -117,7 +128,8 @@ def _written(x, a):
     lambda x, a: _written(x, a.copy()), lambda x, a: _written(x, a),
     lambda x, a: _written(x, a.tocoo()),
     lambda x, a: _written(x, ss.lil_matrix((1 << 13, 1 << 13))),
-    lambda x, a: ss.lil_matrix(np.outer(x, x)).nnz * x[0],
+    lambda x, a: ss.lil_matrix(np.outer(x, x)).nnz * x[0], lambda x, a: _doubled(x, np.outer(x, x)),
+    lambda x, a: ss.triu(ss.lil_matrix(np.outer(x, x))).nnz * x[0], lambda x, a: _held(x, a.copy()),
     # entries of one place are not added up: how many there are is not known
     lambda x, a: x[0] * (a + a.T).nnz, lambda x, a: x[0] * (a @ a).nnz,
     lambda x, a: ss.kron(a, a).nnz * x[0],

@@ -88,6 +88,10 @@ def written(x):
             a[0, 1] = 2.0 * x[1]
             a[1] = x * x
             y[2, 2] = 5.0
+            if x[0] <= 0.5 and build is not ss.lil_matrix:
+                a *= x[1]
+            elif build is not ss.lil_matrix:
+                a /= 2.0
             total = total * 1.1 + (b @ x).sum() + 3.0 * (a @ x).sum()
     return total
 
@@ -152,6 +156,20 @@ def _scaled(x):
     return (a @ x).sum()
 
 
+def _parted(x):
+    a = ss.lil_matrix(np.outer(x, x))
+    b = ss.lil_matrix(a)
+    a *= x[0]
+    return (b @ x).sum()
+
+
+def _parted_by_a_write(x):
+    a = ss.lil_matrix(np.outer(x, x))
+    b = ss.lil_matrix(a)
+    a[:, :] = ss.eye(4)
+    return (b @ x).sum()
+
+
 def _hidden_late(x):
     m = ma.array(x * 1.0)
     v = m[1:]
@@ -177,6 +195,7 @@ def _by_nditer(x):
     (_strided, "as_strided goes by"), (_by_nditer, "nditer goes by"),
     (_changed, "masked array from outside"), (_shared, "masked array from outside"),
     (_scaled, "sparse matrix from outside"),
+    (_parted, "can't be changed in place"), (_parted_by_a_write, "can't be changed in place"),
     (_hidden_late, "once there are views"),
 ])  # fmt: skip
 def test_refusals(f, what):

@@ -27,6 +27,7 @@ class Filled(SparseMatrix):
     """`_whole` is the array.  Without a form it is an np.matrix, as sums with arrays are."""
 
     _counted, _distinct = None, True
+    _lent = False  # has another the same numbers, which SciPy may part at a change as a whole?
 
     def __init__(self, whole: Any, kind: str, form: str) -> None:
         self._whole, self._kind, self.format = whole, kind, form
@@ -51,9 +52,11 @@ class Filled(SparseMatrix):
     def _like(self, data: Any, rows: Any = None, cols: Any = None, shape: Any = None) -> Any:
         if rows is None and cols is None and shape is None:
             return self._of(call(np.reshape, data, self.shape))
-        return SparseMatrix(self._rows if rows is None else rows,
-                            self._cols if cols is None else cols, data,
-                            shape or self.shape, self._kind, self.format)  # fmt: skip
+        out = SparseMatrix(self._rows if rows is None else rows,
+                           self._cols if cols is None else cols, data,
+                           shape or self.shape, self._kind, self.format)  # fmt: skip
+        out._counted, out._distinct = None, True
+        return out
 
     def _of(self, whole: Any) -> Filled:
         return Filled(whole, self._kind, self.format)
@@ -74,6 +77,12 @@ class Filled(SparseMatrix):
 
     def toarray(self, order: Any = None, out: Any = None) -> Any:
         return call(np.copy, self._whole)
+
+    def _times_in_place(self, factor: Any) -> None:
+        if self._lent or self.format not in ("lil", "dok"):  # which others may have, too
+            raise fail(JitadTypeError, f"this {self.format}_{self._kind} can't be changed in place "
+                       "here", "Write A = A * factor.")  # fmt: skip
+        self._whole *= factor
 
     def diagonal(self, k: int = 0) -> Any:
         return call(np.diagonal, self._whole, k)
@@ -112,6 +121,8 @@ class Filled(SparseMatrix):
         if self.format not in ("lil", "dok"):  # which may share their numbers
             super().__setitem__(key, value)
         if is_sparse(value):
+            if self._lent:
+                self._times_in_place(1.0)  # which is refused
             value = adopt(value).toarray()
         self._whole[self._key(key)] = value
 
@@ -172,7 +183,9 @@ def _enter(form: str, kind: str) -> None:
     def replacement(arg1: Any, shape: Any = None, dtype: Any = None, copy: bool = False) -> Any:
         given = adopt(arg1)
         if isinstance(given, Filled) and given.format == form and not copy and dtype is None:
-            return Filled(given._whole, kind, form)
+            same = Filled(given._whole, kind, form)
+            given._lent = same._lent = form == "lil"
+            return same
         if isinstance(given, tuple) and len(given) == 2:
             _check_size(given)
             return Filled(call(np.zeros, given, dtype=dtype or float), kind, form)

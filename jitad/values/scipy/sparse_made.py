@@ -153,9 +153,7 @@ def _both(*matrices: Any) -> tuple[Any, bool]:
 @replaces(ss.kron, plain=False)
 def kron(A: Any, B: Any, format: Any = None) -> Any:
     """Every entry of the one times every entry of the other."""
-    A, B = adopt(A), adopt(B)
-    if not (isinstance(A, SparseMatrix) and isinstance(B, SparseMatrix)):
-        raise fail(JitadTypeError, "kron is supported for two sparse matrices", "Use np.kron.")
+    A, B = _block(A), _block(B)
     rows, cols = (
         call(np.ravel, a[:, None] * n + b[None, :])
         for a, n, b in ((A._rows, B.shape[0], B._rows), (A._cols, B.shape[1], B._cols))

@@ -78,6 +78,8 @@ class SparseMatrix(StandIn):
         return turned.copy() if copy else turned
 
     def copy(self) -> Any:
+        if self.format in ("lil", "dok"):  # which may be written to
+            return self._written(self.format, True)
         return self._like(*(call(np.copy, x) for x in (self._data, self._rows, self._cols)))
 
     def _as(self, form: str, copy: bool) -> Any:
@@ -156,13 +158,16 @@ class SparseMatrix(StandIn):
         return self._like(call(np.true_divide, self._data, other))
 
     def __imul__(self, other: Any) -> Any:
-        if not is_scalar(other) or self.format in ("lil", "dok"):
+        if not is_scalar(other):
             return NotImplemented
         if self._outside:
             raise fail(JitadTypeError, "a sparse matrix from outside can't be changed here",
                        "Change a copy of it: A = A.copy().")  # fmt: skip
-        self._data *= other
+        self._times_in_place(other)
         return self
+
+    def _times_in_place(self, factor: Any) -> None:
+        self._data *= factor
 
     def __itruediv__(self, other: Any) -> Any:
         return self.__imul__(1.0 / other) if is_scalar(other) else NotImplemented
@@ -288,8 +293,11 @@ class SparseMatrix(StandIn):
         return chooses @ self if axis == 0 else self @ chooses.T
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        raise fail(JitadTypeError, f"a {self.format}_{self._kind} can't be written to here",
-                   "Write to one of another form: A = A.tolil().")  # fmt: skip
+        raise fail(JitadTypeError, f"this {self.format}_{self._kind} can't be written to here",
+                   "Write to a copy of another form: A = A.tolil(copy=True).")  # fmt: skip
+
+    def setdiag(self, values: Any, k: int = 0) -> None:
+        self[k] = values
 
     # -- sums -------------------------------------------------------------------------------------
 
