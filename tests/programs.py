@@ -10,6 +10,7 @@ from tests.catalogue import arrays, functions, models, numerics, recursion, scal
 from tests.catalogue.entry import Program
 from tests.users import (
     arrayed,
+    assembled,
     collected,
     computed,
     control,
@@ -53,7 +54,7 @@ _USERS = (finance, physics, statistics, machinelearning, textbook, pythonic, tut
           engineering, sequences, idioms, control, objects, estimated, computed,
           modelled, mixed, collected, routines, everyday, projects, machines, courses,
           arrayed, ventures, surveyed, gridded, searched, met, researched,
-          keeping)  # fmt: skip
+          keeping, assembled)  # fmt: skip
 
 USERS: dict[str, Program] = {p.name: p for m in _USERS for p in m.catalogue}
 
