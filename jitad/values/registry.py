@@ -161,7 +161,9 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
             return function(*args, **kwargs)
         found = call_plain(original, args, kwargs)
         # What shows an operand's memory is to be a view of its handle, which sees later writes.
-        return found if writes or not _shows(found, args) else function(*args, **kwargs)
+        if writes or not _shows(found, args):
+            return found
+        return (_complex_case(original) if any_complex(args) else function)(*args, **kwargs)
 
     return replacement
 

@@ -43,6 +43,15 @@ def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callabl
     return forward, backward, in_place
 
 
+def _powers(forward: Any, backward: Any, in_place: Any) -> tuple[Callable[..., Any], ...]:
+    def power(self: Any, other: Any) -> Any:
+        """NumPy's `** 2` is its square, which of bools has another dtype than their power."""
+        square = type(other) is int and other == 2 and self.dtype == bool
+        return call(np.square, self) if square else forward(self, other)
+
+    return power, backward, in_place
+
+
 def _takes(other: Any) -> bool:
     numbers = (Surface, Number, np.ndarray, np.generic, bool, int, float, complex)
     return isinstance(other, (*numbers, list, tuple, range, Range))
@@ -69,7 +78,7 @@ class Surface:
     __truediv__, __rtruediv__, __itruediv__ = _binary(np.true_divide)
     __floordiv__, __rfloordiv__, __ifloordiv__ = _binary(np.floor_divide)
     __mod__, __rmod__, __imod__ = _binary(np.remainder)
-    __pow__, __rpow__, __ipow__ = _binary(np.power)
+    __pow__, __rpow__, __ipow__ = _powers(*_binary(np.power))
     __matmul__, __rmatmul__, __imatmul__ = _binary(np.matmul)
     __and__, __rand__, __iand__ = _binary(np.bitwise_and)
     __or__, __ror__, __ior__ = _binary(np.bitwise_or)

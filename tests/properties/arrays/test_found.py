@@ -114,6 +114,11 @@ FOUND = {
         z += 0.5
         return c, np.sum(b) * s
     """,
+    "complex operands that show others": """
+        z = np.full(0, 1.0j)
+        return np.broadcast_arrays(z, 0.5)[0], np.broadcast_arrays(np.ones(2) * 1j, 2.0)[0]
+    """,
+    "squares of bools": "return q ** 2, (c > 0) ** 2, q ** 3, np.power(q, 2)",
     "one number keeps its dtype": """
         z = np.astype(np.asarray(s), np.float32)
         z[...] = 0.25
