@@ -126,3 +126,26 @@ def test_a_sum_of_arrays_that_may_be_none() -> None:
 
     with pytest.raises(jitad.JitadError, match="what a comprehension or generator gives is 0 or"):
         jitad.jit_grad(f)(np.ones(3))
+
+
+def by_keys_of_few(x, y, k):
+    """An element is written at a traced place; how many there are is known."""
+    few = [0.6 * (0.25 + x), y, y * y]
+    few[k % len(few)] = x * y
+    first = sorted(few, key=lambda q: -q)
+    last = sorted(few, key=lambda q: (q > 1.0, -q), reverse=True)
+    return 3.0 * first[0] + first[1] + 0.5 * first[2] + 7.0 * last[0] + last[2]
+
+
+@pytest.mark.parametrize("at", [(0.7, 1.1, 5), (2.0, -0.3, 4), (-1.0, 1.7, 0)])
+def test_sorted_by_keys_where_the_length_is_known(at):
+    for g in (jitad.jit_grad, jitad.grad):
+        found = g(by_keys_of_few, (0, 1))(*at)
+        h = 1e-6
+        want = [
+            (by_keys_of_few(at[0] + h, *at[1:]) - by_keys_of_few(at[0] - h, *at[1:])) / (2 * h),
+            (by_keys_of_few(at[0], at[1] + h, at[2]) - by_keys_of_few(at[0], at[1] - h, at[2]))
+            / (2 * h),
+        ]
+        assert found == pytest.approx(want, rel=1e-7, abs=1e-8)
+    assert jitad.jit(by_keys_of_few)(*at) == pytest.approx(by_keys_of_few(*at), rel=1e-14)

@@ -49,7 +49,7 @@ from jitad.trace.rewrite import is_library
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.journal import made
-from jitad.values.kind import require
+from jitad.values.kind import is_number, require
 from jitad.values.number import Number as Traced
 from jitad.values.number import bind
 from jitad.values.registry import any_traced, handing, implementation
@@ -160,20 +160,34 @@ def _is_number(f: Form) -> bool:
     return isinstance(f, Number) or (isinstance(f, Handle) and not f.type.ndim)
 
 
-def _order(keys: Any, reverse: bool) -> Any:
-    """Where the elements are that come first, second and so on; equals stay in their order."""
-    by = _of(keys)
+_BY_NUMBERS = "sorted, unless by numbers or tuples of numbers"
+
+
+def _columns(keys: Any) -> tuple[list[Any], Any]:
+    """The numbers that are sorted by, the first of each element first, and how many elements."""
+    by = stretched(keys)
+    if by is None:  # the loop that made it was written out
+        each = [k if isinstance(k, tuple) else (k,) for k in keys]
+        if not all(is_number(part) for k in each for part in k):
+            raise refused(_BY_NUMBERS)
+        made_of: Any = implementation(np.array)
+        return [made_of(list(column)) for column in zip(*each, strict=True)], len(each)
     numbers = _is_number(by.element) or (
         isinstance(by.element, Record) and isinstance(by.element.of.value, tuple)
         and all(map(_is_number, by.element.parts))
     )  # fmt: skip
     if not numbers:
-        raise refused("sorted, unless by numbers or tuples of numbers")
-    columns = [rows(s, by.count) for s in by.stores]
+        raise refused(_BY_NUMBERS)
+    return [rows(s, by.count) for s in by.stores], by.count
+
+
+def _order(keys: Any, reverse: bool) -> Any:
+    """Where the elements are that come first, second and so on; equals stay in their order."""
+    columns, count = _columns(keys)
     if reverse:
         columns = [c[::-1] for c in columns]
     order: Any = implementation(np.lexsort)(columns[::-1])  # type: ignore[misc]
-    return (extents.sub(by.count, 1) - order)[::-1] if reverse else order
+    return (extents.sub(count, 1) - order)[::-1] if reverse else order
 
 
 def _extreme(name: str) -> Callable[..., Any]:
