@@ -322,7 +322,34 @@ def ufuncs_of_numba(a):
     return scaled(a, 2.0).sum() * scaled(a[0], a[1]) + (waved(a[:, None], a) * a).sum()
 
 
+def raised_in_loops_of_the_body(a):
+    """What a loop had written before it raised is what the variables are afterwards."""
+    y, seen, t = a[0], 0.0, 0.3
+    try:
+        for v in positive(a):
+            while y < 4.0:
+                seen += 0.5 * y
+                if y > 1.4 and seen > v:
+                    raise ValueError
+                y = y * 1.3 + v
+            for w in a:
+                t = t * 0.7 + w * y
+                if t < -w:
+                    if y > 3.0:
+                        y = y * w
+                        raise KeyError
+                    else:
+                        t = w
+                        raise ValueError
+    except ValueError:
+        y = y * seen
+    except KeyError:
+        y = y + 2.0 * seen
+    return y * t + seen
+
+
 PROGRAMS = [
+    raised_in_loops_of_the_body,
     iterators_without_end, ufuncs_of_numba, counted_under_conditions, grouped_where_it_is_yielded,
     body_goes_on, broken_off, returned_from, of_unknown_length, without_end, delegated,
     one_in_another, tuples_of_it, taken_whole, through_iterators, caught_around_it,

@@ -115,13 +115,13 @@ class Attempt:
             self.regions = len(self.trace.regions)
             self.blocks = len(self.trace.builder.blocks)
 
-    def variables(self) -> dict[str, Any]:
+    def variables(self, joined: dict[str, Any]) -> dict[str, Any]:
         """Those that it hands on; others are not read where an exception is raised.
 
         The frame may still have them from an earlier iteration that is written out, with values
-        of a block that is closed.
+        of a block that is closed.  `joined`: those that it has not been told of yet.
         """
-        variables = self.frame.f_locals
+        variables = {**self.frame.f_locals, **joined}
         return {n: variables.get(n, UNSET) for n in self.site.names}
 
     def leave(self, state: tuple[Any, ...]) -> None:
@@ -168,14 +168,14 @@ def _flat(kinds: Any) -> tuple[type, ...]:
     return tuple(out)
 
 
-def held(attempt: Any) -> dict[str, Any]:
+def held(attempt: Any, after: dict[str, Any] | None = None) -> dict[str, Any]:
     """The variables that an attempt hands on, as they are now.
 
-    Those of a block all of whose paths have raised, its frame was not told of.
+    Its frame was not told of those after a block, nor of those of a block all of whose paths have
+    raised.
     """
-    found: dict[str, Any] = attempt.variables()
     joined, attempt.joined_last = getattr(attempt, "joined_last", {}), {}
-    found.update((n, v) for n, v in joined.items() if n in found)
+    found: dict[str, Any] = attempt.variables({**joined, **(after or {})})
     return found
 
 
@@ -351,14 +351,12 @@ def onward(trace: Trace, raised: Any, site: Site, values: tuple[Any, ...]) -> tu
         return values
     attempt: Any = trace.attempts[-1] if trace.attempts else None
     mine = attempt is not None and attempt.frame is user_frame()
+    after = dict(zip(site.names, values, strict=True)) if mine else {}
     if not is_optional(raised):
         if mine:
-            attempt.joined_last = dict(zip(site.names, values, strict=True))
+            attempt.joined_last = after
         raise Thrown(raised) if type(raised) is Among else raised
-    now = held(attempt)
-    if mine:
-        now.update((n, v) for n, v in zip(site.names, values, strict=True) if n in now)
-    detour(trace, bind("logical_not", raised.flag), raised.value, now)
+    detour(trace, bind("logical_not", raised.flag), raised.value, held(attempt, after))
     return tuple(
         surely(v) if n in site.bound else v for n, v in zip(site.names, values, strict=True)
     )

@@ -43,7 +43,7 @@ class Boundary(Attempt):
         self.around, self.of.attempts = self.of.attempts, []
         super().__enter__()
 
-    def variables(self) -> dict[str, Any]:
+    def variables(self, joined: dict[str, Any]) -> dict[str, Any]:
         return {}
 
     def __exit__(self, kind: Any, error: BaseException | None, tb: object) -> bool:

@@ -33,7 +33,7 @@ from jitad.trace.containers.lists import run
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.containers.tabled import begun
 from jitad.trace.context import Again, Trace, current
-from jitad.trace.flow.attempts import Attempt, Left, detour, settled, without
+from jitad.trace.flow.attempts import Attempt, Left, detour, held, settled, without
 from jitad.trace.flow.branches import Branches
 from jitad.trace.flow.loops import Session, State, stopped
 from jitad.trace.flow.raising import raises_for_the_user
@@ -280,10 +280,10 @@ class Inlined(Session):
 
     variables_there = Attempt.variables
 
-    def variables(self) -> dict[str, Any]:
+    def variables(self, joined: dict[str, Any]) -> dict[str, Any]:
         """The loop's variables as they are now, where an exception is raised."""
         if self.running and is_rewritten_code(self.frame.f_code):
-            now = self.variables_there()  # type: ignore[misc]
+            now = self.variables_there(joined)  # type: ignore[misc]
             self._store(tuple(now.values()))  # blocks of the generator's know nothing else
         return dict(zip(self.site.names, self.values, strict=True))
 
@@ -372,7 +372,7 @@ class Inlined(Session):
                 raise StopIteration
             return self.generator.throw(self.left)
         if isinstance(gone, Leaf) and deeper:
-            detour(self.trace, bind("logical_not", gone), self.left, self.variables())
+            detour(self.trace, bind("logical_not", gone), self.left, self.variables({}))
             for k in self.site.stops:
                 self._write(k, False)
         return next(self.generator)
@@ -390,7 +390,7 @@ class Inlined(Session):
             return True
         if error is None or len(self.trace.regions) <= self.regions:
             return False
-        self.variables()
+        held(self)
         self.running, self.inner, self.error = False, None, error
         if raises_for_the_user(error):
             self._let_pass(error)
