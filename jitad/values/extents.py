@@ -146,6 +146,24 @@ def rely_on(n: Int, k: int) -> bool:
     return True
 
 
+def known_to_be(n: Any, k: int) -> bool:
+    """Is it Python's int k?  Of an argument a guard of the kernel sees to it that it is as in this
+    call."""
+    n = primal(n)
+    if not isinstance(n, Leaf):
+        return type(n) is int and n == k
+    b, kind = n.builder, type_of(n)
+    if not (isinstance(kind, Scalar) and kind.py and kind.dtype == "i8"):
+        return False
+    if n.atom not in b.blocks[0].params or n.atom not in b.examples:
+        return False
+    same = bool(b.examples[n.atom] == k)
+    with b.at_root():
+        require(bind("eq" if same else "ne", n, k), GuardMiss,
+                f"{n.atom.name or 'an int'} is {'' if same else 'not '}{k}")  # fmt: skip
+    return same
+
+
 def signed(n: Int) -> Int:
     """An extent that was given: a negative one as the number that it is, others of any size.
 

@@ -14,6 +14,7 @@ import numpy as np
 from jitad.errors import JitadAttributeError, JitadTypeError
 from jitad.primitives import TABLE
 from jitad.tape.build import Leaf
+from jitad.values import extents
 from jitad.values.kind import fail, primal
 from jitad.values.number import Number
 from jitad.values.ranges import Range, relied
@@ -46,7 +47,7 @@ def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callabl
 def _powers(forward: Any, backward: Any, in_place: Any) -> tuple[Callable[..., Any], ...]:
     def power(self: Any, other: Any) -> Any:
         """NumPy's `** 2` is its square, which of bools has another dtype than their power."""
-        square = type(other) is int and other == 2 and self.dtype == bool
+        square = self.dtype == bool and extents.known_to_be(other, 2)
         return call(np.square, self) if square else forward(self, other)
 
     return power, backward, in_place

@@ -154,6 +154,19 @@ def test_positions_in_a_kernel() -> None:
         assert found(np.array(x)).tolist() == np.nonzero(np.array(x) > 0.0)[0].tolist()
 
 
+def test_bools_to_the_power_of_an_argument() -> None:
+    """NumPy's power to 2 is a square, which is of int8."""
+
+    def f(q: Any, k: Any) -> Any:
+        return q**k
+
+    of, q = jitad.jit(f), np.array([True, False])
+    for k in (2, 3, 0, 2, True, np.int64(2)):
+        got, want = of(q, k), f(q, k)
+        assert got.dtype == want.dtype
+        assert got.tolist() == want.tolist()
+
+
 @pytest.mark.parametrize("f", [
     lambda x: np.sum(x, initial=1j), lambda x: np.prod(x, initial=1j, axis=0),
     lambda x: np.add.reduce(x, 0, None, None, False, 1j),
