@@ -334,6 +334,10 @@ def is_users(f: Any) -> bool:
 
 
 def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> Any:
+    if (f.__module__ or "").startswith("numpy.polynomial.") and all(
+        type(a) in _KNOWN for a in (*args, *kwargs.values())
+    ):
+        return run_native(trace, f, args, kwargs)  # nodes and weights, say
     if is_known(f):
         twin = rewrite(f)
     elif is_rewritten(f):
@@ -364,6 +368,9 @@ def _function(trace: Trace | None, f: FunctionType, args: Any, kwargs: Any) -> A
     if hasattr(out, "gi_frame"):
         made(out)
     return out
+
+
+_KNOWN = frozenset((bool, int, float, str, type(None)))
 
 
 def captures_defaults(captures: Any, path: Any, f: FunctionType) -> tuple[Any, ...]:

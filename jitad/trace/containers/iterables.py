@@ -16,7 +16,7 @@ from types import GeneratorType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadError, JitadTypeError, JitadValueError
 from jitad.tape.build import Leaf
 from jitad.tape.types import Scalar, type_of_constant
 from jitad.trace.containers.stretch import stretched
@@ -24,19 +24,20 @@ from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
 from jitad.values.complexes.number import Complex, pair, parts
-from jitad.values.journal import active, made
+from jitad.values.journal import active, made, record
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
 from jitad.values.ranges import Range, length, relied
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Counted:
     """`count` items, number k being item(k); `bounds` is the range that the index runs over."""
 
     count: Any
     item: Callable[[Any], Any]
     bounds: tuple[Any, Any, Any]  # start, stop, step
+    begun: Any = None  # has it been gone over?  None: it is no iterator, and that may be done again
 
     @property
     def static(self) -> Iterable[Any] | None:
@@ -44,10 +45,34 @@ class Counted:
         return None if isinstance(self.count, Leaf) else map(self.item, range(self.count))
 
     def __iter__(self) -> Any:
+        self.begin()
+        return self.each()
+
+    def each(self) -> Any:
         items = self.static
         if items is not None:
             return iter(items)
         return map(self.item, range(relied(self.count, "the length of what is iterated")))
+
+    def begin(self) -> None:
+        """It is gone over now.  What is left of it afterwards, is not kept."""
+        if self.begun is None:
+            return
+        if self.begun is not False:
+            raise fail(JitadError, "an enumerate, zip or reversed is gone over twice",
+                       "Make a list of it first.")  # fmt: skip
+
+        def assign(value: Any) -> None:
+            self.begun = value
+
+        record(self, "begun", False, lambda: self.begun, assign)
+        self.begun = True
+
+
+def _iterator(count: Any, item: Callable[[Any], Any]) -> Counted:
+    out = Counted(count, item, (0, count, 1), False)
+    made(out)
+    return out
 
 
 def sequence(x: Any) -> Counted | None:
@@ -70,6 +95,14 @@ def sequence(x: Any) -> Counted | None:
     return None
 
 
+def begun(x: Any) -> Counted | None:
+    """The same, to be gone over now."""
+    counted = sequence(x)
+    if counted is not None:
+        counted.begin()
+    return counted
+
+
 def _range(start: Any, stop: Any, step: Any) -> Counted:
     if any(isinstance(v, Number) for v in (start, stop, step)):
         count = length(start, stop, step)
@@ -83,10 +116,11 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
-    s = sequence(x)
+    s = sequence(x.whole(False) if type(x) is Together and _is_fresh(x) else x)
     if s is None:
         return made_of(enumerate(x, start), x)
-    return Counted(s.count, lambda k: (extents.add(k, start), s.item(k)), (0, s.count, 1))
+    s.begin()
+    return _iterator(s.count, lambda k: (extents.add(k, start), s.item(k)))
 
 
 class Backwards:
@@ -119,7 +153,53 @@ def reversed_(x: Any) -> Any:
         made(out)
         return out
     last = extents.sub(s.count, 1)
-    return Counted(s.count, lambda k: s.item(extents.sub(last, k)), (0, s.count, 1))
+    return _iterator(s.count, lambda k: s.item(extents.sub(last, k)))
+
+
+class Together:
+    """What `zip` gives of things of known lengths whose items are found by number."""
+
+    def __init__(self, counted: Counted) -> None:
+        self.counted = counted
+        self.rest: Any = None
+        self.is_left = False
+
+    def __iter__(self) -> Together:
+        return self
+
+    def __next__(self) -> Any:
+        if self.is_left:
+            raise fail(JitadError, "a zip can't go on after a loop that was over it",
+                       "Make a list of it first.")  # fmt: skip
+        if self.rest is None:
+            self.rest = iter(self.counted)
+        return next(self.rest)
+
+    def whole(self, ends: bool) -> Any:
+        """All of it, by number, if nothing was taken yet.  `ends`: there is surely none left."""
+        if self.rest is not None or self.is_left:
+            return self
+        self.rest, self.is_left = iter(()), not ends
+        return self.counted
+
+
+def _is_fresh(x: Any) -> bool:
+    journal = active()
+    return journal is not None and journal.is_fresh(x)
+
+
+def _together(parts: list[Any], xs: tuple[Any, ...], strict: bool) -> Together | None:
+    """Only where a trace may make a loop of it."""
+    if active() is None or not parts or any(p is None or p.static is None for p in parts):
+        return None
+    counts = [p.count for p in parts]
+    if strict and len(set(counts)) > 1:
+        return None
+    for p in parts:
+        p.begin()
+    out = Together(Counted(min(counts), lambda k: tuple(p.item(k) for p in parts),
+                           (0, min(counts), 1)))  # fmt: skip
+    return made_of(out, *xs)
 
 
 def zip_(*xs: Any, strict: bool = False) -> Any:
@@ -130,6 +210,8 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
     if lengths and not strict:
         parts = [p if p is not None else _endless(x) for p, x in zip(parts, xs, strict=True)]
     iterators = any(p is None and _advances(x) for p, x in zip(parts, xs, strict=True))
+    if (together := _together(parts, xs, strict)) is not None:
+        return together
     if not lengths or iterators:  # beside an iterator, lengths are relied on
         given = [x if p is None else p for x, p in zip(xs, parts, strict=True)]
         return made_of(zip(*given, strict=strict), *xs)
@@ -140,7 +222,9 @@ def zip_(*xs: Any, strict: bool = False) -> Any:
             require(bind("eq", count, n), JitadValueError,
                     "zip() arguments have different lengths")  # fmt: skip
         count = extents.smallest(count, n)
-    return Counted(count, lambda k: tuple(p.item(k) for p in known), (0, count, 1))
+    for p in known:
+        p.begin()
+    return _iterator(count, lambda k: tuple(p.item(k) for p in known))
 
 
 # generators that never end, and what gives what they yield by number

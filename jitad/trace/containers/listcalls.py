@@ -24,7 +24,7 @@ from jitad.errors import JitadValueError
 from jitad.plain import as_written, passed_on
 from jitad.tape.build import Leaf
 from jitad.trace.comparisons import compares
-from jitad.trace.containers.iterables import sequence, zip_
+from jitad.trace.containers.iterables import Counted, sequence, zip_
 from jitad.trace.containers.lists import (
     _new,
     _of,
@@ -225,10 +225,16 @@ def _map(f: Any, *values: Any) -> Any:
 
 
 def _product(*values: Any, repeat: int = 1) -> Any:
-    values = values * repeat
+    values = tuple(map(_taken, values)) * repeat
     if len(values) != 2:
         raise refused("combined other than in pairs")
     return run(as_written.pairs_of_both, *values)
+
+
+def _taken(values: Any) -> Any:
+    """What is gone over more than once, which no iterator can be."""
+    once = type(values) is Counted and values.begun is not None
+    return run(as_written.listed, values) if once else values
 
 
 def _islice(values: Any, *bounds: Any) -> Any:
@@ -252,7 +258,7 @@ def _islice(values: Any, *bounds: Any) -> Any:
 def _combinations(values: Any, r: Any) -> Any:
     if r != 2:
         raise refused("combined other than in pairs")
-    return run(as_written.pairs_of, values)
+    return run(as_written.pairs_of, _taken(values))
 
 
 def _chain(*parts: Any) -> Any:

@@ -15,7 +15,7 @@ from jitad.plain import as_written
 from jitad.tape.build import Leaf
 from jitad.trace.calls import call
 from jitad.trace.containers import lists
-from jitad.trace.containers.iterables import sequence
+from jitad.trace.containers.iterables import begun, sequence
 from jitad.trace.context import current
 from jitad.trace.flow.branches import truth
 from jitad.trace.flow.choices import choose
@@ -31,7 +31,7 @@ MAX_SORTED = 32  # elements
 
 def _items(values: Any) -> list[Any]:
     """The elements; a traced length is relied on."""
-    counted = sequence(values)
+    counted = begun(values)
     if counted is None:
         return list(values)
     if counted.static is not None:

@@ -20,7 +20,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import Block, Equation, walk
 from jitad.tape.types import Array
 from jitad.trace import context, protocols
-from jitad.trace.containers.iterables import Counted, is_table, read, sequence, table
+from jitad.trace.containers.iterables import Counted, Together, begun, is_table, read, table
 from jitad.trace.containers.stretch import stretched
 from jitad.trace.context import Again, Region, Trace, current
 from jitad.trace.flow.attempts import onward
@@ -85,14 +85,17 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         iterable = among_parts(present(iterable))
     iterable = protocols.items(iterable)
     if trace is None:
-        counted = sequence(iterable)
+        counted = begun(iterable)
         items = iterable if counted is None or counted.static is None else counted.static
         return Plain(items, state, site)
     from jitad.trace.flow import generators  # which are loops
 
     if site.waits and generators.awaited(trace, sys._getframe(1)):
         site = replace(site, waits=False)
-    counted = sequence(iterable)
+    if type(iterable) is Together and not site.waits:
+        _refuse_advancing(trace, iterable, site)
+        iterable = iterable.whole(not (site.stops or trace.attempts))
+    counted = begun(iterable)
     if site.waits and counted is not None and isinstance(counted.count, Leaf):
         if trace.builder.example(counted.count.atom) is None:
             generators.only_for_loops(trace, sys._getframe(1))
@@ -215,7 +218,7 @@ class Unrolled(Session):
             expected = self.expected(self.counted.count)
             may_fail = self.items is not None or expected is not None
             if self.site.waits:
-                self.items = iter(self.counted)  # its length is relied on
+                self.items = self.counted.each()  # its length is relied on
                 yield from self.written_out()
                 return
             before = self.state
