@@ -13,7 +13,7 @@ from numba.core.runtime import _nrt_python, rtsys
 
 from jitad import jit, jit_grad
 from jitad.emit.native import compile, direct
-from jitad.emit.numba_private import entry
+from jitad.emit.numba_private import layout
 from jitad.tape.ir import Var
 from jitad.tape.types import BOOL, FLOAT, INT, Array
 
@@ -30,7 +30,7 @@ A, M = np.arange(3.0), np.ones((2, 3))
 GOOD = (A, M, 0.5, 7, True)
 
 pytestmark = pytest.mark.skipif(
-    not entry.LAYOUT_IS_KNOWN, reason="objects are laid out otherwise"
+    not layout.LAYOUT_IS_KNOWN, reason="objects are laid out otherwise"
 )
 
 
@@ -110,6 +110,44 @@ def test_what_does_not_fit(way: Any, what: str) -> None:
     args = (*GOOD[:k], value, *GOOD[k + 1 :])
     assert way(*args) is NotImplemented
     assert way(*GOOD) is not NotImplemented  # no exception is left behind
+
+
+MIXED = """
+import numpy as np
+def mixed(m, z, small, flag, s, n, k):
+    big = np.zeros((2, 3, 40))
+    big[1, 2, 3] = m[1, 0]
+    ints = np.arange(n)
+    moved = np.array(z[()] + 1.0)
+    return (flag, big, small[0] < s, ints, s, moved, not flag, k, ints > 1, m.copy())
+"""
+
+
+def test_arguments_and_results_of_all_kinds() -> None:
+    """One machine code is told of them; small results are copied, large ones keep their memory."""
+    kinds = [Array("f8", 2), Array("f8", 0), Array("f4", 1), BOOL, FLOAT, INT, INT]
+    m, z, small = np.arange(6.0).reshape(2, 3), np.array(2.5), np.array([0.5, 1.5], "f4")
+    kernel = compile(MIXED, "mixed")
+    kernel(m, z, small, True, 0.75, 3, -4)
+    run = direct(kernel, [Var(kind) for kind in kinds])
+    for flag, s, n, k in ((True, 0.75, 3, -4), (False, 0.25, 0, 2**62)):
+        big, ints = np.zeros((2, 3, 40)), np.arange(n)
+        big[1, 2, 3] = m[1, 0]
+        expected = (flag, big, 0.5 < s, ints, s, np.array(3.5), not flag, k, ints > 1, m)
+        got = run(m, z, small, flag, s, n, k)
+        assert [type(x) for x in got] == [type(x) for x in expected]
+        for x, y in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(x, y)
+            assert not isinstance(y, np.ndarray) or (x.dtype, x.shape) == (y.dtype, y.shape)
+    assert run(m, z, small.astype("f8"), True, 0.75, 3, -4) is NotImplemented
+    outs = [np.empty((2, 3, 40)), np.empty(3, int), np.empty(()), np.empty((2, 3))]
+    got = run(m, z, small, True, 0.75, 3, -4, *outs)
+    assert all(got[k] is out for k, out in zip((1, 3, 5, 9), outs, strict=True))
+    assert outs[1].tolist() == [0, 1, 2]
+    outs[1] = np.empty(4, int)  # doesn't fit: all are new
+    got = run(m, z, small, True, 0.75, 3, -4, *outs)
+    assert not any(got[k] is out for k, out in zip((1, 3, 5, 9), outs, strict=True))
+    assert got[3].tolist() == [0, 1, 2]
 
 
 def test_another_number_of_arguments(way: Any) -> None:

@@ -1,25 +1,24 @@
-"""How does Python call a kernel directly, past Numba's unboxing?"""
+"""How does Python call a kernel directly, past Numba's unboxing?
+
+By machine code that is the same for all kernels: what it has to know of their types is told by a
+`Plan`.  Code made for each combination of types was half of a small kernel's first call.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import _dynfunc, types
-from numba.core import callwrapper, cgutils
-from numba.np import numpy_support
+from numba.core import callconv, cgutils
 
-from jitad.emit.numba_private.arrays import Parts, _made, copy
 from jitad.emit.numba_private.layout import (
-    ARRAYS_ARE_MADE,
     DATA,
     DESCR,
-    EXTENTS,
     FLAGS,
     ITEMS,
-    LAYOUT_IS_KNOWN,
     LIST_ITEMS,
     NDIM,
     PLAIN,
@@ -30,48 +29,101 @@ from jitad.emit.numba_private.layout import (
     field,
     new_array_object,
 )  # fmt: skip
-from jitad.emit.numba_private.on_stack import offer
+from jitad.emit.numba_private.layout import EXTENTS as EXTENTS_OF_OBJECT
+from jitad.emit.numba_private.on_stack import NO_OFFER, offer
+from jitad.emit.numba_private.plan import (
+    ARGUMENTS,
+    BOOL,
+    COPIES,
+    ELEMENTS,
+    EXTENTS,
+    FLOAT,
+    GIVEN_WORDS,
+    INT,
+    IS_COPIED,
+    IS_MUTABLE,
+    IS_OUT,
+    ITEMSIZE,
+    KIND,
+    NITEMS,
+    OFFSET,
+    OUT_WORDS,
+    OUTS,
+    OWNER,
+    PARENT,
+    RESULT_BYTES,
+    RESULTS,
+    ROW,
+    ROWS,
+    SIZE_OF_ITEM,
+)
+from jitad.emit.numba_private.plan import FLAGS as FLAGS_OF_RESULT
 
+WORD, INTEGER, BIT = ir.IntType(64), ir.IntType(32), ir.IntType(1)
+BYTES, WORDS = ir.IntType(8).as_pointer(), WORD.as_pointer()
+_COUNTED = types.MemInfoPointer(types.voidptr)
 
-def is_direct(fndesc: Any) -> bool:
-    """Are all arguments of kinds that `Direct` knows?"""
-    scalars = (types.float64, types.int64, types.boolean)
-    return LAYOUT_IS_KNOWN and all(
-        t in scalars or is_plain(t) for t in fndesc.argtypes
-    )
-
-
-# What a builtin function keeps for its own way, before what the code wants to have of Python: the
-# kernel's address, and for a shortcut what that relies on.
+# What a builtin function keeps for its own way: the kernel's address, what a shortcut relies on (or
+# whom another way asks), then the plan, the dtypes and the classes that are met.
 OWN = 11
+_PLAN, _DTYPES, _NDARRAY, _FLOAT64 = range(OWN, OWN + 4)
 
 
-class FromNumba(callwrapper.PyCallWrapper):
-    """Numba's own way into a kernel; which one that is, the builtin function knows."""
+class Way:
+    """A builtin function in machine code: what Python calls with itself, a tuple, and a dict."""
 
-    def build(self) -> Any:
-        object_ = self.context.get_argument_type(types.pyobject)
+    def __init__(self, context: Any, module: Any, name: str) -> None:
+        """`name`: what the names of all ways of the module end with."""
+        self.context, self.module, self.ending = context, module, name
+        object_ = context.get_argument_type(types.pyobject)
         kind = ir.FunctionType(object_, [object_] * 3)
-        function = ir.Function(self.module, kind, name=self.fndesc.name_of(type(self)))
-        builder = ir.IRBuilder(function.append_basic_block("entry"))
-        self.build_wrapper(self.context.get_python_api(builder), builder, *function.args)
-        return function
+        self.function = ir.Function(module, kind, name=name_of(type(self), name))
+        self.builder = b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.api = context.get_python_api(b)
+        closure, args, named = self.function.args
+        environment = field(b, closure, _dynfunc._impl_info["offsetof_closure_body"], object_)
+        consts = field(b, environment, _dynfunc._impl_info["offsetof_env_body"] + 8, object_)
+        self.given = field(b, consts, LIST_ITEMS, object_.as_pointer())
+        self.unfit = b.append_basic_block("unfit")
+        with b.goto_block(self.unfit):
+            self.decline()
+        self.write(closure, args, named)
 
-    def get_env(self, api: Any, builder: Any) -> Any:
-        closure = builder.function.args[0]
-        at = _dynfunc._impl_info["offsetof_closure_body"]
-        environment = field(builder, closure, at, api.pyobj)
-        body = self.context.get_env_body(builder, environment)
-        manager = api.get_env_manager(self.env, body, environment)
-        first = field(builder, body.consts, LIST_ITEMS, api.pyobj.as_pointer())
-        address = field(builder, builder.load(first), VALUE, ir.IntType(64))
-        of = self.fndesc
-        kind = self.context.call_conv.get_function_type(of.restype, of.argtypes)
-        self.func = builder.inttoptr(address, kind.as_pointer())
-        return manager
+    def write(self, closure: Any, args: Any, named: Any) -> None:
+        raise NotImplementedError
+
+    def decline(self) -> None:
+        """What becomes of a call that doesn't fit."""
+        self.ask(*self.function.args[1:])
+
+    def ask(self, args: Any, named: Any) -> None:
+        """Python is asked."""
+        self.builder.ret(self.api.call(self.known(1), args, named))
+
+    def known(self, k: int) -> Any:
+        """What the builtin function keeps."""
+        return self.builder.load(self.builder.gep(self.given, [WORD(k)]))
+
+    @property
+    def plan(self) -> Any:
+        return field(self.builder, self.known(_PLAN), VALUE, WORDS)
+
+    def expect(self, holds: Any) -> None:
+        after = self.builder.append_basic_block("fits")
+        self.builder.cbranch(holds, after, self.unfit)
+        self.builder.position_at_end(after)
+
+    def is_declined(self, result: Any) -> Any:
+        answer = self.api.get_c_object("_Py_NotImplementedStruct")
+        return self.builder.icmp_unsigned("==", result, answer)
 
 
-class Direct(FromNumba):
+def name_of(kind: type, ending: str) -> str:
+    """The name of a way of this kind."""
+    return f"{kind.__name__}.{ending}"
+
+
+class Direct(Way):
     """A way into a kernel for arguments of exactly the expected kinds.
 
     Numba's own way finds out what each argument is, and gives it an object that keeps its memory;
@@ -83,159 +135,99 @@ class Direct(FromNumba):
     new arrays.
     """
 
-    def build_wrapper(self, api: Any, builder: Any, closure: Any, args: Any, kws: Any) -> None:
-        self.api, self.builder = api, builder
-        self.unfit = builder.append_basic_block("unfit")
-        with builder.goto_block(self.unfit):
-            answer = api.get_c_object("_Py_NotImplementedStruct")
-            api.incref(answer)
-            builder.ret(answer)
-        self.environment = self.get_env(api, builder)
-        self.constants: dict[object, Any] = {}
-        word = ir.IntType(64)
-        count, wanted = self.field(args, SIZE, word), len(self.fndesc.argtypes)
-        results = self.fndesc.restype
-        results = results if isinstance(results, types.BaseTuple) else ()
-        places = [t for t in results if is_plain(t)]
-        self.given = builder.icmp_signed("==", count, word(wanted + len(places)))
-        self.expect(builder.or_(self.given, builder.icmp_signed("==", count, word(wanted))))
-        self.outs = self.targets(args, wanted, places)
-        native = [
-            self.argument(self.field(args, ITEMS + 8 * k, api.pyobj), t)
-            for k, t in enumerate(self.fndesc.argtypes)
-        ]
-        state = api.save_thread() if self.release_gil else None
-        status, result = self.called(native)
-        if state is not None:
-            api.restore_thread(state)
-        with builder.if_then(status.is_ok, likely=True):
-            self.copied = self.copy_out(result)
-            builder.ret(self.boxed(self.fndesc.restype, result))
-        self.context.call_conv.raise_error(builder, api, status)
-        builder.ret(api.get_null_object())
+    def decline(self) -> None:
+        answer = self.api.get_c_object("_Py_NotImplementedStruct")
+        self.api.incref(answer)
+        self.builder.ret(answer)
 
-    def called(self, native: list[Any]) -> tuple[Any, Any]:
-        """How a call of the kernel ended, and where its result is: nothing that has hundreds of
-        parts is read as a whole."""
-        b, context, conv = self.builder, self.context, self.context.call_conv
-        kinds, kind = self.fndesc.argtypes, self.fndesc.restype
-        place = self.room(context.get_return_type(kind))
-        if self.copies_results:
-            offer(b, place)
-        about = cgutils.alloca_once(b, self.func.function_type.args[1].pointee)
-        given = list(context.get_arg_packer(kinds).as_arguments(b, native))
-        code = b.call(self.func, [place, about, *given], attrs=("noinline",))
-        return conv._get_return_status(b, code, b.load(about)), place
+    def write(self, closure: Any, args: Any, named: Any) -> None:
+        b, api = self.builder, self.api
+        plan = self.plan
+        count, wanted = field(b, args, SIZE, WORD), told(b, plan, ARGUMENTS)
+        outs = told(b, plan, OUTS)
+        is_given = b.icmp_signed("==", count, b.add(wanted, outs))
+        self.expect(b.or_(is_given, b.icmp_signed("==", count, wanted)))
+        is_given = b.and_(is_given, b.icmp_signed("!=", outs, WORD(0)))
+        words = b.alloca(WORD, told(b, plan, GIVEN_WORDS))
+        result = b.alloca(WORD, b.lshr(b.add(told(b, plan, RESULT_BYTES), WORD(7)), WORD(3)))
+        targets = b.alloca(WORD, told(b, plan, OUT_WORDS))
+        with b.if_then(is_given, likely=False):
+            self.expect(self.inner(_targets, BIT, plan, b.gep(args_of(b, args), [wanted]),
+                                   self.known(_DTYPES), self.known(_NDARRAY), targets))  # fmt: skip
+        self.arguments(plan, wanted, args, words)
+        status = self.called(plan, words, result)
+        with b.if_then(status.is_ok, likely=True):
+            copied = cgutils.alloca_once_value(b, BIT(0))
+            with b.if_then(is_given, likely=False):
+                b.store(self.inner(_copied, BIT, plan, result, targets), copied)
+            theirs = b.select(b.load(copied), b.gep(args_of(b, args), [wanted]),
+                              ir.Constant(args_of(b, args).type, None))  # fmt: skip
+            self.results(plan, wanted, result, theirs)
+        self.context.call_conv.raise_error(b, api, status)
+        b.ret(api.get_null_object())
 
-    @property
-    def copies_results(self) -> bool:
-        """Are small results copied, whatever they are?"""
-        results = self.fndesc.restype
-        parts = results if isinstance(results, types.BaseTuple) else ()
-        arrays = [t for t in parts if isinstance(t, types.Array)]
-        return ARRAYS_ARE_MADE and bool(arrays) and all(map(_is_copied, arrays)) and all(
-            isinstance(t, (types.Array, types.Number, types.Boolean)) for t in parts
-        )
+    def inner(self, write: Callable[..., None], result: Any, *given: Any) -> Any:
+        return inner(self.context, self.builder, write, result, *given)
 
-    def room(self, kind: Any) -> Any:
-        with self.builder.goto_entry_block():
-            return self.builder.alloca(kind)
+    def called(self, plan: Any, words: Any, result: Any) -> Any:
+        """How a call of the kernel ended."""
+        b, conv, api = self.builder, self.context.call_conv, self.api
+        with b.if_else(b.icmp_signed("!=", told(b, plan, COPIES), WORD(0))) as (small, others):
+            with small:
+                offer(b, result)
+            with others:
+                b.store(NO_OFFER, result)
+        about = cgutils.alloca_once(b, ir.PointerType(callconv.excinfo_t))
+        for k, place in enumerate((result, about)):
+            b.store(b.ptrtoint(place, WORD), b.gep(words, [WORD(k)]))
+        kernel = ir.FunctionType(INTEGER, [WORDS])
+        kernel = field(b, self.known(0), VALUE, kernel.as_pointer())
+        state = api.save_thread()
+        code = b.call(kernel, [words])
+        api.restore_thread(state)
+        return conv._get_return_status(b, code, b.load(about))
 
-    def targets(self, args: Any, first: int, kinds: list[Any]) -> list[tuple[Any, Any, Any]]:
-        """The type, object and array of each that is to be copied to, if they are given."""
-        found = [(self.room(self.api.pyobj), self.room(self.context.get_value_type(t)))
-                 for t in kinds]  # fmt: skip
-        with self.builder.if_then(self.given, likely=False):
-            for k, (t, (thing, array)) in enumerate(zip(kinds, found, strict=True)):
-                given = self.field(args, ITEMS + 8 * (first + k), self.api.pyobj)
-                self.builder.store(given, thing)
-                self.read_array(given, t, array)
-        return [(t, thing, array) for t, (thing, array) in zip(kinds, found, strict=True)]
+    def arguments(self, plan: Any, count: Any, args: Any, words: Any) -> None:
+        """Put them where the kernel reads them."""
+        b = self.builder
+        top = cgutils.alloca_once_value(b, b.gep(words, [WORD(2)]))
+        with rows(b, plan, WORD(0), count) as (k, row):
+            thing, place = b.load(b.gep(args_of(b, args), [k])), b.load(top)
+            kind = told(b, row, KIND)
+            with b.if_else(b.icmp_signed(">=", kind, WORD(0))) as (array, number):
+                with array:
+                    dtype = b.load(b.gep(args_of(b, self.known(_DTYPES)), [k]))
+                    self.expect(self.inner(_taken, BIT, thing, self.known(_NDARRAY), dtype, kind,
+                                           told(b, row, ITEMSIZE), place))  # fmt: skip
+                    b.store(b.gep(place, [length(b, kind)]), top)
+                with number:
+                    self.number(thing, kind, place)
+                    b.store(b.gep(place, [WORD(1)]), top)
 
-    def copy_out(self, result: Any) -> Any:
-        """Copy the results to the given arrays; whether that was done."""
-        b, word, n = self.builder, ir.IntType(64), len(self.outs)
-        done = cgutils.alloca_once_value(b, self.given)
-        if not n:
-            return done
-        places = [k for k, t in enumerate(self.fndesc.restype) if is_plain(t)]
-        mades = [_part(b, result, k) for k in places]
-        spans = self.room(ir.ArrayType(word, 2 * n))
-        with b.if_then(self.given, likely=False):
-            fits = self.given
-            for k, (made, (t, _, out)) in enumerate(zip(mades, self.outs, strict=True)):
-                span = b.gep(spans, [word(0), word(2 * k)])
-                fits = b.and_(fits, self.of_kind("fits", t, _fits, made, out, span))
-            first = b.gep(spans, [word(0), word(0)])
-            fits = b.and_(fits, self.function("apart", _are_apart, first, word(n)))
-            b.store(fits, done)
-            with b.if_then(fits):
-                for made, (t, _, out) in zip(mades, self.outs, strict=True):
-                    self.of_kind("copied", t, _copied, made, out)
-        return done
-
-    def of_kind(self, name: str, t: Any, write: Callable[..., None], *given: Any) -> Any:
-        """A call of a function for arrays of this type."""
-        context = self.context
-
-        def written(b: Any, *values: Any) -> None:
-            write(context, b, t, *values)
-
-        return self.function(f"{name}_{t.dtype}_{t.ndim}", written, *given)
-
-    def function(self, name: str, write: Callable[..., None], *given: Any) -> Any:
-        """A call of a function of the module that gives a truth."""
-        if (name := f"jitad_{name}") not in self.module.globals:
-            fnty = ir.FunctionType(ir.IntType(1), [v.type for v in given])
-            function = ir.Function(self.module, fnty, name)
-            function.linkage = "internal"
-            leave_as_written(function)  # for `out=`: it takes some tests and a copy
-            write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
-        return self.builder.call(self.module.globals[name], given)
-
-    def field(self, thing: Any, at: int, kind: Any) -> Any:
-        return field(self.builder, thing, at, kind)
-
-    def expect(self, holds: Any) -> None:
-        after = self.builder.append_basic_block("fits")
-        self.builder.cbranch(holds, after, self.unfit)
-        self.builder.position_at_end(after)
-
-    def constant(self, thing: object) -> Any:
-        """Read from what the machine code keeps of Python, once a call."""
-        if thing not in self.constants:
-            manager, pointer = self.environment, self.api.pyobj
-            number = manager.add_const(thing)
-            with self.builder.goto_entry_block():
-                items = self.field(manager.env_body.consts, LIST_ITEMS, pointer.as_pointer())
-                self.constants[thing] = self.field(items, 8 * number, pointer)
-        return self.constants[thing]
-
-    def is_a(self, thing: Any, *kinds: Any) -> Any:
-        kind = self.field(thing, TYPE, self.api.pyobj)
-        first, *rest = (self.builder.icmp_unsigned("==", kind, k) for k in kinds)
-        for other in rest:
-            first = self.builder.or_(first, other)
-        return first
-
-    def argument(self, thing: Any, t: Any) -> Any:
-        api, b = self.api, self.builder
-        if t == types.boolean:
-            yes, no = (api.get_c_object(f"_Py_{which}Struct") for which in ("True", "False"))
-            true, false = (b.icmp_unsigned("==", thing, x) for x in (yes, no))
-            self.expect(b.or_(true, false))
-            return true
-        if t == types.float64:
-            kinds = api.get_c_object("PyFloat_Type"), self.constant(np.float64)
-            self.expect(self.is_a(thing, *kinds))
-            return self.field(thing, VALUE, ir.DoubleType())
-        if t == types.int64:
-            return self.integer(thing)
-        return self.array(thing, t)
+    def number(self, thing: Any, kind: Any, place: Any) -> None:
+        b, api = self.builder, self.api
+        of = field(b, thing, TYPE, api.pyobj)
+        is_float = b.icmp_signed("==", kind, WORD(FLOAT))
+        with b.if_else(is_float, likely=True) as (float_, other):
+            with float_:
+                own = b.icmp_unsigned("==", of, api.get_c_object("PyFloat_Type"))
+                self.expect(b.or_(own, b.icmp_unsigned("==", of, self.known(_FLOAT64))))
+                b.store(field(b, thing, VALUE, WORD), place)
+            with other:
+                with b.if_else(b.icmp_signed("==", kind, WORD(INT))) as (int_, bool_):
+                    with int_:
+                        self.expect(b.icmp_unsigned("==", of, api.get_c_object("PyLong_Type")))
+                        b.store(self.integer(thing), place)
+                    with bool_:
+                        true, false = (
+                            b.icmp_unsigned("==", thing, api.get_c_object(f"_Py_{x}Struct"))
+                            for x in ("True", "False")
+                        )
+                        self.expect(b.or_(true, false))
+                        b.store(b.zext(true, WORD), place)
 
     def integer(self, thing: Any) -> Any:
         api, b = self.api, self.builder
-        self.expect(self.is_a(thing, api.get_c_object("PyLong_Type")))
         value = api.long_as_longlong(thing)
         too_big = b.and_(
             b.icmp_signed("==", value, value.type(-1)),
@@ -246,139 +238,209 @@ class Direct(FromNumba):
             b.branch(self.unfit)
         return value
 
-    def array(self, thing: Any, t: Any) -> Any:
-        place = self.room(self.context.get_value_type(t))
-        self.read_array(thing, t, place)
-        return self.builder.load(place)
-
-    def read_array(self, thing: Any, t: Any, place: Any) -> None:
-        """By a function, which arrays of one kind share."""
-        b, object_ = self.builder, self.api.pyobj
-        kind = self.context.get_value_type(t)
-        name = f"jitad_taken_{t.dtype}_{t.ndim}"
-        if name not in self.module.globals:
-            fnty = ir.FunctionType(ir.IntType(1), [object_] * 3 + [kind.as_pointer()])
-            _apart(ir.Function(self.module, fnty, name), lambda *given: self.take(t, *given))
-        given = [thing, self.constant(np.ndarray),
-                 self.constant(numpy_support.as_dtype(t.dtype)), place]  # fmt: skip
-        self.expect(b.call(self.module.globals[name], given))
-
-    def take(self, t: Any, b: Any, thing: Any, kind: Any, dtype: Any, out: Any) -> None:
-        """Is it a plain array?  If so it is written to `out`."""
-        whole, word = ir.IntType(32), ir.IntType(64)
-
-        def expect(holds: Any) -> None:
-            with b.if_then(b.not_(holds)):
-                b.ret(ir.IntType(1)(0))
-
-        expect(b.icmp_unsigned("==", field(b, thing, TYPE, kind.type), kind))
-        fits = b.icmp_unsigned("==", field(b, thing, DESCR, kind.type), dtype)
-        fits = b.and_(fits, b.icmp_signed("==", field(b, thing, NDIM, whole), whole(t.ndim)))
-        flags = b.and_(field(b, thing, FLAGS, whole), whole(PLAIN))
-        expect(b.and_(fits, b.icmp_signed("==", flags, whole(PLAIN))))
-        where = field(b, thing, EXTENTS, word.as_pointer())
-        extents = [b.load(b.gep(where, [word(k)])) for k in range(t.ndim)]
-        data = field(b, thing, DATA, ir.IntType(8).as_pointer())
-        b.store(_made(self.context, b, t, data, extents, parent=thing).value, out)
-        b.ret(ir.IntType(1)(1))
-
-    def boxed(self, t: Any, place: Any) -> Any:
-        """As Numba's, but that the class of an array is looked up once a process."""
-        api, b = self.api, self.builder
-        if isinstance(t, types.BaseTuple):
-            out = api.tuple_new(t.count)
-            outs = iter(self.outs if t is self.fndesc.restype else ())
-            for k, part in enumerate(t):
-                target = next(outs, None) if is_plain(part) else None
-                own = _part(b, place, k)
-                api.tuple_setitem(out, k, self.boxed(part, own) if target is None
-                                  else self.array_object(part, own, target[1]))  # fmt: skip
-            return out
-        if isinstance(t, types.Array) and t.box_type is np.ndarray:
-            return self.array_object(t, place, None)
-        return api.from_native_return(t, b.load(place), self.environment)
-
-    def array_object(self, t: Any, place: Any, target: Any) -> Any:
-        """A new array, or the one that was copied to; by a function that results share."""
-        b, object_ = self.builder, self.api.pyobj
-        kind = self.context.get_value_type(t)
-        name = f"jitad_given_{t.dtype}_{t.ndim}_{t.layout}{t.mutable}"
-        if name not in self.module.globals:
-            fnty = ir.FunctionType(object_, [kind.as_pointer()] + [object_] * 3)
-            _apart(ir.Function(self.module, fnty, name), lambda *given: self.give(t, *given))
-        none = ir.Constant(object_, None)
-        theirs = none if target is None else (
-            b.select(b.load(self.copied), b.load(target), none)
-        )  # fmt: skip
-        dtype = self.constant(numpy_support.as_dtype(t.dtype))
-        return b.call(
-            self.module.globals[name], [place, theirs, self.constant(np.ndarray), dtype]
+    def results(self, plan: Any, first: Any, result: Any, theirs: Any) -> None:
+        """Return them in a tuple; `theirs`: the arrays that were copied to, or null."""
+        b, api, count = self.builder, self.api, told(self.builder, plan, RESULTS)
+        make = cgutils.get_or_insert_function(
+            b.module, ir.FunctionType(api.pyobj, [WORD]), "PyTuple_New"
         )
-
-    def give(self, t: Any, b: Any, place: Any, theirs: Any, class_: Any, dtype: Any) -> None:
-        whole, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-        with b.if_then(cgutils.is_not_null(b, theirs)):
-            self.context.get_python_api(b).incref(theirs)
-            self.context.nrt.decref(b, t, b.load(place))
-            b.ret(theirs)
-        if ARRAYS_ARE_MADE and _is_copied(t):
-            self.copied_to_new(t, b, place, class_, dtype)
-        kind = ir.FunctionType(theirs.type, [byte, class_.type, whole, whole, dtype.type])
-        name = "NRT_adapt_ndarray_to_python_acqref"
-        box = cgutils.get_or_insert_function(b.module, kind, name)
-        out = b.call(box, [b.bitcast(place, byte), class_, whole(t.ndim),
-                           whole(int(t.mutable)), dtype])  # fmt: skip
-        self.context.nrt.decref(b, t, b.load(place))
+        out = b.call(make, [count])
+        target = cgutils.alloca_once_value(b, theirs)
+        made = cgutils.alloca_once(b, api.pyobj)
+        with rows(b, plan, first, count) as (k, row):
+            kind, place = told(b, row, KIND), at(b, result, told(b, row, OFFSET))
+            with b.if_else(b.icmp_signed(">=", kind, WORD(0))) as (array, number):
+                with array:
+                    dtype = b.load(b.gep(args_of(b, self.known(_DTYPES)), [b.add(first, k)]))
+                    flags = told(b, row, FLAGS_OF_RESULT)
+                    is_out = b.and_(has(b, flags, IS_OUT), cgutils.is_not_null(b, b.load(target)))
+                    with b.if_else(is_out, likely=False) as (given, new):
+                        with given:
+                            own = b.load(b.load(target))
+                            api.incref(own)
+                            _let_go(self.context, b, place)
+                            b.store(own, made)
+                            b.store(b.gep(b.load(target), [WORD(1)]), target)
+                        with new:
+                            b.store(self.inner(_given, api.pyobj, place, kind, flags,
+                                               self.known(_NDARRAY), dtype), made)  # fmt: skip
+                with number:
+                    with b.if_else(b.icmp_signed("==", kind, WORD(FLOAT)), likely=True) as (
+                        float_, other,
+                    ):  # fmt: skip
+                        with float_:
+                            value = b.load(b.bitcast(place, ir.DoubleType().as_pointer()))
+                            b.store(api.float_from_double(value), made)
+                        with other:
+                            with b.if_else(b.icmp_signed("==", kind, WORD(BOOL))) as (bool_, int_):
+                                with bool_:
+                                    value = b.load(b.bitcast(place, BYTES))
+                                    value = b.zext(b.trunc(value, BIT), api.long)
+                                    b.store(api.bool_from_long(value), made)
+                                with int_:
+                                    b.store(api.long_from_longlong(b.load(place)), made)
+            with b.if_then(cgutils.is_null(b, b.load(made)), likely=False):
+                api.decref(out)
+                b.ret(api.get_null_object())
+            b.store(b.load(made), b.gep(args_of(b, out), [k]))
         b.ret(out)
 
-    def copied_to_new(self, t: Any, b: Any, place: Any, class_: Any, dtype: Any) -> None:
-        """A small array is copied to one of NumPy's: no object has to keep the kernel's memory."""
-        made = self.context.make_array(t)(self.context, b, b.load(place))
-        size = b.mul(made.nitems, made.itemsize)
-        with b.if_then(b.icmp_unsigned("<=", size, size.type(SMALL))):
-            self.context.get_python_api(b).incref(dtype)  # which the new array takes over
-            at, whole = made._datamodel.get_field_position("shape"), ir.IntType(32)
-            extents = b.gep(place, [whole(0), whole(at)])
-            out = new_array_object(b, class_, dtype, t.ndim, extents)
-            with b.if_then(cgutils.is_not_null(b, out), likely=True):
-                target = field(b, out, DATA, ir.IntType(8).as_pointer())
-                cgutils.raw_memcpy(b, target, made.data, made.nitems, made.itemsize)
-            self.context.nrt.decref(b, t, b.load(place))
-            b.ret(out)
+
+class Usual(Way):
+    """What Numba's dispatcher calls: the direct way, and Python for what that doesn't take."""
+
+    def write(self, closure: Any, args: Any, named: Any) -> None:
+        b = self.builder
+        self.expect(cgutils.is_null(b, named))
+        direct = self.module.globals[name_of(Direct, self.ending)]
+        result = b.call(direct, [closure, args, named])
+        with b.if_then(self.is_declined(result), likely=False):
+            self.api.decref(result)
+            b.branch(self.unfit)
+        b.ret(result)
 
 
-def _is_copied(t: Any) -> bool:
-    return bool(t.layout == "C" and t.mutable and t.box_type is np.ndarray)
+# -- what is read of plans, objects and arrays -----------------------------------------------------
 
 
-def _fits(context: Any, b: Any, t: Any, made: Any, out: Any, span: Any) -> None:
-    """Have two arrays the same extents?  The beginning and end of the second are noted."""
-    word = ir.IntType(64)
-    made, out = (Parts(context, b, t, b.load(x)) for x in (made, out))
-    fits: Any = ir.IntType(1)(1)
-    size: Any = word(context.get_abi_sizeof(context.get_data_type(t.dtype)))
-    for axis in range(t.ndim):
-        fits = b.and_(fits, b.icmp_signed("==", made.extent(axis), out.extent(axis)))
-        size = b.mul(size, out.extent(axis))
-    start = b.ptrtoint(out.data, word)
-    b.store(start, span)
-    b.store(b.add(start, size), b.gep(span, [word(1)]))
-    b.ret(fits)
+def told(b: Any, words: Any, k: int) -> Any:
+    return b.load(b.gep(words, [WORD(k)]))
 
 
-def _copied(context: Any, b: Any, t: Any, made: Any, out: Any) -> None:
-    arrays = [context.make_array(t)(context, b, b.load(x)) for x in (made, out)]
-    copy(b, arrays[1], arrays[0])
-    b.ret(ir.IntType(1)(1))
+@contextmanager
+def rows(b: Any, plan: Any, first: Any, count: Any) -> Iterator[tuple[Any, Any]]:
+    """A loop over so many rows of a plan: the number of each, counted from the first, and where it
+    is."""
+    with cgutils.for_range(b, count) as loop:
+        row = b.add(b.mul(b.add(first, loop.index), WORD(ROW)), WORD(ROWS))
+        yield loop.index, b.gep(plan, [row])
 
 
-def _are_apart(b: Any, spans: Any, n: Any) -> None:
+def args_of(b: Any, items: Any) -> Any:
+    """Where the items of a tuple are."""
+    return b.bitcast(at(b, items, WORD(ITEMS)), items.type.as_pointer())
+
+
+def at(b: Any, thing: Any, bytes_: Any) -> Any:
+    return b.bitcast(b.gep(b.bitcast(thing, BYTES), [bytes_]), WORDS)
+
+
+def has(b: Any, flags: Any, flag: int) -> Any:
+    return b.icmp_unsigned("!=", b.and_(flags, WORD(flag)), WORD(0))
+
+
+def length(b: Any, ndim: Any) -> Any:
+    """The words of an array's structure."""
+    return b.add(b.shl(ndim, WORD(1)), WORD(EXTENTS))
+
+
+def inner(context: Any, b: Any, write: Callable[..., None], result: Any, *given: Any) -> Any:
+    """A call of a function of the module, which is written once."""
+    name = f"jitad{write.__name__}"
+    if name not in b.module.globals:
+        fnty = ir.FunctionType(result, [v.type for v in given])
+        function = ir.Function(b.module, fnty, name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        write(context, ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+    return b.call(b.module.globals[name], given)
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def _taken(
+    context: Any, b: Any, thing: Any, kind: Any, dtype: Any, ndim: Any, itemsize: Any, words: Any
+) -> None:
+    """Is it a plain array?  If so its structure is written to where words begin."""
+
+    def expect(holds: Any) -> None:
+        with b.if_then(b.not_(holds), likely=False):
+            b.ret(BIT(0))
+
+    expect(b.icmp_unsigned("==", field(b, thing, TYPE, kind.type), kind))
+    fits = b.icmp_unsigned("==", field(b, thing, DESCR, kind.type), dtype)
+    axes = b.sext(field(b, thing, NDIM, INTEGER), WORD)
+    fits = b.and_(fits, b.icmp_signed("==", axes, ndim))
+    flags = b.and_(field(b, thing, FLAGS, INTEGER), INTEGER(PLAIN))
+    expect(b.and_(fits, b.icmp_signed("==", flags, INTEGER(PLAIN))))
+    extents = field(b, thing, EXTENTS_OF_OBJECT, WORDS)
+    count, stride = (cgutils.alloca_once_value(b, x) for x in (WORD(1), itemsize))
+    with cgutils.for_range(b, ndim) as loop:
+        axis = b.sub(b.sub(ndim, WORD(1)), loop.index)
+        n = b.load(b.gep(extents, [axis]))
+        place = b.gep(words, [b.add(axis, WORD(EXTENTS))])
+        b.store(n, place)
+        b.store(b.load(stride), b.gep(place, [ndim]))
+        b.store(b.mul(b.load(stride), n), stride)
+        b.store(b.mul(b.load(count), n), count)
+    data = field(b, thing, DATA, WORD)
+    parts = {OWNER: WORD(0), PARENT: b.ptrtoint(thing, WORD), NITEMS: b.load(count),
+             SIZE_OF_ITEM: itemsize, ELEMENTS: data}  # fmt: skip
+    for k, x in parts.items():
+        b.store(x, b.gep(words, [WORD(k)]))
+    b.ret(BIT(1))
+
+
+def _targets(
+    context: Any, b: Any, plan: Any, things: Any, dtypes: Any, kind: Any, words: Any
+) -> None:
+    """Are the arrays that were given to be copied to of the results' kinds?  They are taken."""
+    thing, place = (cgutils.alloca_once_value(b, x) for x in (things, words))
+    first = told(b, plan, ARGUMENTS)
+    with rows(b, plan, first, told(b, plan, RESULTS)) as (k, row):
+        with b.if_then(has(b, told(b, row, FLAGS_OF_RESULT), IS_OUT)):
+            dtype = b.load(b.gep(args_of(b, dtypes), [b.add(first, k)]))
+            ndim = told(b, row, KIND)
+            fits = inner(context, b, _taken, BIT, b.load(b.load(thing)), kind, dtype, ndim,
+                         told(b, row, ITEMSIZE), b.load(place))  # fmt: skip
+            with b.if_then(b.not_(fits), likely=False):
+                b.ret(BIT(0))
+            b.store(b.gep(b.load(thing), [WORD(1)]), thing)
+            b.store(b.gep(b.load(place), [length(b, ndim)]), place)
+    b.ret(BIT(1))
+
+
+def _copied(context: Any, b: Any, plan: Any, result: Any, targets: Any) -> None:
+    """Copy the results to the given arrays, if each fits and they don't overlap; was that done?"""
+    count = told(b, plan, OUTS)
+    spans = b.alloca(WORD, b.shl(count, WORD(1)))
+
+    @contextmanager
+    def pairs() -> Iterator[tuple[Any, Any, Any, Any]]:
+        """Of results and their targets: which it is, the axes, both structures."""
+        place, number = (cgutils.alloca_once_value(b, x) for x in (targets, WORD(0)))
+        with rows(b, plan, told(b, plan, ARGUMENTS), told(b, plan, RESULTS)) as (_, row):
+            with b.if_then(has(b, told(b, row, FLAGS_OF_RESULT), IS_OUT)):
+                ndim, k = told(b, row, KIND), b.load(number)
+                yield k, ndim, at(b, result, told(b, row, OFFSET)), b.load(place)
+                b.store(b.gep(b.load(place), [length(b, ndim)]), place)
+                b.store(b.add(k, WORD(1)), number)
+
+    with pairs() as (k, ndim, made, out):
+        with cgutils.for_range(b, ndim) as axis:
+            one, other = (b.load(b.gep(x, [b.add(axis.index, WORD(EXTENTS))])) for x in (made, out))
+            with b.if_then(b.icmp_signed("!=", one, other), likely=False):
+                b.ret(BIT(0))
+        start = told(b, out, ELEMENTS)
+        size = b.mul(told(b, out, NITEMS), told(b, out, SIZE_OF_ITEM))
+        span = b.gep(spans, [b.shl(k, WORD(1))])
+        b.store(start, span)
+        b.store(b.add(start, size), b.gep(span, [WORD(1)]))
+    with b.if_then(b.not_(inner(context, b, _are_apart, BIT, spans, count)), likely=False):
+        b.ret(BIT(0))
+    with pairs() as (_, _, made, out):
+        to, source = (b.inttoptr(told(b, x, ELEMENTS), BYTES) for x in (out, made))
+        cgutils.raw_memcpy(b, to, source, told(b, made, NITEMS), told(b, made, SIZE_OF_ITEM))
+    b.ret(BIT(1))
+
+
+def _are_apart(context: Any, b: Any, spans: Any, n: Any) -> None:
     """Do none of n pairs of a beginning and an end overlap?"""
-    word = ir.IntType(64)
 
     def read(k: Any) -> tuple[Any, Any]:
-        at = b.gep(spans, [b.shl(k, word(1))])
-        return b.load(at), b.load(b.gep(at, [word(1)]))
+        pair = b.gep(spans, [b.shl(k, WORD(1))])
+        return b.load(pair), b.load(b.gep(pair, [WORD(1)]))
 
     with cgutils.for_range(b, n) as one:
         start, end = read(one.index)
@@ -386,30 +448,41 @@ def _are_apart(b: Any, spans: Any, n: Any) -> None:
             first, last = read(other.index)
             apart = b.or_(b.icmp_unsigned(">=", start, last), b.icmp_unsigned(">=", first, end))
             with b.if_then(b.not_(apart), likely=False):
-                b.ret(ir.IntType(1)(0))
-    b.ret(ir.IntType(1)(1))
+                b.ret(BIT(0))
+    b.ret(BIT(1))
 
 
-def _part(b: Any, place: Any, k: int) -> Any:
-    return b.gep(place, [ir.IntType(32)(0), ir.IntType(32)(k)], inbounds=True)
+def _given(
+    context: Any, b: Any, place: Any, ndim: Any, flags: Any, class_: Any, dtype: Any
+) -> None:
+    """A new array of NumPy's with a result; a small one is copied, so that no object has to keep
+    the kernel's memory."""
+    size = b.mul(told(b, place, NITEMS), told(b, place, SIZE_OF_ITEM))
+    small = b.and_(has(b, flags, IS_COPIED), b.icmp_unsigned("<=", size, WORD(SMALL)))
+    axes = b.trunc(ndim, INTEGER)
+    with b.if_then(small):
+        context.get_python_api(b).incref(dtype)  # which the new array takes over
+        out = new_array_object(b, class_, dtype, axes, b.gep(place, [WORD(EXTENTS)]))
+        with b.if_then(cgutils.is_not_null(b, out), likely=True):
+            source = b.inttoptr(told(b, place, ELEMENTS), BYTES)
+            cgutils.raw_memcpy(b, field(b, out, DATA, BYTES), source, size, WORD(1))
+        _let_go(context, b, place)
+        b.ret(out)
+    kind = ir.FunctionType(class_.type, [BYTES, class_.type, INTEGER, INTEGER, dtype.type])
+    name = "NRT_adapt_ndarray_to_python_acqref"
+    box = cgutils.get_or_insert_function(b.module, kind, name)
+    is_mutable = b.zext(has(b, flags, IS_MUTABLE), INTEGER)
+    out = b.call(box, [b.bitcast(place, BYTES), class_, axes, is_mutable, dtype])
+    _let_go(context, b, place)
+    b.ret(out)
 
 
-def _apart(function: Any, write: Callable[..., None]) -> None:
-    """Write a function that is not inlined: it is called in many places and takes little time."""
-    function.linkage = "internal"
-    function.attributes.add("noinline")
-    write(ir.IRBuilder(function.append_basic_block("entry")), *function.args)
+def _let_go(context: Any, b: Any, place: Any) -> None:
+    """Of an array's memory."""
+    context.nrt.decref(b, _COUNTED, b.inttoptr(told(b, place, OWNER), BYTES))
 
 
 def leave_as_written(function: Any) -> None:
     """Don't optimise a function that each kernel has, and whose own time doesn't matter."""
     for attribute in ("noinline", "optnone"):
         function.attributes.add(attribute)
-
-
-def is_plain(t: Any) -> bool:
-    """Is it an array that `Direct` can look at where it lies?"""
-    return bool(
-        isinstance(t, types.Array) and t.layout == "C" and t.mutable and t.aligned
-        and isinstance(t.dtype, (types.Float, types.Integer))
-    )  # fmt: skip

@@ -90,11 +90,11 @@ def _arrays_are_made() -> bool:
 ARRAYS_ARE_MADE = LAYOUT_IS_KNOWN and _arrays_are_made()
 
 
-def new_array_object(b: Any, class_: Any, dtype: Any, ndim: int, extents: Any) -> Any:
+def new_array_object(b: Any, class_: Any, dtype: Any, ndim: Any, extents: Any) -> Any:
     """A C-contiguous array of NumPy's, its elements not set; null where there is no memory."""
     whole, byte = ir.IntType(32), ir.IntType(8).as_pointer()
     kinds = [class_.type, dtype.type, whole, byte, byte, byte, whole, byte]
     make = declare(b.module, ir.FunctionType(class_.type, kinds), _NEW, ())
     none = ir.Constant(byte, None)
-    given = [class_, dtype, whole(ndim), b.bitcast(extents, byte), none, none, whole(0), none]
+    given = [class_, dtype, ndim, b.bitcast(extents, byte), none, none, whole(0), none]
     return b.call(make, given)

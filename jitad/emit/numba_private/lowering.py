@@ -17,6 +17,7 @@ from jitad.emit.numba_private.arrays import reach
 from jitad.emit.numba_private.body import Body, NotTranslated
 from jitad.emit.numba_private.declarations import addresses_as_written
 from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
+from jitad.emit.numba_private.plan import can_be_direct, write_by_words
 from jitad.emit.numba_private.straight import straight_functions
 from jitad.emit.numba_private.unrolling import is_long
 
@@ -53,6 +54,15 @@ class Lower(lowering.Lower):
             return super().lower_function_body()
         finally:
             numbers._int_arith_flags = promise
+
+    def lower_normal_function(self, fndesc: Any) -> None:
+        super().lower_normal_function(fndesc)
+        self.write_way()
+
+    def write_way(self) -> None:
+        """Python comes by a way that kernels share, if objects can be read."""
+        if can_be_direct(self.fndesc.argtypes) and not self.flags.no_cpython_wrapper:
+            write_by_words(self.function)
 
     @cached_property
     def _borrowed(self) -> frozenset[str]:
@@ -118,7 +128,7 @@ class Lower(lowering.Lower):
         return None
 
     def create_cpython_wrapper(self, release_gil: bool = False) -> None:
-        """Python comes by a way that kernels of one signature share, if objects can be read."""
+        """The way is one that kernels share: see `ways`."""
         if LAYOUT_IS_KNOWN:
             self.library.is_entered = True
         else:
@@ -172,6 +182,7 @@ class LowerSource(Lower):
         self.pre_lower()
         function = self.func_ir.func_id.func
         fndesc.restype = translate(_definition(function), function.__globals__, Body(self))
+        self.write_way()
         self.library.is_long = is_long(self.module)
         self.library.straight = straight_functions(self.module)
         self.post_lower()

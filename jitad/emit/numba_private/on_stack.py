@@ -33,6 +33,7 @@ _BEFORE = ir.LiteralStructType([_BYTE, _WORD])  # memory that an array had befor
 _FOR_RESULTS = ir.LiteralStructType([_WORD, _BYTE])
 _SIGN = _WORD(0x6A6974616420726D)
 _ROOM_FOR_RESULTS = 1 << 12
+NO_OFFER = _WORD(0)  # what anyone else says there
 
 
 class Frame:

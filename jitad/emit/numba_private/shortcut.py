@@ -12,21 +12,21 @@ from types import CellType, FunctionType
 from typing import Any, NamedTuple
 
 from llvmlite import ir
-from numba import _dynfunc, types
 from numba.core import cgutils
 
 from jitad.emit.numba_private.declarations import declare
-from jitad.emit.numba_private.entry import OWN, Direct, FromNumba, is_plain, leave_as_written
-from jitad.emit.numba_private.layout import (
-    CODE,
-    CONTENTS,
-    DEFAULTS,
-    ITEMS,
-    LIST_ITEMS,
-    SIZE,
-    TYPE,
-    field,
+from jitad.emit.numba_private.entry import (
+    OWN,
+    Direct,
+    Way,
+    has,
+    leave_as_written,
+    name_of,
+    rows,
+    told,
 )
+from jitad.emit.numba_private.layout import CODE, CONTENTS, DEFAULTS, ITEMS, SIZE, TYPE, field
+from jitad.emit.numba_private.plan import ARGUMENTS, FLAGS, IS_OUT, KIND, OUTS, RESULTS
 
 _WORD, _INT = ir.IntType(64), ir.IntType(32)
 
@@ -54,36 +54,22 @@ NOT_THERE = NotImplemented
 _GENERAL, _FORM, _OUT, _INTO, _MISSES, _CLASSES, _FUNCTIONS, _ITEMS, _CELLS, _READS = range(1, OWN)
 
 
-class Shortcut(FromNumba):
+class Shortcut(Way):
     """A way into `Direct`: it tests what is relied on, takes `out=` apart, puts results together.
 
     Where something isn't as expected, or the kernel finds that (one of `misses` is raised), the
     call goes to a function in Python.
     """
 
-    def build(self) -> Any:
-        function = super().build()
-        # To optimise it takes longer than all the rest, and gains each call some nanoseconds.
-        leave_as_written(function)
-        return function
-
-    def build_wrapper(self, api: Any, builder: Any, *given: Any) -> None:
-        self.api, self.builder = api, builder
-        self.write(*given)
-
     def write(self, closure: Any, args: Any, named: Any) -> None:
+        # To optimise it takes longer than all the rest, and gains each call some nanoseconds.
+        leave_as_written(self.function)
         b, api, object_ = self.builder, self.api, self.api.pyobj
-        environment = field(b, closure, _dynfunc._impl_info["offsetof_closure_body"], object_)
-        consts = field(b, environment, _dynfunc._impl_info["offsetof_env_body"] + 8, object_)
-        self.given = field(b, consts, LIST_ITEMS, object_.as_pointer())
-        self.unfit = b.append_basic_block("unfit")
-        with b.goto_block(self.unfit):
-            b.ret(api.call(self.known(_GENERAL), args, named))
-        self.each(_FUNCTIONS, 3, self.function)
+        self.each(_FUNCTIONS, 3, self.code)
         self.each(_CELLS, 2, lambda cell, now: self.same(field(b, cell, CONTENTS, object_), now))
         self.each(_ITEMS, 3, self.held)
         whole, out = self.operands(args, named)
-        way = b.module.globals[self.fndesc.name_of(Direct)]
+        way = b.module.globals[name_of(Direct, self.ending)]
         result = b.call(way, [closure, whole, api.get_null_object()])
         with b.if_then(cgutils.is_null(b, result), likely=False):
             api.decref(whole)
@@ -96,12 +82,16 @@ class Shortcut(FromNumba):
         fits = cgutils.alloca_once_value(b, b.icmp_unsigned(
             "!=", result, api.get_c_object("_Py_NotImplementedStruct")))  # fmt: skip
         with b.if_then(b.and_(b.load(fits), cgutils.is_not_null(b, out)), likely=False):
-            for k, place in enumerate(self.arrays):
-                given = b.load(self.at(whole, _WORD(len(self.fndesc.argtypes) + k)))
-                written = b.icmp_unsigned("==", given, field(b, result, ITEMS + 8 * place, object_))
-                b.store(b.and_(b.load(fits), written), fits)
+            first = told(b, self.plan, ARGUMENTS)
+            target = cgutils.alloca_once_value(b, first)
+            with rows(b, self.plan, first, told(b, self.plan, RESULTS)) as (k, row):
+                with b.if_then(has(b, told(b, row, FLAGS), IS_OUT)):
+                    given, made = b.load(self.at(whole, b.load(target))), self.at(result, k)
+                    written = b.icmp_unsigned("==", given, b.load(made))
+                    b.store(b.and_(b.load(fits), written), fits)
+                    b.store(b.add(b.load(target), _WORD(1)), target)
         api.decref(whole)
-        self.expect(b.load(fits), result)
+        self.unless(b.load(fits), result)
         form = self.known(_FORM)
         with b.if_then(b.icmp_unsigned("!=", form, api.get_c_object("_Py_TrueStruct"))):
             start = cgutils.alloca_once_value(b, _WORD(0))
@@ -111,7 +101,7 @@ class Shortcut(FromNumba):
             b.ret(made)
         b.ret(result)
 
-    def function(self, f: Any, code: Any, defaults: Any) -> None:
+    def code(self, f: Any, code: Any, defaults: Any) -> None:
         self.same(field(self.builder, f, CODE, self.api.pyobj), code)
         given = field(self.builder, f, DEFAULTS, self.api.pyobj)
         none = self.api.get_c_object("_Py_NoneStruct")
@@ -138,7 +128,7 @@ class Shortcut(FromNumba):
             b.store(found, out)
         own, reads = field(b, args, SIZE, _WORD), self.known(_READS)
         more = b.sdiv(field(b, reads, SIZE, _WORD), _WORD(2))
-        wanted = _WORD(len(self.fndesc.argtypes))
+        wanted = told(b, self.plan, ARGUMENTS)
         self.expect(b.icmp_signed("==", b.add(own, more), wanted))
         with_out = cgutils.is_not_null(b, b.load(out))
         longer = b.or_(with_out, b.icmp_signed("!=", more, _WORD(0)))
@@ -148,11 +138,11 @@ class Shortcut(FromNumba):
                 api.incref(args)
             with new:
                 make = declare(b.module, ir.FunctionType(object_, [_WORD]), "PyTuple_New", ())
-                end = _WORD(len(self.fndesc.argtypes) + len(self.arrays))
+                end = b.add(wanted, told(b, self.plan, OUTS))
                 made = b.call(make, [b.select(with_out, end, wanted)])
 
                 def put(k: Any, thing: Any) -> None:
-                    self.expect(cgutils.is_not_null(b, thing), made)
+                    self.unless(cgutils.is_not_null(b, thing), made)
                     api.incref(thing)
                     b.store(thing, self.at(made, k))
 
@@ -169,14 +159,14 @@ class Shortcut(FromNumba):
                                         _WORD)  # fmt: skip
                     fits = b.call(apart, [self.known(_INTO), b.load(out), made, place, end])
                     complete = b.icmp_signed("==", b.load(place), end)
-                    self.expect(b.and_(fits, complete), made)
+                    self.unless(b.and_(fits, complete), made)
                 b.store(made, whole)
         operands = b.load(whole)
-        for k, t in enumerate(self.fndesc.argtypes):
-            if not isinstance(t, types.Array):
-                class_ = b.load(self.at(self.known(_CLASSES), _WORD(k)))
-                now = field(b, b.load(self.at(operands, _WORD(k))), TYPE, object_)
-                self.expect(b.icmp_unsigned("==", now, class_), operands)
+        with rows(b, self.plan, _WORD(0), wanted) as (k, row):
+            with b.if_then(b.icmp_signed("<", told(b, row, KIND), _WORD(0))):
+                class_ = b.load(self.at(self.known(_CLASSES), k))
+                now = field(b, b.load(self.at(operands, k)), TYPE, object_)
+                self.unless(b.icmp_unsigned("==", now, class_), operands)
         return operands, b.load(out)
 
     def read(self, owner: Any, key: Any) -> Any:
@@ -194,13 +184,6 @@ class Shortcut(FromNumba):
     def at(self, things: Any, k: Any) -> Any:
         return _item(self.builder, things, k)
 
-    @property
-    def arrays(self) -> list[int]:
-        """Which results are arrays that can be copied to others."""
-        results = self.fndesc.restype
-        results = results if isinstance(results, types.BaseTuple) else ()
-        return [k for k, t in enumerate(results) if is_plain(t)]
-
     def helper(self, write: Callable[..., None], result: Any, *kinds: Any) -> Any:
         """A function of the module, which calls itself."""
         name = f"jitad{write.__name__}"
@@ -211,9 +194,6 @@ class Shortcut(FromNumba):
             b = ir.IRBuilder(function.append_basic_block("entry"))
             write(self.context.get_python_api(b), b, function)
         return self.module.globals[name]
-
-    def known(self, k: int) -> Any:
-        return self.builder.load(self.builder.gep(self.given, [_WORD(k)]))
 
     def is_there(self, k: int) -> Any:
         return self.builder.icmp_unsigned("!=", self.known(k), self.api.get_c_object(
@@ -236,12 +216,11 @@ class Shortcut(FromNumba):
     def same(self, thing: Any, expected: Any) -> None:
         self.expect(self.builder.icmp_unsigned("==", thing, expected))
 
-    def expect(self, holds: Any, held: Any = None) -> None:
+    def unless(self, holds: Any, held: Any) -> None:
         """Python is asked where this isn't so; `held` is given up."""
         b = self.builder
         with b.if_then(b.not_(holds), likely=False):
-            if held is not None:
-                self.api.decref(held)
+            self.api.decref(held)
             b.branch(self.unfit)
 
 

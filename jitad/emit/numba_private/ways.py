@@ -1,8 +1,10 @@
-"""By which machine code does Python come to a kernel?  All kernels of one signature share it.
+"""By which machine code does Python come to a kernel?  All kernels share it.
 
-What takes Python's arguments apart and makes Python's results depends on their types alone.  It is
-half of a small kernel's code, so it is compiled once for all kernels of the same types, and kept on
-disk by itself.  Which kernel a call is for it reads from the builtin function that is called.
+What takes Python's arguments apart and makes Python's results was half of a small kernel's code.
+It is compiled once, and kept on disk by itself.  Which kernel a call is for, and what that takes
+and gives, it reads from the builtin function that is called (`plan.py`).  Where an argument is of
+another kind, or a kernel has types that the shared code doesn't know, it is Numba's own way that
+is taken; all kernels of one signature share that, and it is compiled when it is first asked for.
 """
 
 from __future__ import annotations
@@ -11,51 +13,72 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import binding
-from numba import _dynfunc
-from numba.core import codegen, config, cpu, lowering, serialize
+from llvmlite import ir
+from numba import _dynfunc, types
+from numba.core import callwrapper, codegen, cpu, lowering, serialize
+from numba.core.compiler_lock import global_compiler_lock
 
 from jitad.emit import cachefiles, surroundings
-from jitad.emit.numba_private.entry import OWN, Direct, FromNumba, is_direct, leave_as_written
-from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN
+from jitad.emit.numba_private.entry import OWN, Direct, Usual, leave_as_written, name_of
+from jitad.emit.numba_private.layout import LAYOUT_IS_KNOWN, LIST_ITEMS, VALUE, field
+from jitad.emit.numba_private.plan import by_words, is_direct, plan_of
 from jitad.emit.numba_private.shortcut import Form, Relied, Shortcut, own_constants
 
 
+class FromNumba(callwrapper.PyCallWrapper):
+    """Numba's own way into a kernel; which one that is, the builtin function knows."""
+
+    def build(self) -> Any:
+        object_ = self.context.get_argument_type(types.pyobject)
+        kind = ir.FunctionType(object_, [object_] * 3)
+        function = ir.Function(self.module, kind, name=name_of(FromNumba, self.fndesc.name))
+        builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.build_wrapper(self.context.get_python_api(builder), builder, *function.args)
+        return function
+
+    def get_env(self, api: Any, builder: Any) -> Any:
+        closure = builder.function.args[0]
+        at = _dynfunc._impl_info["offsetof_closure_body"]
+        environment = field(builder, closure, at, api.pyobj)
+        body = self.context.get_env_body(builder, environment)
+        manager = api.get_env_manager(self.env, body, environment)
+        first = field(builder, body.consts, LIST_ITEMS, api.pyobj.as_pointer())
+        address = field(builder, builder.load(first), VALUE, ir.IntType(64))
+        of = self.fndesc
+        kind = self.context.call_conv.get_function_type(of.restype, of.argtypes)
+        self.func = builder.inttoptr(address, kind.as_pointer())
+        return manager
+
+
 class _About(NamedTuple):
-    """What the code is told of the kernels, where Numba tells it of one."""
+    """What Numba's way is told of the kernels, where Numba tells it of one."""
 
     argtypes: tuple[Any, ...]
     restype: Any
     name: str
     qualname: str = "a kernel"  # if it is called with too few arguments
 
-    def name_of(self, kind: type) -> str:
-        return f"{kind.__name__}.{self.name}"
-
-    def file(self, folder: Path) -> Path:
-        return folder / f"{self.name}.bin"
-
 
 class _Library(codegen.JITCodeLibrary):
-    """Machine code of such ways; optimised once, in the same way whoever asks for it."""
+    """Machine code of such ways.  LLVM's passes are left out: they take longer than to generate
+    the code, and gain a call nothing that could be measured."""
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        tuning = binding.create_pipeline_tuning_options(speed_level=min(config.OPT, 2))
-        builder = binding.create_pass_builder(self._codegen._tm, tuning)
-        builder.getModulePassManager().run(self._final_module, builder)
+        pass
 
 
 class Ways(NamedTuple):
-    """The ways into all kernels of one signature."""
+    """Machine code of ways into kernels."""
 
-    about: _About
+    name: str
     library: Any
     constants: Sequence[Any]  # what the code wants to have of Python
     content: bytes  # all of it, for the disk
@@ -64,53 +87,75 @@ class Ways(NamedTuple):
         self, kind: type, fndesc: Any, address: int, kept: tuple[Any, ...], own: Sequence[Any] = ()
     ) -> Any:
         """A builtin function that goes this way into the kernel at an address; `kept`: what that
-        needs.  `own`: what a shortcut relies on."""
+        needs.  `own`: what the way relies on."""
         environment = _dynfunc.Environment(fndesc.lookup_module().__dict__)
         others = (*own, *[None] * (OWN - 1 - len(own)))
         environment.consts.extend((np.int64(address), *others, *self.constants))
-        name = self.about.name_of(kind)
+        if kind is not FromNumba:
+            plan = plan_of(tuple(fndesc.argtypes), fndesc.restype)
+            assert plan is not None
+            at = np.int64(plan.words.ctypes.data)  # which `plan_of` keeps
+            environment.consts.extend((at, plan.dtypes, np.ndarray, np.float64))
+        name = name_of(kind, self.name)
         return _dynfunc.make_function(
             fndesc.lookup_module(), fndesc.qualname.split(".")[-1], name,
             self.library.get_pointer_to_function(name), environment, (self.library, *kept),
         )  # fmt: skip
 
 
-_known: dict[tuple[Any, Any], Ways] = {}  # only one thread compiles at a time
+_known: dict[str, Ways] = {}  # only one thread compiles at a time
 
 
 def ways(context: Any, fndesc: Any) -> Ways:
-    """The ways into kernels of this signature, compiled if they are not there yet."""
-    found = known_ways(context, fndesc)
-    if found is not None:
-        return found
-    about = _about(fndesc)
-    library = _Library(context.codegen(), about.name)
+    """The ways into a kernel, compiled if they are not there yet."""
+    return _shared(context) if is_direct(fndesc) else _from_numba(context, fndesc)
+
+
+def _shared(context: Any) -> Ways:
+    """Those into all kernels whose types can be told in a plan."""
+
+    def write(name: str, module: Any) -> Sequence[Any]:
+        for kind in (Direct, Shortcut, Usual):
+            kind(context, module, name)
+        return ()
+
+    return _found(context, _name()) or _made(context, _name(), write)
+
+
+def _from_numba(context: Any, fndesc: Any) -> Ways:
+    """Numba's, into all kernels of one signature."""
+
+    def write(name: str, module: Any) -> Sequence[Any]:
+        environment = lowering.Environment({})
+        environment.consts.extend(object() for _ in range(OWN))  # their places are taken
+        about = _About(tuple(fndesc.argtypes), fndesc.restype, name)
+        made = FromNumba(context, module, None, about, environment, None, release_gil=True)
+        leave_as_written(made.build())
+        return tuple(environment.consts[OWN:])
+
+    name = _name(fndesc)
+    return _found(context, name) or _made(context, name, write)
+
+
+def _made(context: Any, name: str, write: Callable[[str, Any], Sequence[Any]]) -> Ways:
+    library = _Library(context.codegen(), name)
     library.enable_object_caching()
-    module = context.create_module(about.name)
-    environment = lowering.Environment({})
-    environment.consts.extend(object() for _ in range(OWN))  # their places are taken
-    kinds = [FromNumba, *([Direct, Shortcut] if is_direct(about) else [])]
-    for kind in kinds:
-        kind(context, module, None, about, environment, None, release_gil=True).build()
-    if len(kinds) > 1:  # for what the direct way doesn't take
-        leave_as_written(module.globals[about.name_of(FromNumba)])
+    module = context.create_module(name)
+    constants = write(name, module)
     context.post_lowering(module, library)
     library.add_ir_module(module)
     library.finalize()
-    constants = tuple(environment.consts[OWN:])
     content = serialize.dumps((library.serialize_using_object_code(), constants))
-    made = _known[about.argtypes, about.restype] = Ways(about, library, constants, content)
+    made = _known[name] = Ways(name, library, constants, content)
     return made
 
 
-def known_ways(context: Any, fndesc: Any) -> Ways | None:
+def _found(context: Any, name: str) -> Ways | None:
     """Those that this process has, or finds on disk."""
-    key = tuple(fndesc.argtypes), fndesc.restype
-    if key not in _known:
-        about, folder = _about(fndesc), cachefiles.folder()
-        path = folder and about.file(folder)
-        content = None if path is None else cachefiles.unseal(cachefiles.read(path))
-        if content is None:
+    if name not in _known:
+        folder = cachefiles.folder()
+        content = folder and cachefiles.unseal(cachefiles.read(_file(folder, name)))
+        if not content:
             return None
         try:
             code, constants = pickle.loads(content)
@@ -119,24 +164,35 @@ def known_ways(context: Any, fndesc: Any) -> Ways | None:
             return None
         # A dtype is known by its identity; what is unpickled is another object.
         own = tuple(np.dtype(c.str) if isinstance(c, np.dtype) else c for c in constants)
-        _known[key] = Ways(about, library, own, content)
-    return _known[key]
+        _known[name] = Ways(name, library, own, content)
+    return _known[name]
 
 
 def keep(fndesc: Any, folder: Path) -> None:
     """Put the ways into a kernel beside it."""
-    made = _known.get((tuple(fndesc.argtypes), fndesc.restype))
-    path = _about(fndesc).file(folder)
+    _keep(_name(None if is_direct(fndesc) else fndesc), folder)
+
+
+def _keep(name: str, folder: Path) -> None:
+    made, path = _known.get(name), _file(folder, name)
     sealed = None if made is None else cachefiles.seal(made.content)
     if sealed is not None and cachefiles.read(path) != sealed:
         cachefiles.write(path, sealed)
 
 
-def _about(fndesc: Any) -> _About:
-    """What its ways are told of a kernel."""
-    kinds = tuple(fndesc.argtypes), fndesc.restype
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.bin"
+
+
+def _name(of: Any = None) -> str:
+    """Of the ways into all kernels, or of Numba's into those with the types of this one."""
+    return _named(None if of is None else (tuple(of.argtypes), of.restype))
+
+
+@cache
+def _named(kinds: Any) -> str:
     key = hashlib.sha256(f"{surroundings.surroundings()}\n{kinds!r}".encode()).hexdigest()
-    return _About(*kinds, f"jitad_ways_{key[:32]}")
+    return f"jitad_ways_{key[:32]}"
 
 
 class NoWay(Exception):
@@ -145,17 +201,36 @@ class NoWay(Exception):
 
 def load(context: Any, library: Any, fndesc: Any, environment: Any) -> Any:
     """As `executable`, of what was found on disk: if more is to be compiled, then all of it."""
-    if known_ways(context, fndesc) is None:
+    of = None if is_direct(fndesc) else fndesc
+    if _found(context, _name(of)) is None or (of is None and not _address(library, fndesc)):
         raise NoWay
     return executable(context, library, fndesc, environment)
 
 
 def executable(context: Any, library: Any, fndesc: Any, environment: Any) -> Any:
     """What Numba's dispatcher calls."""
-    address = library.get_pointer_to_function(fndesc.llvm_func_name)
     library.codegen.set_env(context.get_env_name(fndesc), environment)
-    found = ways(context, fndesc)
-    return found.into(FromNumba, fndesc, address, (library, environment))
+    kept, found = (library, environment), ways(context, fndesc)
+    address = library.get_pointer_to_function(fndesc.llvm_func_name)
+    if not is_direct(fndesc):
+        return found.into(FromNumba, fndesc, address, kept)
+
+    @cache
+    def from_numba() -> Any:
+        with global_compiler_lock:
+            own = _from_numba(context, fndesc)
+        if (folder := cachefiles.folder()) is not None:
+            _keep(own.name, folder)
+        return own.into(FromNumba, fndesc, address, kept)
+
+    def other(*args: Any, **named: Any) -> Any:
+        return from_numba()(*args, **named)
+
+    return found.into(Usual, fndesc, _address(library, fndesc), kept, (other,))
+
+
+def _address(library: Any, fndesc: Any) -> Any:
+    return library.get_pointer_to_function(by_words(fndesc.llvm_func_name))
 
 
 @contextmanager
@@ -197,8 +272,8 @@ def _into(
     made = getattr(dispatcher, "overloads", {}).get(signature)
     if made is None or not is_direct(made.fndesc):
         return None
-    address = made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-    found = known_ways(made.target_context, made.fndesc)
+    address = _address(made.library, made.fndesc)
+    found = _found(made.target_context, _name())
     if found is None or not address:
         return None
     return found.into(kind, made.fndesc, address, (made.library, made.environment), own)

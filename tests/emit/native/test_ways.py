@@ -1,4 +1,4 @@
-"""Do kernels of the same types share the way into them, and does each call reach its own kernel?"""
+"""Do kernels share the way into them, and does each call reach its own kernel?"""
 
 from __future__ import annotations
 
@@ -75,18 +75,21 @@ def test_each_call_reaches_its_own_kernel(
             check(g, k)
 
 
-def test_another_type_has_another_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_types_share_a_way(made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """But those that it doesn't know: each signature of these has Numba's."""
+    monkeypatch.setenv("JITAD_CACHE_DIR", "")
     monkeypatch.setattr(ways, "_known", {})
 
     def doubled(x: Any) -> Any:
         return x + x
 
-    g = jit(doubled)
-    for x in (X, X.astype("f4"), np.ones((2, 2)), X[::2], 2.0, 3):
+    g, steps = jit(doubled), X[::2]
+    for x in (X, X.astype("f4"), np.ones((2, 2)), 2.0, 3, steps):
         for _ in range(2):
             out = g(x)
             assert type(out) is type(x + x) and np.array_equal(out, x + x)
             assert getattr(out, "dtype", None) == getattr(x, "dtype", None)
+        assert len([n for n in made if n.startswith("jitad_ways")]) == (1 if x is not steps else 2)
 
 
 def test_ways_are_found_on_disk(
