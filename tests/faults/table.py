@@ -230,7 +230,7 @@ FAULTS: tuple[Fault, ...] = (
           "an array with steps goes straight into a kernel for contiguous ones", DIRECT),
     Fault(SHORTCUT, "self.each(_ITEMS, 3,", "self.each(_CELLS, 2, lambda *_: None) or (0,",
           "names that are bound anew are not seen", SHORT),
-    Fault(SHORTCUT, 'self.expect(b.icmp_unsigned("==", now, class_), operands)', "pass",
+    Fault(SHORTCUT, 'self.unless(b.icmp_unsigned("==", now, class_), operands)', "pass",
           "an int goes where a float is expected, or a NumPy number", SHORT),
     Fault(SHORTCUT, "        api.incref(only)\n", "", "a result is freed too early", SHORT),
     Fault("jitad/emit/passing.py", "self.left.add(node.id)", "pass",

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from jitad import jit, value_and_grad
-from jitad.errors import JitadZeroDivisionError
+from jitad import jit, jit_value_and_grad, value_and_grad
+from jitad.errors import JitadError, JitadZeroDivisionError
 from jitad.tape.ir import walk
 from tests.engines import on_tape
 from tests.trace.running import traced
@@ -84,8 +84,23 @@ def extents(x):
     return total
 
 
-ROLLED = [combined, numbers, named, computed, left_early, short_range, written_meanwhile,
-          extents]  # fmt: skip
+def nodes_and_weights(x):
+    """Of a quadrature: known arrays beside each other."""
+    nodes, weights = np.polynomial.legendre.leggauss(7)
+    total = 0.0
+    for t, w in zip(nodes, weights, strict=True):
+        total += w * much(x * t, 1.0 + w)
+    for k, (t, w) in enumerate(zip(nodes[::-1], weights)):
+        total += 0.1 * k * much(x + t, w)
+        if k == 5:
+            break
+    return total
+
+
+ROLLED = [
+    nodes_and_weights, combined, numbers, named, computed, left_early, short_range,
+    written_meanwhile, extents,
+]  # fmt: skip
 
 
 def chosen_by_a_name(x):
@@ -235,3 +250,31 @@ def test_a_loop_that_knows_all_it_needs_is_run_while_tracing(f):
     ops = {e.op for e in walk(traced(f, 0.7).tape.body)}
     assert ops <= {"mul", "add"}
     assert on_tape(f, 0.7) == f(0.7)
+
+
+def test_a_zip_goes_on_where_it_was_left():
+    def f(x):
+        pairs = zip(np.linspace(0.1, 1.0, 6), np.arange(6.0))
+        first = next(pairs)
+        total = sum(u * v * x[0] for u, v in pairs) + first[0] * x[1]
+        return total + x[2] * sum(u for u, _ in pairs)
+
+    x = np.array([0.3, -0.7, 1.1])
+    for run in (value_and_grad(f), jit_value_and_grad(f)):
+        assert run(x)[0] == pytest.approx(f(x), rel=1e-14)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: [len([*e]) + sum(k * v for k, v in e) for e in [enumerate(x)]][0],
+    lambda x: [sum(r) + sum(r) for r in [reversed(x)]][0],
+    lambda x: [sum(map(math.prod, z)) + sum(map(math.prod, z)) for z in [zip(x, x)]][0],
+])  # fmt: skip
+def test_going_over_it_twice_is_no_wrong_result(f):
+    """In Python nothing is left the second time."""
+    x = np.array([0.3, -0.7, 1.1])
+    try:
+        value, _ = jit_value_and_grad(f)(x)
+    except JitadError as e:
+        assert "gone over twice" in str(e)
+    else:
+        assert value == pytest.approx(f(x))
