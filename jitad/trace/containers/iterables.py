@@ -126,6 +126,8 @@ def enumerate_(x: Any, start: Any = 0) -> Any:
 class Backwards:
     """The items of a list or tuple from the last to the first, as `reversed` gives them."""
 
+    called = "reversed"
+
     def __init__(self, items: Any) -> None:
         self.items = items
         self.rest: Any = None
@@ -158,6 +160,8 @@ def reversed_(x: Any) -> Any:
 
 class Together:
     """What `zip` gives of things of known lengths whose items are found by number."""
+
+    called = "zip"
 
     def __init__(self, counted: Counted) -> None:
         self.counted = counted

@@ -139,7 +139,8 @@ def _refuse_advancing(trace: Trace, iterable: Any, site: Site) -> None:
     advancing = iter(iterable) is iterable
     if advancing and len(trace.regions) and not trace.journal.is_fresh(iterable):
         raise JitadError(
-            f"a {type(iterable).__name__} can't be advanced under a traced condition", site.pos,
+            f"a {getattr(iterable, 'called', type(iterable).__name__)} can't be advanced under a "
+            "traced condition", site.pos,
             "Make a list of it before the loop or branch.",
         )  # fmt: skip
 
