@@ -252,6 +252,18 @@ def test_a_loop_that_knows_all_it_needs_is_run_while_tracing(f):
     assert on_tape(f, 0.7) == f(0.7)
 
 
+def test_what_never_ends_beside_an_array():
+    def f(x):
+        total = 0.0
+        for axis, v in zip(itertools.cycle((1.0, 2.0, 0.5)), x):
+            total += axis * v * v
+        return total + sum(k * v for k, v in zip(itertools.count(1), x))
+
+    x = np.array([0.3, -0.7, 1.1, 0.9])
+    for run in (value_and_grad(f), jit_value_and_grad(f)):
+        assert run(x)[0] == pytest.approx(f(x), rel=1e-14)
+
+
 def test_a_zip_goes_on_where_it_was_left():
     def f(x):
         pairs = zip(np.linspace(0.1, 1.0, 6), np.arange(6.0))

@@ -194,7 +194,7 @@ def _is_fresh(x: Any) -> bool:
 
 def _together(parts: list[Any], xs: tuple[Any, ...], strict: bool) -> Together | None:
     """Only where a trace may make a loop of it."""
-    if active() is None or not parts or any(p is None or p.static is None for p in parts):
+    if active() is None or not parts or any(p is None or type(p.count) is not int for p in parts):
         return None
     counts = [p.count for p in parts]
     if strict and len(set(counts)) > 1:
