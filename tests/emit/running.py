@@ -29,7 +29,7 @@ def spoilt(dtype: Any, *extents: int) -> Any:
 
 
 class _Quotients(ast.NodeTransformer):
-    """Kernels divide by zero without an error, as where a loop that never runs is left early."""
+    """Kernels divide by zero without an error, and may do so before a loop that never runs."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)

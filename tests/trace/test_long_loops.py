@@ -276,17 +276,62 @@ def test_a_zip_goes_on_where_it_was_left():
         assert run(x)[0] == pytest.approx(f(x), rel=1e-14)
 
 
+def pairs():
+    return zip(np.linspace(0.1, 1.0, 6), np.arange(6.0), strict=True)
+
+
+def taken_in_the_loop(x):
+    it, total = pairs(), 0.0
+    for u, v in it:
+        total += u * v * x[0] + next(it, (0.0, 0.0))[1] * x[1]
+    return total
+
+
+def gone_over_in_the_loop(x):
+    it, total = pairs(), 0.0
+    for u, v in it:
+        for s, t in it:
+            total += u * t * x[0] + s * v * x[1]
+    return total
+
+
+def left_before_its_end(x):
+    it, total = pairs(), 0.0
+    for u, v in it:
+        total += u * v * x[0]
+        if v == 2.0:
+            break
+    return total + sum(u * x[1] for u, _ in it)
+
+
+def two_at_once(x):
+    it = pairs()
+    return sum(u * t * x[0] + v * s * x[1] for (u, v), (s, t) in zip(it, it, strict=False))
+
+
+def numbered_two_at_once(x):
+    it = enumerate(x)
+    return sum(i * v + j * w * v for (i, v), (j, w) in zip(it, it, strict=False))
+
+
 @pytest.mark.parametrize("f", [
+    taken_in_the_loop, gone_over_in_the_loop, left_before_its_end, two_at_once,
+    numbered_two_at_once,
     lambda x: [len([*e]) + sum(k * v for k, v in e) for e in [enumerate(x)]][0],
     lambda x: [sum(r) + sum(r) for r in [reversed(x)]][0],
     lambda x: [sum(map(math.prod, z)) + sum(map(math.prod, z)) for z in [zip(x, x)]][0],
+    lambda x: [x[0] * len([*z]) + x[1] * len([*z]) for z in [pairs()]][0],
 ])  # fmt: skip
-def test_going_over_it_twice_is_no_wrong_result(f):
-    """In Python nothing is left the second time."""
-    x = np.array([0.3, -0.7, 1.1])
+@pytest.mark.parametrize("of", [jit_value_and_grad, value_and_grad])
+def test_an_iterator_gives_each_item_once(f, of):
+    """What it can't go on with it says."""
+    x = np.array([0.3, -0.7, 1.1, 0.2])
     try:
-        value, _ = jit_value_and_grad(f)(x)
+        value, gradient = of(f)(x)
     except JitadError as e:
         assert "gone over twice" in str(e)
     else:
         assert value == pytest.approx(f(x))
+        for k in range(4):
+            expected, _ = differences(f, (x,), (0,), [np.eye(4)[k]])
+            assert gradient[k] == pytest.approx(expected, rel=1e-6, abs=1e-9)

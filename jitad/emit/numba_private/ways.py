@@ -106,11 +106,6 @@ class Ways(NamedTuple):
 _known: dict[str, Ways] = {}  # only one thread compiles at a time
 
 
-def ways(context: Any, fndesc: Any) -> Ways:
-    """The ways into a kernel, compiled if they are not there yet."""
-    return _shared(context) if is_direct(fndesc) else _from_numba(context, fndesc)
-
-
 def _shared(context: Any) -> Ways:
     """Those into all kernels whose types can be told in a plan."""
 
@@ -210,10 +205,9 @@ def load(context: Any, library: Any, fndesc: Any, environment: Any) -> Any:
 def executable(context: Any, library: Any, fndesc: Any, environment: Any) -> Any:
     """What Numba's dispatcher calls."""
     library.codegen.set_env(context.get_env_name(fndesc), environment)
-    kept, found = (library, environment), ways(context, fndesc)
-    address = library.get_pointer_to_function(fndesc.llvm_func_name)
+    kept, address = (library, environment), library.get_pointer_to_function(fndesc.llvm_func_name)
     if not is_direct(fndesc):
-        return found.into(FromNumba, fndesc, address, kept)
+        return _from_numba(context, fndesc).into(FromNumba, fndesc, address, kept)
 
     @cache
     def from_numba() -> Any:
@@ -226,7 +220,7 @@ def executable(context: Any, library: Any, fndesc: Any, environment: Any) -> Any
     def other(*args: Any, **named: Any) -> Any:
         return from_numba()(*args, **named)
 
-    return found.into(Usual, fndesc, _address(library, fndesc), kept, (other,))
+    return _shared(context).into(Usual, fndesc, _address(library, fndesc), kept, (other,))
 
 
 def _address(library: Any, fndesc: Any) -> Any:

@@ -116,7 +116,7 @@ def _range(start: Any, stop: Any, step: Any) -> Counted:
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
-    s = sequence(x.whole(False) if type(x) is Together and _is_fresh(x) else x)
+    s = sequence(x.whole() if type(x) is Together and _is_fresh(x) else x)
     if s is None:
         return made_of(enumerate(x, start), x)
     s.begin()
@@ -166,25 +166,19 @@ class Together:
     def __init__(self, counted: Counted) -> None:
         self.counted = counted
         self.rest: Any = None
-        self.is_left = False
 
     def __iter__(self) -> Together:
         return self
 
     def __next__(self) -> Any:
-        if self.is_left:
-            raise fail(JitadError, "a zip can't go on after a loop that was over it",
-                       "Make a list of it first.")  # fmt: skip
         if self.rest is None:
             self.rest = iter(self.counted)
         return next(self.rest)
 
-    def whole(self, ends: bool) -> Any:
-        """All of it, by number, if nothing was taken yet.  `ends`: there is surely none left."""
-        if self.rest is not None or self.is_left:
-            return self
-        self.rest, self.is_left = iter(()), not ends
-        return self.counted
+    def whole(self) -> Any:
+        """All of it, by number, if nothing was taken yet; whoever goes on with it afterwards, or in
+        a loop over it, is told that he can't."""
+        return self if self.rest is not None else self.counted
 
 
 def _is_fresh(x: Any) -> bool:
@@ -201,8 +195,7 @@ def _together(parts: list[Any], xs: tuple[Any, ...], strict: bool) -> Together |
         return None
     for p in parts:
         p.begin()
-    out = Together(Counted(min(counts), lambda k: tuple(p.item(k) for p in parts),
-                           (0, min(counts), 1)))  # fmt: skip
+    out = Together(_iterator(min(counts), lambda k: tuple(p.item(k) for p in parts)))
     return made_of(out, *xs)
 
 

@@ -284,8 +284,11 @@ class Inlined(Session):
         """The loop's variables as they are now, where an exception is raised."""
         if self.running and is_rewritten_code(self.frame.f_code):
             now = self.variables_there(joined)  # type: ignore[misc]
-            self._store(tuple(now.values()))  # blocks of the generator's know nothing else
-        return dict(zip(self.site.names, self.values, strict=True))
+        else:
+            given = zip(self.site.names, self.values, strict=True)
+            now = {n: joined.get(n, v) for n, v in given}
+        self._store(tuple(now.values()))  # blocks of the generator's know nothing else
+        return now
 
     # -- the loop -------------------------------------------------------------------------------
 

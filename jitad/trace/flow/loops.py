@@ -94,7 +94,7 @@ def for_(iterable: Any, state: State, site: Site) -> Any:
         site = replace(site, waits=False)
     if type(iterable) is Together and not site.waits:
         _refuse_advancing(trace, iterable, site)
-        iterable = iterable.whole(not (site.stops or trace.attempts))
+        iterable = iterable.whole()
     counted = begun(iterable)
     if site.waits and counted is not None and isinstance(counted.count, Leaf):
         if trace.builder.example(counted.count.atom) is None:

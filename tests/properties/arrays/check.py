@@ -130,7 +130,7 @@ def _refuses(way: str, f: Callable[..., Any], made: Generated) -> None:
             jitad.jvp(lambda *x: f(*rest(x)), tuple(some), tuple(_ones(some)))
         else:
             ENGINES[way](jitad.jit(f) if way == "native" else f, *args)
-    except (*ERRORS, jitad.JitadError, np.exceptions.ComplexWarning):  # of what comes before
+    except (*ERRORS, jitad.JitadError, np.exceptions.ComplexWarning):  # warnings are errors here
         return
     raise Wrong(f"no error: NumPy raises {made.raises.__name__}")
 
