@@ -54,7 +54,6 @@ _MISSED = object()
 _NOWHERE: Any = object()
 _MOST = 64  # specialisations of one function; more means that something changes at every call
 _MOST_LEAVES = 1000  # of arguments for which an entry is written out
-NumbaType = numba_types.Type
 
 
 @register
@@ -221,8 +220,8 @@ class Compiled:
             s = failed = None
             try:
                 if not again and (unknown is None or path is not None):
-                    given = unflatten(structure, abstract_leaves(self.f, leaves, structure))
-                    s = self._specialise(given[0], given[1], why, path=path)
+                    some, named = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                    s = self._specialise(some, named, why, path=path)
             except Guessed as error:  # this once in Python, which shows what is needed
                 if self._seen.issuperset(error.functions):
                     raise
@@ -278,9 +277,7 @@ class Compiled:
             self._all.append(s)
         return found is not None
 
-    def _known(
-        self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool
-    ) -> Any:
+    def _known(self, tried: Sequence[Specialisation], args: Any, kwargs: Any, ones: bool) -> Any:
         """The result by the first of these specialisations that will do."""
         for s in tuple(tried):
             if s.from_types and ones:
@@ -329,9 +326,8 @@ class Compiled:
         return out
 
     def _exactly(
-        self, general: Specialisation, miss: JitadExtentError, args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:  # fmt: skip
+        self, general: Specialisation, miss: JitadExtentError, args: Any, kwargs: Any
+    ) -> Any:
         """The result where a kernel can't take the extents that it found: by one made for them."""
         tried = self._exact.setdefault(general, [])
         if general.exact or type(miss) not in general.traced.misses:
@@ -340,9 +336,9 @@ class Compiled:
         if out is _MISSED:
             leaves, structure = flatten((args, kwargs))
             with context.alone():
-                args_, kwargs_ = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                some, named = unflatten(structure, abstract_leaves(self.f, leaves, structure))
                 try:
-                    tried.append(self._specialise(args_, kwargs_, "these extents", exact=True))
+                    tried.append(self._specialise(some, named, "these extents", exact=True))
                 except JitadError as error:
                     raise (error if isinstance(error, ValueError) else miss) from None
             out = self._known(tried[-1:], args, kwargs, False)
@@ -388,9 +384,15 @@ class Compiled:
                 f"{self.__name__} was specialised {len(self._all)} times", None,
                 "Something that it relies on changes at every call; see .specialisations.",
             )  # fmt: skip
+        dynamic = frozenset[Path]() if exact else self._dynamic
+        known = dynamic, path, self.memory, exact, self._tabled
         with undisturbed():
-            dynamic = frozenset[Path]() if exact else self._dynamic
-            traced = trace(self.f, args, kwargs, dynamic, path, self.memory, exact, self._tabled)
+            try:
+                traced = trace(self.f, args, kwargs, *known)
+            except JitadExtentError:  # met while tracing; no kernel has to run to find it
+                if exact or from_types:
+                    raise
+                return self._specialise(args, kwargs, "these extents", path=path, exact=True)
             # for native callers there is no first call to learn from
             if not from_types and not self._seen.issuperset(traced.guessed):
                 raise Guessed(traced.guessed)

@@ -169,11 +169,13 @@ def _take_infer(a: Atom, index: Atom, *, axis: int) -> Inferred:
 
 
 def _store_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
-    a[_rows(axis, index)] = v
+    if a.size:  # without elements nothing is picked, and indices are not looked at
+        a[_rows(axis, index)] = v
 
 
 def _accum_take(a: Any, v: Any, index: Any, *, axis: int) -> None:
-    np.add.at(a, _rows(axis, index), v)
+    if a.size:
+        np.add.at(a, _rows(axis, index), v)
 
 
 def _accum_take_vjp(

@@ -15,7 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from jitad.closures import is_function
-from jitad.errors import JitadTypeError, JitadValueError, unknown_functions
+from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError, unknown_functions
 from jitad.runtime.closures import as_records, opened
 from jitad.runtime.leaves import results
 from jitad.runtime.operators import Argnums, not_a_pair, place, positions_of
@@ -396,9 +396,9 @@ def conformed(b: Builder, given: Any, like: Any, what: str) -> Atom:
     atom = b.atom(content)
     shape = getattr(like, "shape", ())
     if len(atom.shape) != len(shape):
-        raise JitadValueError(
-            f"{what} must have {len(shape)} axes, but has {len(atom.shape)}", b.pos
-        )
+        # of an extent that only the kernel knows, np.squeeze keeps the axis
+        what = f"{what} must have {len(shape)} axes, but has {len(atom.shape)}"
+        raise JitadExtentError(what, b.pos)
     for n, m in zip(map(b.leaf, atom.shape), shape, strict=True):
         require_same(
             n, m, lambda: f"{what} must have shape {shape_text(shape)}, but has shape "

@@ -35,10 +35,14 @@ from jitad.values.views import At, Entry, New, Range
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pick:
-    """An array of indices (`dtype` of kind 'i'), or a mask over `axes` axes ('b')."""
+    """An array of indices (`dtype` of kind 'i'), or a mask over `axes` axes ('b').
+
+    Where `unused` holds, which may be traced, nothing is picked by the indices.
+    """
 
     array: Any  # ndarray or handle
     axes: int = 1
+    unused: Any = False
 
 
 def parse(index: Any, shape: tuple[Int, ...]) -> list[Entry | Pick]:

@@ -115,12 +115,12 @@ def _select(a: ArrayHandle, entries: list[Entry | Pick]) -> _Selection:
     first = next(k for k, e in enumerate(entries) if isinstance(e, Pick))
     basic: list[Entry] = []
     axis = 0
-    picked: list[tuple[Any, Shape]] = []
+    picked: list[tuple[Pick, Shape]] = []
     for e in entries:
         if isinstance(e, Pick):
             extent = a.shape[axis : axis + e.axes]
             basic += [Range(0, 1, n) for n in extent]
-            picked.append((e.array, extent))
+            picked.append((e, extent))
             axis += e.axes
         else:
             basic.append(e)
@@ -159,12 +159,12 @@ def _picked_first(entries: list[Entry | Pick]) -> tuple[int, ...]:
     return (*of_arrays, *others)
 
 
-def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
+def _flat_index(picked: list[tuple[Pick, Shape]]) -> tuple[Any, Shape]:
     flat: Any = None
     # Indices that are broadcast away are not looked at.
-    none = any(type(n) is int and not n for array, _ in picked for n in shape_of(array))
-    for array, extent in picked:
-        one, n = _indices(array, extent, looked_at=not none)
+    none = any(type(n) is int and not n for one, _ in picked for n in shape_of(one.array))
+    for chosen, extent in picked:
+        one, n = _indices(chosen.array, extent, True if none else chosen.unused)
         if flat is None:
             flat = one
         else:
@@ -174,15 +174,15 @@ def _flat_index(picked: list[tuple[Any, Shape]]) -> tuple[Any, Shape]:
     return flat.content, handle.shape
 
 
-def _indices(array: Any, extent: Shape, looked_at: bool = True) -> tuple[Any, Int]:
-    """Non-negative, checked indices of these axes, flat; and how many there are."""
+def _indices(array: Any, extent: Shape, unused: Any = False) -> tuple[Any, Int]:
+    """Non-negative indices of these axes, flat, checked if used; and how many there are."""
     handle = array if isinstance(array, ArrayHandle) else ArrayHandle(array)
     if handle.dtype.kind == "b":
         for n, m in zip(handle.shape, extent, strict=True):
             require_same(n, m, _mask_text, JitadIndexError)
         return ArrayHandle(nonzero(call(np.ravel, handle).content)), extents.product(extent)
     (n,) = extent
-    return (in_range(handle, n) if looked_at else in_many_bits(handle)), n
+    return (in_many_bits(handle) if unused is True else in_range(handle, n, unused=unused)), n
 
 
 def in_many_bits(index: Any) -> Any:
@@ -191,8 +191,8 @@ def in_many_bits(index: Any) -> Any:
     return elementwise("cast", index, dtype="i8") if small else index
 
 
-def in_range(index: Any, n: Int, negative: bool = True) -> Any:
-    """The indices of an axis of extent n as non-negative ones, checked."""
+def in_range(index: Any, n: Int, negative: bool = True, unused: Any = False) -> Any:
+    """The indices of an axis of extent n as non-negative ones, checked unless they are unused."""
     wrapped = index = in_many_bits(index)
     if negative:
         below = elementwise("lt", index, 0)
@@ -200,6 +200,8 @@ def in_range(index: Any, n: Int, negative: bool = True) -> Any:
     outside = elementwise("logical_or", elementwise("lt", wrapped, 0),
                           elementwise("ge", wrapped, n))  # fmt: skip
     none = elementwise("eq", call(np.count_nonzero, outside), 0)
+    if unused is not False:
+        none = elementwise("logical_or", none, unused)
     require(none, JitadIndexError, "an index of the index array is out of bounds"
             + ("" if isinstance(n, Number) else f" for an axis of size {n}"))  # fmt: skip
     return wrapped
@@ -273,11 +275,19 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "r
     if isinstance(indices, (list, tuple)) and not len(indices):
         indices = np.zeros(0, int)
     if mode == "raise" and not all(extents.assume_at_least(n, 1) for n in a.shape[:axis]):
-        # Indices that nothing is taken with are not looked at, but of an axis without elements.
-        some = elementwise("gt", extents.product(a.shape[:axis]), 0)
-        indices = elementwise("where", some, as_operand(indices), 0)
-    found = a[(*(slice(None),) * axis, brought_in(indices, a.shape[axis], mode))]
+        found = _taken_by_none(a, handle_of(indices), axis)
+    else:
+        found = a[(*(slice(None),) * axis, brought_in(indices, a.shape[axis], mode))]
     return found if out is None else write_out(out, found)
+
+
+def _taken_by_none(a: ArrayHandle, indices: ArrayHandle, axis: int) -> Any:
+    """Indices that nothing is taken with, for want of anything in front, are not looked at."""
+    some = indices if indices.ndim else indices.with_axes((0,))
+    entries = parse((*(slice(None),) * axis, some), a.shape)
+    entries[axis] = Pick(some, unused=elementwise("eq", extents.product(a.shape[:axis]), 0))
+    found = pick(a, entries)
+    return found if indices.ndim else found.without_axes((axis,))
 
 
 @replaces(np.compress)

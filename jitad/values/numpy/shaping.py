@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import JitadTypeError, JitadValueError
+from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
 from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
@@ -171,7 +171,7 @@ def squeeze(a: Any, axis: Any = None) -> ArrayHandle:
     if axis is None:
         for n in a.shape:
             if isinstance(n, Number):  # taken not to be 1, and the number of axes depends on it
-                require(bind("ne", n, 1), JitadValueError, "np.squeeze meets an extent of 1 "
+                require(bind("ne", n, 1), JitadExtentError, "np.squeeze meets an extent of 1 "
                         "not known while tracing", "Name the axis: squeeze(axis=...).")  # fmt: skip
     axes = ones if axis is None else axes_of(axis, a.ndim)
     if any(k not in ones for k in axes):

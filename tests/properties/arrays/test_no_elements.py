@@ -37,6 +37,14 @@ STATEMENTS = [
     "r = np.take(z, [5], axis=0)",
     "r = np.take(z, [5], axis=1)",
     "r = np.take(a, [])",
+    "r = np.take(np.zeros((0, 0)), [-1], axis=-1)",
+    "r = np.take(z[:0] + n, [-1, 5], axis=-1)",
+    "r = np.take(z[:n - 2] + n, [[0, 3]], axis=-1)",
+    "r = np.take(z[:n - 1] + n, [0], axis=-1)",
+    "r = np.take(z[:n - 2] + 1j * n, 4, axis=-1)",
+    "r = np.take(e[:, :n - 2], n, axis=1)",
+    "r = np.take(np.zeros((2, 0, 0)), [0], axis=1)",
+    "r = np.take(np.zeros((2, 0, 3)), [0], axis=1)",
     "r = np.compress([0, 0, 0, 1], e, axis=1)",
     "r = np.compress([0, 0, 1], z, axis=0)",
     "r = np.compress([0, 0, 1], z, axis=1)",
@@ -127,3 +135,19 @@ def test_what_a_loop_over_nothing_would_make() -> None:
     for engine in (as_emitted, on_tape):
         values, slopes = engine(sensitivities, *x)
         assert values[0] == slopes[0] == 1.0 and values[1].shape == slopes[1].shape == (0,)
+
+
+def test_the_sensitivity_of_a_result_whose_axes_depend_on_an_extent() -> None:
+    """That `squeeze` finds an extent of 1 is known to the kernel alone: traced for it then."""
+
+    def f(b, n):
+        _, pullback = jitad.vjp(lambda c: np.squeeze(c[::n]) ** 2, b)
+        return pullback(np.float64(3.0) if len(b[::n]) == 1 else np.ones(len(b[::n])))[0]
+
+    compiled = jitad.jit(f)
+    b = np.arange(1.0, 5.0)
+    for n in (4, 2, 7, 1):
+        want = np.zeros(4)
+        want[::n] = 2.0 * b[::n] * (3.0 if n >= 4 else 1.0)
+        np.testing.assert_array_equal(compiled(b, n), want, strict=True)
+        np.testing.assert_array_equal(as_emitted(f, b, n), want, strict=True)
