@@ -11,6 +11,8 @@ import operator
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import numpy as np
+
 from jitad.specialise.abreast import abreast
 from jitad.specialise.ascend import ascend
 from jitad.specialise.assign import assign
@@ -263,8 +265,9 @@ def _everywhere(run: Pass, tape: Tape) -> Tape:
 
 def specialise(tape: Tape, after: str | None = None, threads: int | None = None) -> Tape:
     """A plain tape; `threads` as for `stages`."""
-    for _, passed in stages(tape, after, threads):
-        tape = passed
+    with np.errstate(all="ignore"):  # of what is known, rules compute: like kernels, in silence
+        for _, passed in stages(tape, after, threads):
+            tape = passed
     return tape
 
 

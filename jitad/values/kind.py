@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadError, JitadTypeError, JitadValueError, message
+from jitad.errors import (
+    GuardMiss,
+    JitadError,
+    JitadExtentError,
+    JitadTypeError,
+    JitadValueError,
+    message,
+)
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Pos
 from jitad.tape.types import COMPLEX_DTYPES, DTYPES, Array, Scalar, type_of_constant
@@ -99,6 +106,10 @@ def require(ok: Any, exception: type[Exception], what: str, remedy: str = "") ->
     ok = primal(ok)
     if isinstance(ok, Leaf):
         builder = ok.builder
+        if exception is JitadExtentError and len(builder.blocks) == 1:
+            given = builder.example(ok.atom)
+            if given is not None and not given:  # in this call: no kernel has to find it out
+                raise fail(exception, what, remedy)
         # One check covers what comes after it: a repeated load is not checked again.
         key = ("check", ok.atom, exception)
         if builder.known(key) is None:

@@ -180,18 +180,25 @@ def placed(made: Any, operands: Iterable[Any]) -> Any:
         return made
     operands = tuple(operands)
     if _plain(made.root._content) is not None:  # of the eager engine, which sees how it lies
-        if contiguous(made) or any(made.root is r for r in _roots(operands)):
+        if contiguous(made) or _is_of(made, operands):
             return made
         return in_c_order(made) if all(map(in_order, operands)) else made
     if made._parent is None:
         follows(made, operands)
-    elif not any(made.root is r for r in _roots(operands)) and contiguous(made) is False:
-        if all(map(in_order, operands)):
+    elif not _is_of(made, operands):
+        if contiguous(made) is not False:
+            follows(made, operands)
+        elif all(map(in_order, operands)):
             return in_c_order(made)
-        loosen(made)
-    elif not any(made.root is r for r in _roots(operands)):
-        follows(made, operands)
+        else:
+            loosen(made)
     return made
+
+
+def _is_of(made: ArrayHandle, operands: Iterable[Any]) -> bool:
+    """Is it, or may it be, (a view of) one of the operands?  Such stays where it is."""
+    of = _roots(operands)
+    return any(root is r for root in made.roots for r in of)
 
 
 def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -201,8 +208,7 @@ def asked(made: Any, original: Any, args: tuple[Any, ...], kwargs: dict[str, Any
     """
     if not hasattr(made, "_parent") or len(made.shape) < 2 or _plain(made.root._content) is None:
         return made
-    if kwargs.get("out") is not None or any(map(callable, args)) or any(
-            made.root is r for r in _roots(args)):  # fmt: skip
+    if kwargs.get("out") is not None or any(map(callable, args)) or _is_of(made, args):
         return made
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -78,7 +78,7 @@ def _without_leading(value: Any, ndim: int) -> Any:
     for n in lead:
         require(bind("logical_or", none, bind("eq", n, 1)), JitadValueError,
                 f"could not broadcast input array from shape {shape_text(own)} into what is picked")
-    return value[(0,) * len(lead)]
+    return call(np.reshape, value, rest)
 
 
 def _put_where(a: ArrayHandle, entries: list[Any], mask: Pick, value: Any) -> None:

@@ -8,6 +8,7 @@ complex operands; `functions` gathers them all.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
@@ -125,6 +126,9 @@ def naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
             unknown = [k for k in kwargs if not _binds(takes, args, {k: None}, partial=True)]
             if not unknown and _binds(takes, args, kwargs):
                 raise  # another call's matter
+            same = _by_place(original, takes, kwargs)
+            if same != kwargs and _binds(takes, args, same):
+                return function(*args, **same)
             name = getattr(original, "__name__", repr(original))
             what = f"{unknown[0]}= of {name}" if unknown else f"this form of {name}"
             bare = [p.replace(annotation=p.empty) for p in takes.parameters.values()]
@@ -132,6 +136,19 @@ def naming(original: Any, function: Callable[..., Any]) -> Callable[..., Any]:
                        "values", f"Here it is {name}{inspect.Signature(bare)}.") from None
 
     return naming
+
+
+def _by_place(
+    original: Any, takes: inspect.Signature, kwargs: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments by the names that a replacement has for what stands at their places."""
+    try:
+        theirs = list(inspect.signature(original).parameters)
+    except (TypeError, ValueError):  # of some builtin functions
+        return kwargs
+    ours = [p.name for p in takes.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    names = {t: o for t, o in zip(theirs, ours, strict=False) if t not in ours and o not in theirs}
+    return {names.get(name, name): value for name, value in kwargs.items()}
 
 
 def _binds(takes: inspect.Signature, args: Any, kwargs: Any, partial: bool = False) -> bool:
@@ -168,17 +185,18 @@ def _with_plain_case(original: Any, function: Callable[..., Any]) -> Callable[..
     return replacement
 
 
-def _placed(original: Any, found: Any, operands: Any, kwargs: dict[str, Any]) -> Any:
+def _placed(original: Any, found: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """What a function gave, as it lies in memory."""
-    if isinstance(found, Number):
+    if isinstance(found, Number) or (kwargs and kwargs.get("out") is not None):
         return found
     from jitad.values.layout import asked, in_order, loosen, placed  # above this file
 
+    operands = (*args, *kwargs.values())
     module = getattr(original, "__module__", None) or ""
     if original in _FOREIGN or module.startswith("scipy.linalg"):
         for f in found if isinstance(found, tuple) else (found,):
             loosen(f)
-        return asked(found, original, operands, kwargs) if original is np.delete else found
+        return asked(found, original, args, kwargs) if original is np.delete else found
     if isinstance(found, tuple):
         return found if hasattr(found, "_fields") else tuple(placed(f, operands) for f in found)
     if isinstance(original, np.ufunc):
@@ -186,7 +204,7 @@ def _placed(original: Any, found: Any, operands: Any, kwargs: dict[str, Any]) ->
     made = placed(found, operands)
     if original is not np.einsum and all(map(in_order, operands)):
         return made
-    return asked(made, original, operands, kwargs)
+    return asked(made, original, args, kwargs)
 
 
 # Their results lie in memory as LAPACK has them, or as NumPy's own loops leave them.
@@ -296,13 +314,27 @@ def of_complex(original: Any) -> Callable[[Callable[..., Any]], Any]:
     return enter
 
 
+@functools.cache
 def _complex_case(original: Any) -> Callable[..., Any]:
     found = _complex.get(original)
     if found is None:
         name = getattr(original, "__name__", repr(original))
         raise fail(JitadTypeError, f"{name} is not supported on complex numbers here",
                    "Compute with their real and imaginary parts.")  # fmt: skip
-    return found
+    function = naming(original, found)
+    first: list[str] = []
+    with contextlib.suppress(TypeError, ValueError):  # some builtin functions tell nothing
+        every = inspect.signature(original).parameters.values()
+        named = [p for p in every if p.kind is p.POSITIONAL_OR_KEYWORD]
+        first = [p.name for p in named if p.default is p.empty]
+
+    @functools.wraps(function)
+    def case(*args: Any, **kwargs: Any) -> Any:
+        while len(args) < len(first) and first[len(args)] in kwargs:  # which parts go by places
+            args = (*args, kwargs.pop(first[len(args)]))
+        return function(*args, **kwargs)
+
+    return case
 
 
 def is_complex(value: Any) -> bool:

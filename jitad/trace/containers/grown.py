@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from jitad.closures import is_function
-from jitad.errors import JitadValueError, RoomMiss
+from jitad.errors import JitadExtentError, JitadValueError, RoomMiss
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, lit
 from jitad.tape.types import INT, Array, Scalar, Type
@@ -375,6 +375,20 @@ def of_floats(content: Any) -> Stretch:
     """The floats of an array as the elements of a list."""
     store = ArrayHandle(content)
     return Stretch(store.shape[0], (store,), Number(Scalar("f8", py=True)), 0)
+
+
+def not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
+    """An array of a list of arrays or ints; of an empty one, NumPy knows neither axes nor dtype."""
+    if extents.assume_at_least(count, 1):
+        return rows
+    if isinstance(count, int) and count == 0:
+        return ArrayHandle(np.zeros(0), owned=True)
+    what, remedy = "arrays is an array of one axis, where its arrays have more", "of the shape"
+    if rows.ndim == 1:
+        what, remedy = f"{rows.dtype} is an array of float64", "of the dtype, and np.append"
+    require(bind("ge", count, 1), JitadExtentError, f"an empty list of {what}",
+            f"Start from np.zeros {remedy}.")  # fmt: skip
+    return rows
 
 
 from jitad.trace.containers import elements  # noqa: E402  which is made of these forms

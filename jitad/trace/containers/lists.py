@@ -25,7 +25,7 @@ from jitad.tape.build import Leaf
 from jitad.tape.ir import lit
 from jitad.trace.containers import writtenback
 from jitad.trace.containers.elements import converted, read_row, write_row
-from jitad.trace.containers.grown import cover, element, empty, fill
+from jitad.trace.containers.grown import cover, element, empty, fill, not_empty
 from jitad.trace.containers.rows import row_of
 from jitad.trace.containers.stretch import Stretch, stretched
 from jitad.trace.containers.writing import note, writes
@@ -371,30 +371,16 @@ def as_array(target: list[Any]) -> ArrayHandle:
             raise refused("made an array: its elements are not all numbers")
         stack = implementation(np.stack)
         assert stack is not None
-        return _not_empty(stack(parts, axis=1), stretch.count)
+        return not_empty(stack(parts, axis=1), stretch.count)
     if len(parts) != 1 or isinstance(form, Record):
         raise refused("made an array: its elements are neither numbers nor arrays")
-    return parts[0] if parts[0].ndim == 1 else _not_empty(parts[0], stretch.count)
+    return parts[0] if parts[0].ndim == 1 else not_empty(parts[0], stretch.count)
 
 
 def as_typed(target: list[Any]) -> ArrayHandle:
     """What np.array makes of it, if it tells the dtype by itself."""
     array = as_array(target)
-    return array if array.dtype == float else _not_empty(array, _of(target).count)
-
-
-def _not_empty(rows: ArrayHandle, count: Any) -> ArrayHandle:
-    """An array of a list of arrays or ints; of an empty one, NumPy knows neither axes nor dtype."""
-    if extents.assume_at_least(count, 1):
-        return rows
-    if isinstance(count, int) and count == 0:
-        return ArrayHandle(np.zeros(0), owned=True)
-    what, remedy = "arrays is an array of one axis, where its arrays have more", "of the shape"
-    if rows.ndim == 1:
-        what, remedy = f"{rows.dtype} is an array of float64", "of the dtype, and np.append"
-    require(bind("ge", count, 1), JitadValueError, f"an empty list of {what}",
-            f"Start from np.zeros {remedy}.")  # fmt: skip
-    return rows
+    return array if array.dtype == float else not_empty(array, _of(target).count)
 
 
 def rows(store: ArrayHandle, count: Any) -> ArrayHandle:

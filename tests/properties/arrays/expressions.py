@@ -37,7 +37,7 @@ class Proposer:
 
     def name(self, *kinds: str) -> str:
         """A name, the newest ones more often."""
-        names = self.bench.arrays(*kinds) or self.bench.arrays("f")
+        names = self.bench.arrays(*kinds) or self.bench.arrays("f") or self.bench.arrays()
         return self.c.pick(names[-3:] if self.c.below(2) else names)
 
     def small(self) -> str:

@@ -300,7 +300,6 @@ LENGTHS = {
     "nothing is no part of a convolution": lambda x, y: np.convolve(x, y, "same"),
     "nor of a correlation": lambda x, y: np.correlate(x, y),
     "no gradient of nothing": lambda x, y: np.gradient(y),
-    "the dtype of no ints": lambda x, y: np.array([int(v) * 2 for v in y]),
     "the axes of one row's covariance": lambda x, y: np.cov(np.outer(y[:-1], x)),
 }
 

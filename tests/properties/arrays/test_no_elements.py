@@ -7,13 +7,14 @@ The truth is NumPy's result, shape and kind of error.
 from __future__ import annotations
 
 import linecache
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import jitad
-from tests.engines import as_emitted, on_tape
+from tests.engines import as_emitted, kernel_of, on_tape
 from tests.properties.check import forget, load
 
 STATEMENTS = [
@@ -29,6 +30,9 @@ STATEMENTS = [
     "b[np.arange(3) > n, 1] = z[None]",
     "b[np.arange(3) > n, 1] = b[None, :2]",
     "b[:0, :0] = np.zeros((3, 1, 0))",
+    "b[np.arange(3) > 5, n % 3] = e @ e.T",
+    "b[np.arange(3) > n, 0] = z.T @ z[:0].T",
+    "b[np.arange(3) > n, 0] = (e @ e.T)[None, None]",
     # indices that take nothing are not looked at, but of an axis without elements
     "r = z[[], [7]]",
     "r = e[:, [5]]",
@@ -99,6 +103,39 @@ def test_as_numpy(statement: str) -> None:
     finally:
         forget(name)
         linecache.checkcache()
+
+
+def test_an_array_of_an_empty_list_is_of_float64() -> None:
+    """Of how many elements there are only the kernel knows: a trace for these extents does."""
+
+    def ints(a, s):
+        return np.array([v * 2 for v in np.digitize(a, [0.0])]) / s
+
+    def bools(a, s):
+        return np.array([v > s for v in a])
+
+    def ints_written(a, s):
+        found = np.array([int(v) for v in a])
+        return np.concatenate([found, found]) * 3
+
+    for f in (ints, bools, ints_written):
+        compiled = jitad.jit(f, fallback=False)
+        for n in (2, 0, 3, 0):
+            a = np.arange(n) - 0.5
+            np.testing.assert_array_equal(compiled(a, 0.7), f(a, 0.7), strict=True)
+            np.testing.assert_array_equal(as_emitted(f, a, 0.7), f(a, 0.7), strict=True)
+
+
+def test_slopes_of_constants_are_found_in_silence() -> None:
+    """A rule that divides by a known zero while a kernel is made: no warning of the user's."""
+
+    def f(a):
+        return np.sum(a[:0] / np.float64(0.0)) + np.sum(a / (np.float64(2.0) * len(a)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernel_of(lambda a: jitad.jvp(f, (a,), (a,)), np.ones(2))
+        np.testing.assert_allclose(jitad.jit_grad(f)(np.ones(2)), 0.25, rtol=1e-15)
 
 
 def test_a_slice_of_what_a_branch_made_may_be_of_none() -> None:
