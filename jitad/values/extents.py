@@ -300,6 +300,10 @@ def _nonnegative(b: Builder, atom: Atom, depth: int = 8) -> bool:
     match source.op if source is not None else "", source.ins if source is not None else ():
         case ("dim", _):
             return True
+        case ("if", _):  # an extent of what was chosen
+            assert source is not None
+            k = next(k for k, v in enumerate(source.outs) if v is atom)
+            return all(_nonnegative(b, way.results[k], depth - 1) for way in source.blocks)
         case ("maximum", ins):
             return any(_nonnegative(b, x, depth - 1) for x in ins)
         case ("minimum" | "mul" | "add", ins):

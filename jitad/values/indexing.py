@@ -176,6 +176,8 @@ def slice_range(item: slice, n: Int) -> Range:
         step = step.known("the step of a slice")
     if step == 0:
         raise fail(JitadValueError, "slice step cannot be zero")
+    if step == 1 and item.start is None and item.stop is None:
+        return Range(0, 1, n)
     start = None if item.start is None else as_int(item.start, "the start of a slice")
     stop = None if item.stop is None else as_int(item.stop, "the stop of a slice")
     if not any(isinstance(x, Number) for x in (start, stop, n)):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 LOOSE = "loose"  # of a tape: as its operands lay, which were not in C order, or by another rule
+GAPPED = "gapped"  # of a tape: with gaps or backwards on one path, if in the order of C
 SPACED = "spaced"  # a part of a complex array: every other number
 
 
@@ -53,7 +54,7 @@ def evenly(a: ArrayHandle) -> bool:
     while entries and isinstance(entries[-1], At):
         entries.pop()
         shape.pop()
-    return Window(tuple(entries), a._view.axes).contiguous(tuple(shape))
+    return bool(Window(tuple(entries), a._view.axes).contiguous(tuple(shape)))
 
 
 def contiguous(a: ArrayHandle) -> bool | None:
@@ -68,7 +69,7 @@ def contiguous(a: ArrayHandle) -> bool | None:
         assert a._parent is not None
         whole = contiguous(a._parent)
         return whole and a._view.contiguous(a._parent.shape)
-    if a.root._order == LOOSE:
+    if a.root._order in (LOOSE, GAPPED):
         return None
     return not isinstance(a._view, Shown)
 
@@ -92,6 +93,14 @@ def follows(made: Any, operands: Iterable[Any]) -> None:
     """
     if not made.root._order and len(made.shape) > 1 and not all(map(in_order, operands)):
         loosen(made)
+
+
+def stands_for(made: ArrayHandle, ones: Iterable[ArrayHandle]) -> None:
+    """Note of an array of the tape, made just now, that it is one of these on each path."""
+    ones = tuple(ones)
+    follows(made, ones)
+    if not made._order and not all(map(contiguous, ones)):
+        made._order = GAPPED
 
 
 def in_order(a: Any) -> bool:

@@ -167,12 +167,16 @@ class Window:
         merged = tuple(e if isinstance(e, At) else next(again) for e in self.entries)
         return Window(merged, tuple(None if k is None else kept.index(k) for k in axes))
 
-    def contiguous(self, shape: tuple[Int, ...]) -> bool:
-        """True where the shown elements of a C-ordered parent lie one after the other, in order."""
+    def contiguous(self, shape: tuple[Int, ...]) -> bool | None:
+        """Do the shown elements of a C-ordered parent lie one after the other, in order?
+
+        None where a part of an axis may be all of it, which only the kernel knows.
+        """
         ranges = self.ranges
         kept = [k for k in self.axes if k is not None and not _is(ranges[k].count, 1)]
         if kept != sorted(kept):
             return False
+        found: bool | None = True
         free = True  # until the first axis of more than one element, the parent may be cut
         for e, n in zip(self.entries, shape, strict=True):
             one = isinstance(e, At) or _is(e.count, 1)
@@ -181,8 +185,10 @@ class Window:
                 if not one and (not isinstance(e, Range) or e.step != 1):
                     return False
             elif not _full(e, n) and not (one and _is(n, 1)):
-                return False
-        return True
+                if not _may_be_full(e, n):
+                    return False
+                found = None
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,6 +263,15 @@ def _full(e: At | Range, n: Int) -> bool:
         and e.step == 1
         and _identical(e.count, n)
     )
+
+
+def _may_be_full(e: At | Range, n: Int) -> bool:
+    if isinstance(e, At) or e.step != 1:  # extents that are not known are taken not to be 1
+        return False
+    if not isinstance(e.count, Number) and not isinstance(n, Number):
+        return False
+    # of `a[:, :2]` a guard says that there are more columns, if there are in this call
+    return not extents.assume_at_least(n, extents.add(e.count, 1))
 
 
 def _is(x: Int, value: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError
-from jitad.values import extents
+from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, require_held, shape_of
 from jitad.values.extents import Int, as_int
@@ -221,9 +221,10 @@ def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = N
 @replaces(np.ascontiguousarray, plain=False)
 def ascontiguousarray(value: Any, dtype: Any = None) -> Any:
     out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
-    if isinstance(out, ArrayHandle) and (is_spaced(out) or not contiguous(out)):
-        return in_c_order(out)
-    return out
+    if not isinstance(out, ArrayHandle):
+        return out
+    lies = False if is_spaced(out) else contiguous(out)
+    return out if lies else _perhaps(in_c_order(out), out, lies)
 
 
 @replaces(np.asfortranarray, plain=False)
@@ -231,10 +232,17 @@ def asfortranarray(value: Any, dtype: Any = None) -> Any:
     out = asarray(value, dtype)
     if not isinstance(out, ArrayHandle) or out.ndim < 2:
         return out if shape_of(out) else array(out, ndmin=1)
-    turned = out.permuted(tuple(reversed(range(out.ndim))))
-    if contiguous(turned):
-        return out
-    return in_c_order(turned).permuted(tuple(reversed(range(out.ndim))))
+    backwards = tuple(reversed(range(out.ndim)))
+    turned = out.permuted(backwards)
+    lies = contiguous(turned)
+    return out if lies else _perhaps(in_c_order(turned).permuted(backwards), out, lies)
+
+
+def _perhaps(copy: ArrayHandle, of: ArrayHandle, lies: bool | None) -> ArrayHandle:
+    """A copy, where NumPy gives the array itself if its elements lie as they should."""
+    if lies is None:
+        journal.unsure(copy.root, of.roots)
+    return copy
 
 
 @replaces(np.copy, plain=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
-from jitad.values import extents
+from jitad.values import extents, journal
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import (
     as_operand,
@@ -117,8 +117,11 @@ def ravel(a: Any, order: str = "C") -> ArrayHandle:
         a = transpose(a)
     else:
         _refuse_layout(order, a)
-    if is_spaced(a) or contiguous(a) is False:
-        a = array(a)
+    lies = False if is_spaced(a) else contiguous(a)
+    if lies is False or (lies is None and a.ndim == 1):
+        of, a = a, array(a)
+        if lies is None:
+            journal.unsure(a, of.roots)
     return a[:] if a.ndim == 1 else reshape(a, -1)
 
 
