@@ -34,7 +34,7 @@ from jitad.values.kind import check_dtype, fail, number_or_array, read_only, typ
 from jitad.values.layout import gives_view, laid_as
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
-from jitad.values.views import At, Entry, New, Reshaped, Shown, View, Window, all_of
+from jitad.values.views import At, Entry, Flat, New, Reshaped, Shown, View, Window, all_of
 
 
 class ArrayHandle(Surface):
@@ -348,7 +348,8 @@ class ArrayHandle(Surface):
             if entries or index == ():
                 if not has_ellipsis(index):
                     return self._load(tuple(e.index for e in entries))  # type: ignore[union-attr]
-        return self._window(tuple(entries))  # type: ignore[arg-type]
+        part = self._window(tuple(entries))  # type: ignore[arg-type]
+        return part.copy() if type(self._view) is Flat else part
 
     def __setitem__(self, index: Any, value: Any) -> None:
         place = self._element(index)
@@ -459,11 +460,11 @@ class ArrayHandle(Surface):
             journal.unsure(out, self.roots)
         return out
 
-    def flattened(self) -> ArrayHandle:
+    def flattened(self, kind: Any = Reshaped) -> ArrayHandle:
         """A view of one axis of the elements in C order, wherever they lie."""
         if not self.shape:
             return self.reshaped((1,))
-        return ArrayHandle._onto(self, Reshaped((product(self.shape),)))
+        return ArrayHandle._onto(self, kind((product(self.shape),)))
 
 
 def _is_scalar_tagged(value: Any, content: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from jitad.errors import GuardMiss, JitadTypeError, JitadValueError
+from jitad.errors import GuardMiss, JitadExtentError, JitadTypeError, JitadValueError
 from jitad.tape.build import Builder, Leaf
 from jitad.tape.ir import Atom, Lit, Var
 from jitad.tape.types import Scalar, named
@@ -127,6 +127,27 @@ def assume_at_least(n: Int, k: Int) -> bool:
     if b.examples.get(n.atom, k) < k:
         return False
     require(bind("ge", n, k), GuardMiss, f"an extent is at least {k}")
+    return True
+
+
+def may_be_one(n: Int) -> bool:
+    """Extents of arguments are 1 where a trace knows it; a guard says so of each."""
+    if not isinstance(n, Number):
+        return bool(n == 1)
+    if at_least(n, 2):
+        return False
+    source = n.builder.sources.get(n.atom) if isinstance(n, Leaf) else None
+    params = n.builder.blocks[0].params if isinstance(n, Leaf) else ()
+    return source is None or source.op != "dim" or source.ins[0] not in params
+
+
+def none_is_one(extents: list[Int], what: str, remedy: str) -> bool | None:
+    """True by checks, with a trace for these extents if one is 1; None in loops and branches."""
+    unknown = [n for n in extents if isinstance(n, Leaf) and may_be_one(n)]
+    if any(len(n.builder.blocks) > 1 for n in unknown):
+        return None
+    for n in unknown:
+        require(bind("ne", n, 1), JitadExtentError, what, remedy)
     return True
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitad.tape.build import Leaf
+from jitad.values import extents
 from jitad.values.extents import Int, product
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Reshaped, Shown, Window
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from jitad.values.array import ArrayHandle
 
 
+_COPY = "Where one is to be written without the other, copy first: np.array(a)."
 LOOSE = "loose"  # of a tape: as its operands lay, which were not in C order, or by another rule
 GAPPED = "gapped"  # of a tape: with gaps or backwards on one path, if in the order of C
 SPACED = "spaced"  # a part of a complex array: every other number
@@ -63,12 +65,17 @@ def contiguous(a: ArrayHandle) -> bool | None:
     if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
     if a._choice is not None:
-        found = {contiguous(h) for h in a._choice.among}
-        return found.pop() if len(found) == 1 else None
+        ones = {contiguous(h) for h in a._choice.among}
+        return ones.pop() if len(ones) == 1 else None
     if isinstance(a._view, Window):
         assert a._parent is not None
-        whole = contiguous(a._parent)
-        return whole and a._view.contiguous(a._parent.shape)
+        shape = a._parent.shape
+        found = contiguous(a._parent) and a._view.contiguous(shape)
+        if found is False and contiguous(a._parent) and a._view.contiguous(shape, ones=True):
+            what = "whether these elements lie one after the other depends on an extent, which is 1"
+            counts = [r.count for r in a._view.ranges]
+            return False if extents.none_is_one([*counts, *shape], what, _COPY) else None
+        return found
     if a.root._order in (LOOSE, GAPPED):
         return None
     return not isinstance(a._view, Shown)

@@ -308,7 +308,7 @@ def _scalar_type(kind: Any) -> None:
     def convert(x: Any) -> Any:
         from jitad.values.numpy.creation import astype
 
-        out = astype(x, kind)
+        out = astype(x, kind, copy=False)  # an array of the kind is not copied
         return out if not isinstance(out, ArrayHandle) or out.ndim else out.content
 
 

@@ -314,6 +314,24 @@ def of_complex(original: Any) -> Callable[[Callable[..., Any]], Any]:
     return enter
 
 
+_of_parts: dict[Any, Callable[..., Any]] = {}
+
+
+def of_each_part(original: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Enter what is called instead for either part of a complex array, which lie in it by turns."""
+
+    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
+        _of_parts[original] = function
+        return function
+
+    return enter
+
+
+def call_of_part(original: Any, /, *args: Any, **kwargs: Any) -> Any:
+    found = _of_parts.get(original)
+    return call(original, *args, **kwargs) if found is None else found(*args, **kwargs)
+
+
 @functools.cache
 def _complex_case(original: Any) -> Callable[..., Any]:
     found = _complex.get(original)

@@ -19,6 +19,7 @@ from jitad.values.kind import fail, primal
 from jitad.values.number import Number
 from jitad.values.ranges import Range, relied
 from jitad.values.registry import call, call_plain, implementation, is_traced, unsupported
+from jitad.values.views import Flat
 
 
 def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
@@ -39,6 +40,8 @@ def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callabl
         return call(ufunc, other, self) if _takes(other) else NotImplemented
 
     def in_place(self: Any, other: Any) -> Any:
+        if type(self._view) is Flat:
+            return call(ufunc, self, other)
         return call(ufunc, self, other, out=self)
 
     return forward, backward, in_place
@@ -68,7 +71,7 @@ class Surface:
     concrete: bool
     peek: Callable[[], Any]
     quickly: Callable[..., Any]
-    flattened: Callable[[], Any]
+    flattened: Callable[..., Any]
 
     def __init_subclass__(cls) -> None:
         cls.__name__ = "ndarray"  # as which Python's own messages speak of it
@@ -149,7 +152,7 @@ class Surface:
 
     @property
     def flat(self) -> Any:
-        return self.flattened()
+        return self.flattened(Flat)
 
     @flat.setter
     def flat(self, value: Any) -> None:

@@ -167,24 +167,26 @@ class Window:
         merged = tuple(e if isinstance(e, At) else next(again) for e in self.entries)
         return Window(merged, tuple(None if k is None else kept.index(k) for k in axes))
 
-    def contiguous(self, shape: tuple[Int, ...]) -> bool | None:
+    def contiguous(self, shape: tuple[Int, ...], ones: bool = False) -> bool | None:
         """Do the shown elements of a C-ordered parent lie one after the other, in order?
 
-        None where a part of an axis may be all of it, which only the kernel knows.
+        None where a part of an axis may be all of it, which only the kernel knows.  `ones`: are all
+        extents 1 that may be?
         """
+        _is_one: Callable[[Int], bool] = extents.may_be_one if ones else lambda n: _is(n, 1)
         ranges = self.ranges
-        kept = [k for k in self.axes if k is not None and not _is(ranges[k].count, 1)]
+        kept = [k for k in self.axes if k is not None and not _is_one(ranges[k].count)]
         if kept != sorted(kept):
             return False
         found: bool | None = True
         free = True  # until the first axis of more than one element, the parent may be cut
         for e, n in zip(self.entries, shape, strict=True):
-            one = isinstance(e, At) or _is(e.count, 1)
+            one = isinstance(e, At) or _is_one(e.count)
             if free:
                 free = one
                 if not one and (not isinstance(e, Range) or e.step != 1):
                     return False
-            elif not _full(e, n) and not (one and _is(n, 1)):
+            elif not _full(e, n) and not (one and _is_one(n)):
                 if not _may_be_full(e, n):
                     return False
                 found = None
@@ -254,6 +256,12 @@ def all_of(shape: tuple[Int, ...]) -> Window:
 
 def permuted(window: Window, perm: tuple[int, ...]) -> Window:
     return Window(window.entries, tuple(window.axes[k] for k in perm))
+
+
+class Flat(Reshaped):
+    """`a.flat`: what is taken of it is a copy, and what is added to it is no part of it."""
+
+    __slots__ = ()
 
 
 def _full(e: At | Range, n: Int) -> bool:

@@ -23,7 +23,7 @@ from jitad.trace.containers.stretch import stretched
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.chosen import each
-from jitad.values.complexes.number import Complex, pair, parts
+from jitad.values.complexes.number import Complex, parts, together
 from jitad.values.journal import active, made, record
 from jitad.values.kind import fail, require
 from jitad.values.number import Number, bind
@@ -265,9 +265,10 @@ def pick(items: Any, k: Any) -> Any:
     """items[k] for a traced k, which is in range."""
     if not isinstance(k, Leaf):
         return items[k]
-    if any(isinstance(v, (Complex, complex)) for v in items):
+    arrays = {getattr(v, "ndim", 0) for v in items}
+    if any(isinstance(v, (Complex, complex)) for v in items) and len(arrays) == 1:
         split = [parts(v) for v in items]
-        return pair(*(pick([0.0 if p[n] is None else p[n] for p in split], k) for n in (0, 1)))
+        return together(*(pick([0.0 if p[n] is None else p[n] for p in split], k) for n in (0, 1)))
     numbers = all(isinstance(v, (Number, int, float)) for v in items)
     if not numbers:
         return _any_of(items, k)

@@ -433,7 +433,7 @@ def _numpy_type(kind: Any) -> None:
 
     def convert(z: Any = 0.0) -> Any:
         if isinstance(z, (list, tuple)) or shape_of(z) or isinstance(z, ArrayHandle):
-            return call(np.array, z, dtype=kind)
+            return call(np.asarray, z, dtype=kind)  # an array of the kind is not copied
         re, im = _filled(z) if is_complex(z) else (z, 0.0)
         return pair(*(_e("cast", p, dtype=part.str[1:]) if isinstance(p, Number) else part.type(p)
                       for p in (re, im)))  # fmt: skip

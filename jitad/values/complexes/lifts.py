@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadTypeError
-from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import shape_of
-from jitad.values.complexes.number import Complex, pair, parts, plus
+from jitad.values.complexes.number import Complex, pair, parts, plus, together
 from jitad.values.complexes.parts import part_of
 from jitad.values.kind import fail, is_python, type_of
-from jitad.values.registry import call, is_complex, of_complex, write_out
+from jitad.values.registry import call, call_of_part, is_complex, of_complex, write_out
 
 Places = tuple[int | str, ...]  # positions, names of keywords, or "*": all from here on
 
@@ -147,10 +146,7 @@ def combined(re: Any, im: Any) -> Any:
     if isinstance(re, Complex) or isinstance(im, Complex):
         (a, b), (c, d) = parts(re), parts(im)
         return plus(pair(a, b), pair(None if d is None else call(np.negative, d), c))
-    if isinstance(re, ArrayHandle) and isinstance(im, ArrayHandle):
-        if re.dtype == im.dtype and re.dtype.kind == "f":
-            return Complex(re, im)  # views stay views
-    return pair(re, im)
+    return together(re, im)
 
 
 def check_initial(array: Any, initial: Any, dtype: Any) -> None:
@@ -184,7 +180,7 @@ def _linear(original: Any, places: Places) -> Callable[..., Any]:
         results = []
         for part in (real_part, imaginary_part):
             some, named = _with(args, kwargs, {k: part(v) for k, v in given.items()})
-            results.append(call(original, *some, **named))
+            results.append(call_of_part(original, *some, **named))
         if original is np.average and isinstance(results[0], tuple):  # and the sum of the weights
             total = pair(results[0][1], call(np.zeros_like, results[0][1]))
             return combined(results[0][0], results[1][0]), total

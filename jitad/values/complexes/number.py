@@ -40,6 +40,7 @@ from jitad.values.kind import fail, is_python, type_of
 from jitad.values.layout import spaced
 from jitad.values.number import Number
 from jitad.values.registry import call, is_traced
+from jitad.values.views import Flat
 
 
 def pair(re: Part, im: Part) -> Any:
@@ -55,6 +56,14 @@ def pair(re: Part, im: Part) -> Any:
     else:
         re, im = alike(handled(re), handled(im))
     return Complex(re, im)
+
+
+def together(re: Any, im: Any) -> Any:
+    """What was made of either part of an array alike: views stay the views that they are."""
+    if isinstance(re, ArrayHandle) and isinstance(im, ArrayHandle):
+        if re.dtype == im.dtype and re.dtype.kind == "f":
+            return Complex(re, im)
+    return pair(re, im)
 
 
 def plain(re: Any, im: Any) -> Any:
@@ -267,7 +276,7 @@ class Complex:
     @property
     def flat(self) -> Any:
         whole = self._array("the flat array")
-        return Complex(whole.re.flattened(), whole.im.flattened())
+        return Complex(whole.re.flattened(Flat), whole.im.flattened(Flat))
 
     @flat.setter
     def flat(self, value: Any) -> None:
@@ -285,7 +294,7 @@ class Complex:
             return call(np.array, self)[index]  # new axes
         self._array("an item")
         re, im = self.re[index], self.im[index]
-        return Complex(re, im) if isinstance(re, ArrayHandle) else pair(re, im)
+        return together(re, im)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._array("an item")
@@ -310,13 +319,13 @@ class Complex:
     def row(self, i: Any) -> Any:
         """Element or view number i along the first axis, i being known to be in range."""
         re, im = self.re.row(i), self.im.row(i)
-        return Complex(re, im) if isinstance(re, ArrayHandle) else pair(re, im)
+        return together(re, im)
 
     def __len__(self) -> int:
         return len(self.re)
 
     def __iter__(self) -> Any:
-        return (pair(re, im) for re, im in zip(self.re, self.im, strict=True))
+        return (together(re, im) for re, im in zip(self.re, self.im, strict=True))
 
     # -- leaving ----------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from jitad.values.extents import Int, as_int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
 from jitad.values.layout import as_it_lies, contiguous, follows, in_c_order, is_spaced, packed
 from jitad.values.number import Number, bind
-from jitad.values.registry import call, is_traced, replaces
+from jitad.values.registry import call, is_traced, of_each_part, replaces
 
 
 def shape_tuple(shape: Any) -> tuple[Int, ...]:
@@ -220,22 +220,35 @@ def asarray(value: Any, dtype: Any = None, order: Any = None, *, device: Any = N
 
 @replaces(np.ascontiguousarray, plain=False)
 def ascontiguousarray(value: Any, dtype: Any = None) -> Any:
-    out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
-    if not isinstance(out, ArrayHandle):
-        return out
-    lies = False if is_spaced(out) else contiguous(out)
-    return out if lies else _perhaps(in_c_order(out), out, lies)
+    return _in_one_piece(value, dtype, isinstance(value, ArrayHandle) and is_spaced(value))
 
 
 @replaces(np.asfortranarray, plain=False)
 def asfortranarray(value: Any, dtype: Any = None) -> Any:
-    out = asarray(value, dtype)
-    if not isinstance(out, ArrayHandle) or out.ndim < 2:
-        return out if shape_of(out) else array(out, ndmin=1)
-    backwards = tuple(reversed(range(out.ndim)))
-    turned = out.permuted(backwards)
-    lies = contiguous(turned)
-    return out if lies else _perhaps(in_c_order(turned).permuted(backwards), out, lies)
+    spaced = isinstance(value, ArrayHandle) and is_spaced(value)
+    return _in_one_piece(value, dtype, spaced, backwards=True)
+
+
+@of_each_part(np.ascontiguousarray)
+def _in_one_piece(
+    value: Any, dtype: Any = None, spaced: bool = False, backwards: bool = False
+) -> Any:
+    """`spaced`: as a part of a complex array; `backwards`: in the order of Fortran."""
+    out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
+    if not isinstance(out, ArrayHandle):
+        return out
+    perm = tuple(reversed(range(out.ndim))) if backwards else tuple(range(out.ndim))
+    turned = out.permuted(perm) if backwards else out
+    lies = False if spaced else contiguous(turned)
+    if lies:
+        return out
+    made = in_c_order(turned)
+    return _perhaps(made.permuted(perm) if backwards else made, out, lies)
+
+
+@of_each_part(np.asfortranarray)
+def _backwards(value: Any, dtype: Any = None) -> Any:
+    return _in_one_piece(value, dtype, backwards=True)
 
 
 def _perhaps(copy: ArrayHandle, of: ArrayHandle, lies: bool | None) -> ArrayHandle:

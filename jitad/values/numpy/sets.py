@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jitad.errors import JitadTypeError
+from jitad.errors import JitadTypeError, JitadValueError
 from jitad.values import extents
 from jitad.values.array import ArrayHandle
 from jitad.values.broadcast import elementwise
+from jitad.values.extents import as_int
 from jitad.values.kind import fail
 from jitad.values.loops import fold
 from jitad.values.numpy.orders import sort
+from jitad.values.numpy.reductions import axes_of
 from jitad.values.numpy.shaping import handle, ravel, reshape
 from jitad.values.registry import call, replaces
 
@@ -157,15 +159,17 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 
 @replaces(np.trim_zeros)
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
-    """Without the zeros in front and behind."""
-    a = handle(filt)
-    if a.ndim != 1 or axis not in (None, 0, -1):
-        raise fail(JitadTypeError, "np.trim_zeros is supported for arrays of one axis")
-    there = elementwise("ne", a, 0).astype(int)
-    if "f" in trim.lower():
-        kept = elementwise("gt", call(np.cumsum, there), 0)
-        a, there = a[kept], there[kept]
-    if "b" in trim.lower():
-        kept = call(np.flip, elementwise("gt", call(np.cumsum, call(np.flip, there)), 0))
-        a = a[kept]
-    return a
+    """The part without the zeros in front and behind, a view."""
+    a, trim = handle(filt), trim.lower()
+    if trim not in ("f", "b", "fb", "bf"):
+        raise fail(JitadValueError, f"unexpected character(s) in `trim`: {trim!r}")
+    there = elementwise("ne", a, 0)
+    parts = [slice(None)] * a.ndim
+    for k in axes_of(axis, a.ndim):
+        others = tuple(m for m in range(a.ndim) if m != k)
+        line = call(np.any, there, axis=others) if others else there
+        first, behind = (call(np.count_nonzero, elementwise("eq", call(np.cumsum, side), 0))
+                         for side in (line, call(np.flip, line)))  # fmt: skip
+        last = extents.sub(a.shape[k], as_int(behind))
+        parts[k] = slice(as_int(first) if "f" in trim else 0, last if "b" in trim else None)
+    return a[tuple(parts)]

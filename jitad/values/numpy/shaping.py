@@ -29,7 +29,7 @@ from jitad.values.layout import contiguous, is_spaced
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import arange, array, shape_tuple
 from jitad.values.numpy.reductions import axes_of, counts_as_flat, one_axis
-from jitad.values.registry import call, replaces, write_out
+from jitad.values.registry import call, of_each_part, replaces, write_out
 from jitad.values.views import Shown
 
 
@@ -112,13 +112,18 @@ def _equal(n: Int, m: Int) -> Any:
 
 @replaces(np.ravel, plain=False)
 def ravel(a: Any, order: str = "C") -> ArrayHandle:
+    return _raveled(handle(a), order, is_spaced(handle(a)))
+
+
+@of_each_part(np.ravel)
+def _raveled(a: Any, order: str = "C", spaced: bool = False) -> ArrayHandle:
     a = handle(a)
     if order == "F":
         a = transpose(a)
     else:
         _refuse_layout(order, a)
-    lies = False if is_spaced(a) else contiguous(a)
-    if lies is False or (lies is None and a.ndim == 1):
+    lies = False if spaced else contiguous(a)
+    if not lies:  # where `reshape` may give a view of steps, this is a copy
         of, a = a, array(a)
         if lies is None:
             journal.unsure(a, of.roots)

@@ -19,7 +19,15 @@ from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import bind
 from jitad.values.numpy.reductions import one_axis
 from jitad.values.numpy.shaping import broadcast_to, concatenate, handle, moveaxis
-from jitad.values.registry import any_traced, call, call_plain, of_complex, replaces
+from jitad.values.registry import (
+    any_traced,
+    call,
+    call_of_part,
+    call_plain,
+    of_complex,
+    of_each_part,
+    replaces,
+)
 from jitad.values.views import Shown
 
 
@@ -190,7 +198,23 @@ def fromiter(iter: Any, dtype: Any, count: int = -1) -> Any:
 
 @replaces(np.require)
 def require_(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
-    return call(np.asarray, a, dtype)
+    return _required(call, a, dtype, requirements)
+
+
+@of_each_part(np.require)
+def _required_of_part(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
+    return _required(call_of_part, a, dtype, requirements)
+
+
+def _required(call: Any, a: Any, dtype: Any, requirements: Any) -> Any:
+    """Arrays of a trace are aligned and may be written to; a copy where they lie otherwise."""
+    asked = {str(r).upper()[:1] for r in requirements or ()}  # a text is its letters
+    a = call(np.asarray, a, dtype)
+    if {"C", "F"} <= asked:
+        raise fail(JitadValueError, 'Cannot specify both "C" and "F" order')
+    if asked & {"C", "F"} and len(shape_of(a)):
+        a = call(np.ascontiguousarray if "C" in asked else np.asfortranarray, a)
+    return a.copy() if "O" in asked and getattr(a, "base", None) is not None else a
 
 
 @replaces(np.asarray_chkfinite)

@@ -17,6 +17,7 @@ from jitad.errors import JitadTypeError, JitadValueError
 from jitad.primitives.table import TABLE, Primitive
 from jitad.primitives.unloaded import Unloaded, loaded
 from jitad.tape.types import INT, Array, Scalar, named, promote
+from jitad.values import extents
 from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, shape_of
 from jitad.values.kind import fail, is_number, is_python, require, type_of
 from jitad.values.number import Number, bind
@@ -162,7 +163,11 @@ def _power(a: Any, b: Any) -> Any:
     """Integers stay integers, so that a negative exponent has no result."""
     known = not isinstance(b, Number) and isinstance(b, int) and b >= 0
     if not known and _is_integer(a, b) and type_of(b).dtype[0] == "i":
-        require(call(np.all, elementwise("ge", b, 0)), JitadValueError,
+        fine = call(np.all, elementwise("ge", b, 0))
+        for n in (*shape_of(a), *shape_of(b)):  # of no elements, none is to a negative power
+            if not extents.assume_at_least(n, 1):
+                fine = elementwise("logical_or", fine, elementwise("eq", n, 0))
+        require(fine, JitadValueError,
                 "Integers to negative integer powers are not allowed", "Make the base a float.")
     if type(b) is float and b == 0.5 and shape_of(a):  # to NumPy that is the root, at -inf, too
         return elementwise("sqrt", a)

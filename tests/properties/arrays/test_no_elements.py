@@ -52,6 +52,12 @@ STATEMENTS = [
     "r = np.compress([0, 0, 0, 1], e, axis=1)",
     "r = np.compress([0, 0, 1], z, axis=0)",
     "r = np.compress([0, 0, 1], z, axis=1)",
+    # nor are powers of no elements
+    "r = (e > 0) ** -3",
+    "r = (b[:n - 2] > 0) ** -1",
+    "r = (b[:n] > 0) ** -1",
+    "r = (a[:n - 2] > 0) ** (n - 3)",
+    "r = 2 ** np.arange(n - 4, n - 4 - n)",
     # no values
     "np.put(a, [7], a[:0])",
     "np.put(a, [7], a[n:1])",
