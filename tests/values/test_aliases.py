@@ -119,6 +119,7 @@ FOUND = {
         "x = z * 1.0 if s > 0 else z; w = (x, z)[n]; w[0] = s; z = x"),
     "the only row of a complex one": COMPLEX.format(
         "x = z * 1.0 if s > 0 else z; (w,) = x[None]; w[0] = s; z = x"),
+    "complex arrays of other axes": COMPLEX.format("w = (z[1], z)[n % 2]; w[...] = w + 0.25"),
     "swapped columns": COMPLEX.format("w = z; z[:, 0], z[:, 1] = z[:, 1] * 1j, z[:, 0] * 1j"),
     "swapped parts": COMPLEX.format("w = z; z.real, z.imag = z.imag.copy(), z.real.copy()"),
 }  # fmt: skip

@@ -175,6 +175,8 @@ class Unifier:
         match a, b:
             case Arr(), Arr():
                 pass
+            case Rec(Complex() as x), Rec(Complex() as y) if x.ndim != y.ndim:
+                return self.one_of(a, b) if self.paths.selects(a, b) else None
             case Rec(x), Rec(y) if not any(isinstance(v, (tuple, Complex)) for v in (x, y)):
                 if is_function(x) and not self.paths.made(a, 0) and not self.paths.made(b, 1):
                     return None if _kind(x) == _kind(y) else self.one_of(a, b)
