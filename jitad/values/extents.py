@@ -142,9 +142,12 @@ def may_be_one(n: Int) -> bool:
 
 
 def none_is_one(extents: list[Int], what: str, remedy: str) -> bool | None:
-    """True by checks, with a trace for these extents if one is 1; None in loops and branches."""
+    """True by checks, with a trace for these extents if one is 1.
+
+    None in loops and branches, of extents that no trace knows.
+    """
     unknown = [n for n in extents if isinstance(n, Leaf) and may_be_one(n)]
-    if any(len(n.builder.blocks) > 1 for n in unknown):
+    if any(len(n.builder.blocks) > 1 and n.builder.example(n.atom) is None for n in unknown):
         return None
     for n in unknown:
         require(bind("ne", n, 1), JitadExtentError, what, remedy)

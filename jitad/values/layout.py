@@ -59,19 +59,23 @@ def evenly(a: ArrayHandle) -> bool:
     return bool(Window(tuple(entries), a._view.axes).contiguous(tuple(shape)))
 
 
-def contiguous(a: ArrayHandle) -> bool | None:
-    """Do the elements lie one after the other in memory, in C order?  None: a tape can't tell."""
+def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
+    """Do the elements lie one after the other in memory, in C order?  None: a tape can't tell.
+
+    `check`: of extents that the answer depends on a check says that they are not 1.
+    """
     plain = a.peek() if a.concrete else laid_out(a)
     if a.concrete or plain is not None:
         return not isinstance(plain, np.ndarray) or bool(plain.flags.c_contiguous)
     if a._choice is not None:
-        ones = {contiguous(h) for h in a._choice.among}
+        ones = {contiguous(h, check) for h in a._choice.among}
         return ones.pop() if len(ones) == 1 else None
     if isinstance(a._view, Window):
         assert a._parent is not None
         shape = a._parent.shape
-        found = contiguous(a._parent) and a._view.contiguous(shape)
-        if found is False and contiguous(a._parent) and a._view.contiguous(shape, ones=True):
+        whole = contiguous(a._parent, check)
+        found = whole and a._view.contiguous(shape)
+        if check and whole and found is False and a._view.contiguous(shape, ones=True):
             what = "whether these elements lie one after the other depends on an extent, which is 1"
             counts = [r.count for r in a._view.ranges]
             return False if extents.none_is_one([*counts, *shape], what, _COPY) else None
@@ -106,7 +110,7 @@ def stands_for(made: ArrayHandle, ones: Iterable[ArrayHandle]) -> None:
     """Note of an array of the tape, made just now, that it is one of these on each path."""
     ones = tuple(ones)
     follows(made, ones)
-    if not made._order and not all(map(contiguous, ones)):
+    if not made._order and not all(contiguous(a, check=False) for a in ones):
         made._order = GAPPED
 
 
@@ -202,7 +206,7 @@ def placed(made: Any, operands: Iterable[Any]) -> Any:
     if made._parent is None:
         follows(made, operands)
     elif not _is_of(made, operands):
-        if contiguous(made) is not False:
+        if contiguous(made, check=False) is not False:  # nobody else sees it, view or copy
             follows(made, operands)
         elif all(map(in_order, operands)):
             return in_c_order(made)

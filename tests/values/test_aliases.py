@@ -148,3 +148,21 @@ def test_columns_of_unknown_number_written_apart() -> None:
             e[i] = 1e-6
             e = e.reshape(2, 3)
             assert abs(got.ravel()[i] - (f(b + e, k) - f(b - e, k)) / 2e-6) < 1e-7
+
+
+@pytest.mark.parametrize("shape", [(6, 7), (3, 7), (3, 3), (6, 3)])
+def test_a_time_step_on_a_flattened_interior(shape: tuple[int, int]) -> None:
+    """Of an interior of several rows `ravel` is a copy, of one row a view, as extents have it."""
+
+    def f(u, dt):
+        u = u * 1.0
+        for _ in range(3):
+            r = u[1:-1, 1:-1].ravel()
+            r += dt * (u[:-2, 1:-1] + u[2:, 1:-1] - 2.0 * u[1:-1, 1:-1]).ravel()
+            u[1:-1, 1:-1] = 0.5 * u[1:-1, 1:-1] + r.reshape(u.shape[0] - 2, -1)
+        return np.sum(u * u)
+
+    rng = np.random.default_rng(3)
+    u, d = rng.normal(size=shape), rng.normal(size=shape)
+    got = np.sum(jitad.jit_grad(f, fallback=False)(u, 0.1) * d)
+    assert abs(got - (f(u + 1e-6 * d, 0.1) - f(u - 1e-6 * d, 0.1)) / 2e-6) < 1e-6
