@@ -183,7 +183,8 @@ def stages(
         if (run is not simplify or now != simple) and now.has(run):
             before = now
             whole = run in _TOGETHER or name == "parallel"
-            tape = run(tape) if whole else _everywhere(run, tape)
+            with np.errstate(all="ignore"):  # rules compute with what is known: like kernels
+                tape = run(tape) if whole else _everywhere(run, tape)
             now = _Content(tape)
             if now != before:
                 try:
@@ -265,9 +266,8 @@ def _everywhere(run: Pass, tape: Tape) -> Tape:
 
 def specialise(tape: Tape, after: str | None = None, threads: int | None = None) -> Tape:
     """A plain tape; `threads` as for `stages`."""
-    with np.errstate(all="ignore"):  # of what is known, rules compute: like kernels, in silence
-        for _, passed in stages(tape, after, threads):
-            tape = passed
+    for _, passed in stages(tape, after, threads):
+        tape = passed
     return tape
 
 

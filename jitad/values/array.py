@@ -31,7 +31,7 @@ from jitad.values.chosen import Choice
 from jitad.values.extents import Int, product, same
 from jitad.values.indexing import Pick, bools_as_masks, has_bool, has_ellipsis, parse
 from jitad.values.kind import check_dtype, fail, number_or_array, read_only, type_of
-from jitad.values.layout import gives_view, laid_as
+from jitad.values.layout import gives_view, laid_as, perhaps_of
 from jitad.values.number import Number, bind, update
 from jitad.values.surface import Surface
 from jitad.values.views import At, Entry, Flat, New, Reshaped, Shown, View, Window, all_of
@@ -348,6 +348,8 @@ class ArrayHandle(Surface):
             if entries or index == ():
                 if not has_ellipsis(index):
                     return self._load(tuple(e.index for e in entries))  # type: ignore[union-attr]
+        if self._choice is not None and any(type(h._view) is Flat for h in self._choice.among):
+            return self._choice.each(lambda h: h[index])
         part = self._window(tuple(entries))  # type: ignore[arg-type]
         return part.copy() if type(self._view) is Flat else part
 
@@ -456,9 +458,7 @@ class ArrayHandle(Surface):
             return ArrayHandle._onto(self, Reshaped(shape))
         out = wrap(np.array(Reshaped(shape).read(self.peek()))
                    if self.concrete else Reshaped(shape).read(self.content))  # fmt: skip
-        if is_view is None:
-            journal.unsure(out, self.roots)
-        return out
+        return perhaps_of(self, out, is_view)
 
     def flattened(self, kind: Any = Reshaped) -> ArrayHandle:
         """A view of one axis of the elements in C order, wherever they lie."""

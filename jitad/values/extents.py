@@ -141,14 +141,14 @@ def may_be_one(n: Int) -> bool:
     return source is None or source.op != "dim" or source.ins[0] not in params
 
 
-def none_is_one(extents: list[Int], what: str, remedy: str) -> bool | None:
-    """True by checks, with a trace for these extents if one is 1.
+def checked_not_one(extents: list[Int], what: str, remedy: str) -> bool:
+    """Does a check say that none of them is 1?  If one is, the call is traced for its extents.
 
-    None in loops and branches, of extents that no trace knows.
+    There is none in loops and branches, of extents that no trace knows.
     """
     unknown = [n for n in extents if isinstance(n, Leaf) and may_be_one(n)]
     if any(len(n.builder.blocks) > 1 and n.builder.example(n.atom) is None for n in unknown):
-        return None
+        return False
     for n in unknown:
         require(bind("ne", n, 1), JitadExtentError, what, remedy)
     return True

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitad.tape.build import Leaf
-from jitad.values import extents
+from jitad.values import extents, journal
 from jitad.values.extents import Int, product
 from jitad.values.number import Number, bind
 from jitad.values.views import At, Reshaped, Shown, Window
@@ -78,11 +78,18 @@ def contiguous(a: ArrayHandle, check: bool = True) -> bool | None:
         if check and whole and found is False and a._view.contiguous(shape, ones=True):
             what = "whether these elements lie one after the other depends on an extent, which is 1"
             counts = [r.count for r in a._view.ranges]
-            return False if extents.none_is_one([*counts, *shape], what, _COPY) else None
+            return False if extents.checked_not_one([*counts, *shape], what, _COPY) else None
         return found
     if a.root._order in (LOOSE, GAPPED):
         return None
     return not isinstance(a._view, Shown)
+
+
+def perhaps_of(a: ArrayHandle, copy: ArrayHandle, view: bool | None) -> ArrayHandle:
+    """A copy of an array, where NumPy gives a view if `view`; None: a tape can't tell."""
+    if view is None:
+        journal.unsure(copy.root, a.roots)
+    return copy
 
 
 def spaced(part: Any) -> Any:

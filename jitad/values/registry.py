@@ -306,12 +306,7 @@ _complex: dict[Any, Callable[..., Any]] = {}
 
 def of_complex(original: Any) -> Callable[[Callable[..., Any]], Any]:
     """Enter what is called instead of the replacement where an operand is complex."""
-
-    def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        _complex[original] = function
-        return function
-
-    return enter
+    return _entering(_complex, original)
 
 
 _of_parts: dict[Any, Callable[..., Any]] = {}
@@ -319,9 +314,12 @@ _of_parts: dict[Any, Callable[..., Any]] = {}
 
 def of_each_part(original: Any) -> Callable[[Callable[..., Any]], Any]:
     """Enter what is called instead for either part of a complex array, which lie in it by turns."""
+    return _entering(_of_parts, original)
 
+
+def _entering(table: dict[Any, Callable[..., Any]], original: Any) -> Any:
     def enter(function: Callable[..., Any]) -> Callable[..., Any]:
-        _of_parts[original] = function
+        table[original] = function
         return function
 
     return enter

@@ -40,8 +40,6 @@ def _binary(ufunc: Any) -> tuple[Callable[..., Any], Callable[..., Any], Callabl
         return call(ufunc, other, self) if _takes(other) else NotImplemented
 
     def in_place(self: Any, other: Any) -> Any:
-        if type(self._view) is Flat:
-            return call(ufunc, self, other)
         return call(ufunc, self, other, out=self)
 
     return forward, backward, in_place

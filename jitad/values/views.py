@@ -173,20 +173,20 @@ class Window:
         None where a part of an axis may be all of it, which only the kernel knows.  `ones`: are all
         extents 1 that may be?
         """
-        _is_one: Callable[[Int], bool] = extents.may_be_one if ones else lambda n: _is(n, 1)
+        is_one: Callable[[Int], bool] = extents.may_be_one if ones else lambda n: _is(n, 1)
         ranges = self.ranges
-        kept = [k for k in self.axes if k is not None and not _is_one(ranges[k].count)]
+        kept = [k for k in self.axes if k is not None and not is_one(ranges[k].count)]
         if kept != sorted(kept):
             return False
         found: bool | None = True
         free = True  # until the first axis of more than one element, the parent may be cut
         for e, n in zip(self.entries, shape, strict=True):
-            one = isinstance(e, At) or _is_one(e.count)
+            one = isinstance(e, At) or is_one(e.count)
             if free:
                 free = one
                 if not one and (not isinstance(e, Range) or e.step != 1):
                     return False
-            elif not _full(e, n) and not (one and _is_one(n)):
+            elif not _full(e, n) and not (one and is_one(n)):
                 if not _may_be_full(e, n):
                     return False
                 found = None
@@ -259,7 +259,7 @@ def permuted(window: Window, perm: tuple[int, ...]) -> Window:
 
 
 class Flat(Reshaped):
-    """`a.flat`: what is taken of it is a copy, and what is added to it is no part of it."""
+    """`a.flat`: what is taken of it is a copy."""
 
     __slots__ = ()
 

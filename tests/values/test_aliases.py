@@ -103,6 +103,8 @@ COMPLEX = "\n    z = b * (1.0 + 0.5j)\n    {}\n    return z, w\n"
 FOUND = {
     "the rest of what flat has": PLAIN.format("w = z.flat[2:5]; w += 1.0"),
     "flat is written to": PLAIN.format("w = z; w.flat[2:5] += 1.0; w.flat = w * 2.0"),
+    "one of two flats": PLAIN.format(
+        "y = a * 1.0; q = z.flat if s > 0 else y.flat; w = q[1:3]; w += 1.0; q[0] = s"),
     "in C order": PLAIN.format("w = np.require(z.T, requirements='C'); w += 1.0"),
     "owned": PLAIN.format("w = np.require(z[1:], requirements=['O']); w += 1.0"),
     "the first power": PLAIN.format("w = np.linalg.matrix_power(z, 1); w += 1.0"),

@@ -12,12 +12,20 @@ from typing import Any
 import numpy as np
 
 from jitad.errors import JitadValueError
-from jitad.values import extents, journal
+from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import BOUNDS, as_operand, cast, elementwise, require_held, shape_of
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import check_dtype, fail, is_number, present_builder, type_of
-from jitad.values.layout import as_it_lies, contiguous, follows, in_c_order, is_spaced, packed
+from jitad.values.layout import (
+    as_it_lies,
+    contiguous,
+    follows,
+    in_c_order,
+    is_spaced,
+    packed,
+    perhaps_of,
+)
 from jitad.values.number import Number, bind
 from jitad.values.registry import call, is_traced, of_each_part, replaces
 
@@ -237,25 +245,17 @@ def _in_one_piece(
     out = array(asarray(value, dtype), ndmin=1) if not shape_of(value) else asarray(value, dtype)
     if not isinstance(out, ArrayHandle):
         return out
-    perm = tuple(reversed(range(out.ndim))) if backwards else tuple(range(out.ndim))
-    turned = out.permuted(perm) if backwards else out
+    turned = out.T if backwards else out
     lies = False if spaced else contiguous(turned)
     if lies:
         return out
     made = in_c_order(turned)
-    return _perhaps(made.permuted(perm) if backwards else made, out, lies)
+    return perhaps_of(out, made.T if backwards else made, lies)
 
 
 @of_each_part(np.asfortranarray)
 def _backwards(value: Any, dtype: Any = None) -> Any:
     return _in_one_piece(value, dtype, backwards=True)
-
-
-def _perhaps(copy: ArrayHandle, of: ArrayHandle, lies: bool | None) -> ArrayHandle:
-    """A copy, where NumPy gives the array itself if its elements lie as they should."""
-    if lies is None:
-        journal.unsure(copy.root, of.roots)
-    return copy
 
 
 @replaces(np.copy, plain=False)

@@ -11,7 +11,7 @@ import numpy as np
 
 from jitad.errors import JitadExtentError, JitadTypeError, JitadValueError
 from jitad.tape.types import promote
-from jitad.values import extents, journal
+from jitad.values import extents
 from jitad.values.array import ArrayHandle, wrap
 from jitad.values.broadcast import (
     as_operand,
@@ -25,7 +25,7 @@ from jitad.values.broadcast import (
 )
 from jitad.values.extents import Int, as_int
 from jitad.values.kind import fail, is_python, require
-from jitad.values.layout import contiguous, is_spaced
+from jitad.values.layout import contiguous, is_spaced, perhaps_of
 from jitad.values.number import Number, bind
 from jitad.values.numpy.creation import arange, array, shape_tuple
 from jitad.values.numpy.reductions import axes_of, counts_as_flat, one_axis
@@ -112,7 +112,8 @@ def _equal(n: Int, m: Int) -> Any:
 
 @replaces(np.ravel, plain=False)
 def ravel(a: Any, order: str = "C") -> ArrayHandle:
-    return _raveled(handle(a), order, is_spaced(handle(a)))
+    a = handle(a)
+    return _raveled(a, order, is_spaced(a))
 
 
 @of_each_part(np.ravel)
@@ -124,9 +125,7 @@ def _raveled(a: Any, order: str = "C", spaced: bool = False) -> ArrayHandle:
         _refuse_layout(order, a)
     lies = False if spaced else contiguous(a)
     if not lies:  # where `reshape` may give a view of steps, this is a copy
-        of, a = a, array(a)
-        if lies is None:
-            journal.unsure(a, of.roots)
+        a = perhaps_of(a, array(a), lies)
     return a[:] if a.ndim == 1 else reshape(a, -1)
 
 
