@@ -130,7 +130,8 @@ def call(f: Any, /, *args: Any, **kwargs: Any) -> Any:
             args, kwargs = _handed(args), {k: _handed((v,))[0] for k, v in kwargs.items()}
         if trace is not None and replacement is implementation(f) and any(map(holds_among, args)):
             return spread_within(lambda *a: call(f, *a, **kwargs), args)
-        return replacement(*all_present(args), **kwargs)
+        out = replacement(*all_present(args), **kwargs)
+        return made_if_new(out) if type(out) is list else out  # as of `np.split`
     match f:
         case FunctionType():
             written = WRITTEN_OUT.get(f.__code__)

@@ -25,8 +25,9 @@ from jitad.trace.joins.unset import UNSET
 from jitad.trace.refused import check_refused
 from jitad.trace.syntax.comprehensions import COMPREHENSIONS, Hoist
 from jitad.trace.syntax.exits import _at
+from jitad.trace.syntax.hooked import HOOK, hooks_used
 from jitad.trace.syntax.hooking import Hooking, Site, Unit
-from jitad.trace.syntax.nodes import below, children, copied, settle
+from jitad.trace.syntax.nodes import below, children, settle
 from jitad.trace.syntax.source import definition, nested_codes
 
 _twins: dict[tuple[Any, ...], tuple[CodeType, list[Site]]] = {}
@@ -56,7 +57,10 @@ def rewrite(f: Callable[..., Any]) -> FunctionType:
         code, sites = known
         from jitad.trace import hooks
 
-        own = {**_OWN_CELLS, "_jh": hooks, "_jS": sites}
+        own = {**_OWN_CELLS, "_jS": sites}
+        for name in code.co_freevars:
+            if name.startswith(HOOK):
+                own[name] = getattr(hooks, name[len(HOOK) :])
         theirs = f.__code__.co_freevars
         parts = tuple(theirs.index(n) if n in theirs else _cell(own[n]) for n in code.co_freevars)
         quick = _quick[here] = (f.__code__, code, parts)
@@ -138,9 +142,9 @@ def twin_source(f: FunctionType) -> str:
 
 def _tree(f: FunctionType) -> tuple[ast.FunctionDef, str, Unit]:
     """The rewritten definition, the class it stands in, and what its hooks refer to."""
-    node, class_name = definition(f)
+    given, class_name = definition(f)
+    node: Any = given
     file = f.__code__.co_filename
-    node = copied(node)
     node.decorator_list, node.args.defaults = [], []  # which are no part of it
     node.args.kw_defaults = [d and _at(ast.Constant(None), d) for d in node.args.kw_defaults]
     free = f.__code__.co_freevars
@@ -190,7 +194,7 @@ def _name_privately(node: ast.AST, class_name: str) -> None:
 
 def _compile(f: FunctionType) -> tuple[CodeType, list[Site]]:
     node, class_name, unit = _tree(f)
-    cells = [*f.__code__.co_freevars, *_OWN_CELLS, "_jh", "_jS"]
+    cells = [*f.__code__.co_freevars, *_OWN_CELLS, "_jS", *(HOOK + name for name in hooks_used())]
     try:
         compiled = _outer(node, cells, class_name, f.__code__.co_filename)
     except (SyntaxError, RecursionError) as e:

@@ -168,3 +168,22 @@ def test_a_time_step_on_a_flattened_interior(shape: tuple[int, int]) -> None:
     u, d = rng.normal(size=shape), rng.normal(size=shape)
     got = np.sum(jitad.jit_grad(f, fallback=False)(u, 0.1) * d)
     assert abs(got - (f(u + 1e-6 * d, 0.1) - f(u - 1e-6 * d, 0.1)) / 2e-6) < 1e-6
+
+
+@pytest.mark.parametrize("s", [0.3, 0.9])
+def test_a_list_that_numpy_gives_is_the_programs_own(s: float) -> None:
+    """Of parts of float32 on one path and of float64 on the other, written and appended to."""
+
+    def f(x, s):
+        b = x.astype(np.float32) if s > 0.5 else x * 2.0
+        parts = np.split(b, [1, 3])
+        parts[1][0] = s
+        parts.append(parts[0] * 3.0)
+        parts[0] = parts[2]
+        return sum(p.sum() for p in parts) + b[1]
+
+    x = np.arange(1.0, 5.0)
+    assert abs(jitad.jit(f, fallback=False)(x, s) - f(x, s)) < 1e-6
+    by_x, by_s = jitad.jit_grad(f, (0, 1), fallback=False)(x, s)
+    twice = 1.0 if s > 0.5 else 2.0
+    assert np.allclose(by_x, twice * np.array([3.0, 0.0, 1.0, 2.0])) and by_s == 2.0

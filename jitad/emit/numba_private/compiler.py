@@ -147,7 +147,7 @@ def _optimising_once(sides: bool) -> Iterator[None]:
         for function in self._final_module.functions:
             if function.linkage.name == "linkonce_odr" and _OF_A_KERNEL.match(function.name):
                 function.linkage = "internal"
-        if not sides and _is_straight(self):
+        if not sides and isinstance(self, FromSourceLibrary) and self.is_straight():
             passes, builder = _of_straight_code(self)
             passes.run(self._final_module, builder)
             return
@@ -179,15 +179,6 @@ def _of_a_module(library: Any, sides: bool, vectors: bool = True) -> tuple[Any, 
     if config.LLVM_REFPRUNE_PASS:
         passes.add_refprune_pass(codegen._parse_refprune_flags())
     return passes, builder
-
-
-def _is_straight(library: Any) -> bool:
-    """Does the code go one way, and has nothing else been linked to it?"""
-    known: frozenset[str] = getattr(library, "straight", frozenset())
-    return bool(known) and all(
-        f.is_declaration or f.name in known or f.name.startswith("NRT_")
-        for f in library._final_module.functions
-    )
 
 
 def _of_straight_code(library: Any) -> tuple[Any, Any]:

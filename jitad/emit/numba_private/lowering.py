@@ -5,11 +5,19 @@ from __future__ import annotations
 import ast
 import linecache
 from collections import Counter
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+from llvmlite import binding
 from numba import types
-from numba.core import cgutils, codegen, compiler_machinery, lowering, typed_passes
+from numba.core import (
+    cgutils,
+    codegen,
+    compiler_machinery,
+    config,
+    lowering,
+    typed_passes,
+)
 from numba.core import ir as numba_ir
 from numba.cpython import numbers
 
@@ -166,6 +174,29 @@ class FromSourceLibrary(KernelLibrary):
 
     is_long = False  # see `unrolling`
     straight: frozenset[str] = frozenset()  # its functions, if they are
+
+    def is_straight(self) -> bool:
+        """Does the code go one way, and has nothing else been linked to it?"""
+        return bool(self.straight) and all(
+            f.is_declaration or f.name in self.straight or f.name.startswith("NRT_")
+            for f in self._final_module.functions
+        )
+
+    def _finalize_specific(self) -> None:
+        if not self.is_straight():
+            return super()._finalize_specific()
+        # The same code in nine tenths of the time: what LLVM does besides is for loops.
+        made = _machine_of_straight_code(self.codegen).emit_object(self._final_module)
+        self._set_compiled_object(made)
+        super()._finalize_specific()  # takes the object, and forgets it
+        self._compiled, self._compiled_object = True, made
+
+
+@cache
+def _machine_of_straight_code(code: Any) -> Any:
+    options: dict[str, Any] = {"opt": min(config.OPT, 1)}
+    code._customize_tm_options(options)
+    return binding.Target.from_triple(binding.get_process_triple()).create_target_machine(**options)
 
 
 class LowerSource(Lower):

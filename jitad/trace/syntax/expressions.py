@@ -13,13 +13,14 @@ from typing import Any
 
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.exits import _at
+from jitad.trace.syntax.hooked import hook, hook_of
 
 # hooks that handlers become, written before the rewriting
 ATTEMPTS = ("catches", "thrown", "raise_", "rethrow", "rethrow_known", "rethrow_through")
 _SPECIAL = frozenset({"super", "__import__"})
 
 # names that rewriting makes
-_OWN = re.compile(r"_j(h|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|x\d+_|x|comp|lambda)\d+)")
+_OWN = re.compile(r"_j(h_\w+|S|U|r|v|out|iter|slice|locals|Base|([bcwsti]|x\d+_|x|comp|lambda)\d+)")
 
 
 def _load(name: str) -> ast.Name:
@@ -28,17 +29,6 @@ def _load(name: str) -> ast.Name:
 
 def _store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
-
-
-def _hook(name: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(_load("_jh"), name, ast.Load()), list(args), [])
-
-
-def _is_hook(node: ast.expr, *names: str) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="_jh"), attr=attr)):
-            return attr in names
-    return False
 
 
 def _later(value: ast.expr) -> ast.Lambda:
@@ -70,10 +60,10 @@ class Expressions(ast.NodeTransformer):
             return node
         if name in self.locals:
             certain = name in self.bound and name not in self.shared
-            return node if certain else _at(_hook("local", node), node)
+            return node if certain else _at(hook("local", node), node)
         if self.is_free(name):
-            return _at(_hook("free", node, _later(_load(name))), node)
-        return _at(_hook("glob", node, ast.Constant(name)), node)
+            return _at(hook("free", node, _later(_load(name))), node)
+        return _at(hook("glob", node, ast.Constant(name)), node)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         # written as a loop: a long sum is a deep tree
@@ -84,39 +74,39 @@ class Expressions(ast.NodeTransformer):
             left = left.left
         out = self.visit(left)
         for n in reversed(spine):
-            out = _at(_hook(type(n.op).__name__, out, self.visit(n.right)), n)
+            out = _at(hook(type(n.op).__name__, out, self.visit(n.right)), n)
         return out
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         if isinstance(node.operand, ast.Constant):
             return node
-        return _at(_hook(type(node.op).__name__, self.visit(node.operand)), node)
+        return _at(hook(type(node.op).__name__, self.visit(node.operand)), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         if len(node.ops) == 1:
             op = type(node.ops[0]).__name__
             return _at(
-                _hook(op, self.visit(node.left), self.visit(node.comparators[0])), node
+                hook(op, self.visit(node.left), self.visit(node.comparators[0])), node
             )
         if any(map(_must_stay, node.comparators[1:])):
             return self.generic_visit(node)  # type: ignore[return-value]
         ops = ast.Tuple([ast.Constant(type(op).__name__) for op in node.ops], ast.Load())
         rest = [_later(self.visit(c)) for c in node.comparators]
-        return _at(_hook("chain", ops, self.visit(node.left), *rest), node)
+        return _at(hook("chain", ops, self.visit(node.left), *rest), node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
         if any(map(_must_stay, node.values[1:])):
             return self.generic_visit(node)  # type: ignore[return-value]
         values = [self.visit(v) for v in node.values]
         if getattr(node, "only_truth", False):
-            values = [_at(_hook("test", v), v) for v in values]
-        return _at(_hook(type(node.op).__name__, values[0], *map(_later, values[1:])), node)
+            values = [_at(hook("test", v), v) for v in values]
+        return _at(hook(type(node.op).__name__, values[0], *map(_later, values[1:])), node)
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         if _must_stay(node.body) or _must_stay(node.orelse):
             return self.generic_visit(node)  # type: ignore[return-value]
         body, orelse = _later(self.visit(node.body)), _later(self.visit(node.orelse))
-        return _at(_hook("choose", self.visit(node.test), body, orelse), node)
+        return _at(hook("choose", self.visit(node.test), body, orelse), node)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         value = self.visit(node.value)
@@ -126,7 +116,7 @@ class Expressions(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        if _is_hook(node, *ATTEMPTS):
+        if hook_of(node) in ATTEMPTS:
             node.args = [self.visit(a) for a in node.args]
             return node
         args = [self.visit(a) for a in node.args]
@@ -137,11 +127,11 @@ class Expressions(ast.NodeTransformer):
         for k in node.keywords:
             k.value = self.visit(k.value)
             if k.arg is None:
-                k.value = _at(_hook("mapping", k.value), k.value)
+                k.value = _at(hook("mapping", k.value), k.value)
         if isinstance(node.func, ast.Name) and node.func.id in _SPECIAL:
             node.args = args or self.of_super(node)
             return node
-        call = _hook("call", self.visit(node.func), *args)
+        call = hook("call", self.visit(node.func), *args)
         call.keywords = node.keywords
         return _at(call, node)
 
@@ -156,15 +146,15 @@ class Expressions(ast.NodeTransformer):
 
     def visit_Starred(self, node: ast.Starred) -> ast.expr:
         if isinstance(node.ctx, ast.Load):
-            node.value = _at(_hook("starred", self.visit(node.value)), node.value)
+            node.value = _at(hook("starred", self.visit(node.value)), node.value)
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         owner = self.visit(node.value)
-        return _at(_hook("get_attr", owner, ast.Constant(node.attr)), node)
+        return _at(hook("get_attr", owner, ast.Constant(node.attr)), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        return _at(_hook("get_item", self.visit(node.value), self.index(node.slice)), node)
+        return _at(hook("get_item", self.visit(node.value), self.index(node.slice)), node)
 
     def index(self, node: ast.expr) -> ast.expr:
         match node:
@@ -179,7 +169,7 @@ class Expressions(ast.NodeTransformer):
         return self.visit(node)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
-        return _at(_hook("f_string", *map(self.visit, node.values)), node)
+        return _at(hook("f_string", *map(self.visit, node.values)), node)
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.expr:
         form = self.visit(node.format_spec) if node.format_spec else ast.Constant("")
@@ -190,7 +180,7 @@ class Expressions(ast.NodeTransformer):
         if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):
             return self.with_stars(node)
         self.generic_visit(node)
-        return _at(_hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
+        return _at(hook("made", node), node) if isinstance(node.ctx, ast.Load) else node
 
     def visit_Tuple(self, node: ast.Tuple) -> ast.expr:
         if isinstance(node.ctx, ast.Load) and any(isinstance(e, ast.Starred) for e in node.elts):
@@ -200,36 +190,36 @@ class Expressions(ast.NodeTransformer):
     def with_stars(self, node: ast.List | ast.Tuple) -> ast.expr:
         """A list or tuple that is written down with others in it: each of them a list's part."""
         parts = [
-            _at(_hook("part", self.visit(e.value)), e) if isinstance(e, ast.Starred)
+            _at(hook("part", self.visit(e.value)), e) if isinstance(e, ast.Starred)
             else _at(ast.Tuple([self.visit(e)], ast.Load()), e)
             for e in node.elts
         ]  # fmt: skip
         name = "listed_with" if isinstance(node, ast.List) else "tuple_with"
-        return _at(_hook(name, *parts), node)
+        return _at(hook(name, *parts), node)
 
     def visit_Dict(self, node: ast.Dict) -> ast.expr:
         if all(isinstance(k, ast.Constant) for k in node.keys):
-            return _at(_hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
+            return _at(hook("made", self.generic_visit(node)), node)  # type: ignore[arg-type]
         parts = zip(node.keys, node.values, strict=True)
         given = [
             ast.Tuple([self.visit(v)] if k is None else [self.visit(k), self.visit(v)], ast.Load())
             for k, v in parts
         ]
-        return _at(_hook("displayed", *given), node)
+        return _at(hook("displayed", *given), node)
 
     def visit_Set(self, node: ast.Set) -> ast.expr:
         listed = self.visit_List(_at(ast.List(node.elts, ast.Load()), node))
-        return _at(_hook("set_of", listed), node)
+        return _at(hook("set_of", listed), node)
 
     def visit_YieldFrom(self, node: ast.YieldFrom) -> ast.expr:
         out = self.visit_Yield(node)  # type: ignore[arg-type]
-        out.value = _at(_hook("delegated", out.value), node)  # type: ignore[attr-defined]
+        out.value = _at(hook("delegated", out.value), node)  # type: ignore[attr-defined]
         return out
 
     def visit_Yield(self, node: ast.Yield) -> ast.expr:
         value = self.visit(node.value) if node.value else ast.Constant(None)
         around = ast.Tuple([_load(s) for s in self.sessions], ast.Load())
-        node.value = _at(_hook("yielding", value, around), node)
+        node.value = _at(hook("yielding", value, around), node)
         return node
 
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.exits import _at, leaves
+from jitad.trace.syntax.hooked import hook
 from jitad.trace.syntax.names import Attempt, Settled
 
 
@@ -123,8 +124,6 @@ def _none(name: str) -> ast.stmt:
     return ast.Assign([ast.Name(name, ast.Store())], ast.Constant(None))
 
 
-def _hooked(hook: str, first: str | ast.expr, *rest: ast.expr) -> ast.expr:
+def _hooked(name: str, first: str | ast.expr, *rest: ast.expr) -> ast.expr:
     """A call of a hook, which the rewriting leaves as it is, but for the arguments."""
-    given = ast.Name(first, ast.Load()) if isinstance(first, str) else first
-    function = ast.Attribute(ast.Name("_jh", ast.Load()), hook, ast.Load())
-    return ast.Call(function, [given, *rest], [])
+    return hook(name, ast.Name(first, ast.Load()) if isinstance(first, str) else first, *rest)

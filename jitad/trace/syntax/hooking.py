@@ -3,7 +3,7 @@
 Every operation that may meet a traced value becomes a call of a hook; bodies stay where they are,
 so scopes, cells and tracebacks stay those of the user.
 
-    if c: A             _js1 = _jh.if_(c, (x, y), _jS[0])
+    if c: A             _js1 = _jh_if_(c, (x, y), _jS[0])
     else: B             if _js1.then:
                             with _js1:
                                 A
@@ -15,7 +15,7 @@ so scopes, cells and tracebacks stay those of the user.
                                 _js1.leave((x, y))
                         x, y = _js1.joined()
 
-    for t in it: A      _js2 = _jh.for_(it, (x, y), _jS[1])
+    for t in it: A      _js2 = _jh_for_(it, (x, y), _jS[1])
                         for _ji2, (x, y) in _js2:
                             with _js2:
                                 t = _ji2
@@ -40,9 +40,10 @@ from jitad.trace.identity import asks_for_truth
 from jitad.trace.syntax import names as of
 from jitad.trace.syntax.bindings import lower_bindings
 from jitad.trace.syntax.exits import _at, lower_exits, only_truth
-from jitad.trace.syntax.expressions import Expressions, _hook, _is_hook, _later, _load, _store
+from jitad.trace.syntax.expressions import Expressions, _later, _load, _store
 from jitad.trace.syntax.guarded import lower_guards
 from jitad.trace.syntax.handlers import lower_handlers
+from jitad.trace.syntax.hooked import hook, hook_of
 from jitad.trace.syntax.names import Attempt, Liveness, Settled
 from jitad.trace.syntax.swapping import exchanged
 
@@ -81,24 +82,26 @@ class Hooking(Expressions):
         self.node = node
         self.around = around
         self.plain = False  # without branches, and names that expressions bind
+        inner: list[ast.AST] = []  # definitions in it
         if not isinstance(node, ast.Lambda):
-            more = any(type(n) in _LOWERED for n in of.own(node.body))
-            self.plain = not more
-            if more:
+            kinds = {type(n) for n in of.own(node.body)}
+            self.plain = kinds.isdisjoint(_LOWERED)
+            if not self.plain:
                 lower_handlers(node)
                 lower_guards(node)
             lower_exits(node)
-            if more:
+            if not self.plain:
                 lower_bindings(node)
+            if not (self.plain and kinds.isdisjoint(of.SCOPES)):
+                inner = of.definitions(node.body)
+            self.live = Liveness(node.body, inner)
         self.locals = of.locals_of(node)
         self.nonlocals = of.declared(node, ast.Nonlocal)
         self.globals = of.declared(node, ast.Global)
         # variables in cells: their writes are noted as places, not handed on
-        self.shared = of.shared(node) & self.locals
+        self.shared = of.shared(node, inner) & self.locals
         self.bound = set(of.parameters(node))
         self.sessions: list[str] = []
-        if not isinstance(node, ast.Lambda):
-            self.live = Liveness(node.body)
 
     def run(self) -> Any:
         if isinstance(self.node, ast.Lambda):
@@ -107,7 +110,7 @@ class Hooking(Expressions):
             cells = sorted(self.live.always & self.locals)
             self.node.body = self.block(self.node.body)
             if cells:
-                own = _hook("own", _later(ast.Tuple([_load(n) for n in cells], ast.Load())))
+                own = hook("own", _later(ast.Tuple([_load(n) for n in cells], ast.Load())))
                 self.node.body.insert(0, _at(ast.Expr(own), self.node.body[0]))
         return self.node
 
@@ -151,7 +154,7 @@ class Hooking(Expressions):
         if all(n in self.bound for n in names):
             return ast.Tuple([_load(n) for n in names], ast.Load())
         listed = ast.Tuple([ast.Constant(n) for n in names], ast.Load())
-        return _hook("pick_locals", ast.Call(_load("_jlocals"), [], []), listed)
+        return hook("pick_locals", ast.Call(_load("_jlocals"), [], []), listed)
 
     def hand_back(self, names: list[str], value: ast.expr, bound: set[str]) -> list[ast.stmt]:
         if not names:
@@ -184,7 +187,7 @@ class Hooking(Expressions):
         at = len(self.unit.sites)
         start = ast.Assign(
             [_store(session)],
-            _hook("if_", test, self.state(names), self.site(s, names, (), after)),
+            hook("if_", test, self.state(names), self.site(s, names, (), after)),
         )
         state = ast.Attribute(_load(session), "state", ast.Load())
         out: list[ast.stmt] = [start]
@@ -228,12 +231,12 @@ class Hooking(Expressions):
         return self.loop(s, "while_", [], s.body, [go, *names], None)
 
     def loop(
-        self, s: Any, hook: str, args: list[ast.expr], body: list[ast.stmt],
+        self, s: Any, kind: str, args: list[ast.expr], body: list[ast.stmt],
         names: list[str], item: str | None,
     ) -> list[ast.stmt]:  # fmt: skip
         session = self.unit.fresh("s")
         site = self.site(s, names, s.stops, self.live.after[s])
-        start = ast.Assign([_store(session)], _hook(hook, *args, self.state(names), site))
+        start = ast.Assign([_store(session)], hook(kind, *args, self.state(names), site))
         at_start = set(self.bound)
         taken: ast.expr = ast.Tuple([_store(n) for n in names], ast.Store())
         if not names:
@@ -251,7 +254,7 @@ class Hooking(Expressions):
         session = self.unit.fresh("s")
         kinds = _later(self.visit(s.items[0].context_expr))
         site = self.site(s, names, (), after)
-        start = ast.Assign([_store(session)], _hook("attempt", kinds, self.state(names), site))
+        start = ast.Assign([_store(session)], hook("attempt", kinds, self.state(names), site))
         at_start = set(self.bound)
         body = self.inside(session, s.body, names)
         certain = self.bound - at_start
@@ -263,7 +266,7 @@ class Hooking(Expressions):
     def visit_Settled(self, s: Settled) -> list[ast.stmt]:
         out: list[ast.stmt] = []
         for n in s.attempt.certain:
-            out += [*self.noted(n), ast.Assign([_store(n)], _hook("surely", _load(n)))]
+            out += [*self.noted(n), ast.Assign([_store(n)], hook("surely", _load(n)))]
         if s.swallowed and out:
             none = ast.Compare(_load(s.swallowed), [ast.Is()], [ast.Constant(None)])
             return [ast.If(none, out, [])]
@@ -280,7 +283,7 @@ class Hooking(Expressions):
 
     def visit_With(self, s: ast.With) -> list[ast.stmt]:
         for item in s.items:
-            item.context_expr = _hook("entering", self.visit(item.context_expr))
+            item.context_expr = hook("entering", self.visit(item.context_expr))
         stored = of.assigned(s.items)
         self.bound |= set(stored)
         s.body = self.block(s.body)
@@ -293,20 +296,20 @@ class Hooking(Expressions):
         out = self.visit_Import(s)
         for a in s.names:
             name, given = a.asname or a.name, (a.name, s.module or "", s.level)
-            found = _hook("imported", _load(name), *(ast.Constant(v) for v in given))
+            found = hook("imported", _load(name), *(ast.Constant(v) for v in given))
             out.append(_at(ast.Assign([_store(name)], found), s))
         return out
 
     def visit_Match(self, s: ast.Match) -> list[ast.stmt]:
         subject = self.visit(s.subject)
         how = "matched" if asks_for_truth(s.cases) else "compared"
-        s.subject = _at(_hook(how, subject), subject)
+        s.subject = _at(hook(how, subject), subject)
         before, classes = set(self.bound), []
         for c in s.cases:
             for node in ast.walk(c.pattern):
                 if isinstance(node, ast.MatchClass):
                     name = self.unit.fresh("t")
-                    found = _hook("pattern_class", _later(self.visit(node.cls)))
+                    found = hook("pattern_class", _later(self.visit(node.cls)))
                     classes.append(ast.Assign([_store(name)], found))
                     node.cls = _load(name)
             self.bound = before | set(of.assigned([c.pattern]))
@@ -331,7 +334,7 @@ class Hooking(Expressions):
             self.decorated(node)
 
     def decorated(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        node.decorator_list = [_hook("decorating", self.visit(d)) for d in node.decorator_list]
+        node.decorator_list = [hook("decorating", self.visit(d)) for d in node.decorator_list]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> list[ast.stmt]:
         self.decorated(node)
@@ -350,11 +353,11 @@ class Hooking(Expressions):
 
     def visit_Assert(self, s: ast.Assert) -> ast.stmt:
         text = [_later(self.visit(s.msg))] if s.msg else []
-        return ast.Expr(_hook("assert_", self.visit(s.test), *text))
+        return ast.Expr(hook("assert_", self.visit(s.test), *text))
 
     def visit_Raise(self, s: ast.Raise) -> ast.stmt:
         s.exc = self.visit(s.exc) if s.exc else None
-        s.cause = _hook("cause", self.visit(s.cause)) if s.cause else None
+        s.cause = hook("cause", self.visit(s.cause)) if s.cause else None
         return s
 
     def visit_Expr(self, s: ast.Expr) -> ast.stmt:
@@ -363,9 +366,9 @@ class Hooking(Expressions):
                           args=[ast.expr() as item], keywords=[]):  # fmt: skip
                 if not isinstance(item, ast.Starred):
                     target = self.visit(owner)
-                    if _is_hook(target, "get_attr", "glob", "free"):
+                    if hook_of(target) in ("get_attr", "glob", "free"):
                         target.args.append(ast.Constant(False))
-                    s.value = _at(_hook("append", target, self.visit(item)), s.value)
+                    s.value = _at(hook("append", target, self.visit(item)), s.value)
                     return s
         s.value = self.visit(s.value)
         return s
@@ -374,7 +377,7 @@ class Hooking(Expressions):
 
     def visit_Assign(self, s: ast.Assign) -> list[ast.stmt]:
         if found := exchanged(s):
-            return [ast.Expr(_hook("swap", *map(self.index, found)))]
+            return [ast.Expr(hook("swap", *map(self.index, found)))]
         value = self.visit(s.value)
         if len(s.targets) == 1:
             return self.assign(s.targets[0], value)
@@ -393,10 +396,10 @@ class Hooking(Expressions):
                 return self.store(name, target, value)
             case ast.Attribute():
                 owner = self.visit(target.value)
-                return [ast.Expr(_hook("set_attr", value, owner, ast.Constant(target.attr)))]
+                return [ast.Expr(hook("set_attr", value, owner, ast.Constant(target.attr)))]
             case ast.Subscript():
                 owner, index = self.visit(target.value), self.index(target.slice)
-                return [ast.Expr(_hook("set_item", value, owner, index))]
+                return [ast.Expr(hook("set_item", value, owner, index))]
             case ast.Tuple() | ast.List():
                 temporaries = [self.unit.fresh("t") for _ in target.elts]
                 parts: list[ast.expr] = [
@@ -405,7 +408,7 @@ class Hooking(Expressions):
                 ]
                 star = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
                 around: Any = (star[0], len(parts) - 1 - star[0]) if star else len(parts)
-                found = _hook("unpack", value, ast.Constant(around))
+                found = hook("unpack", value, ast.Constant(around))
                 out: list[ast.stmt] = [ast.Assign([ast.Tuple(parts, ast.Store())], found)]
                 for t, e in zip(temporaries, target.elts, strict=True):
                     out += self.assign(e.value if isinstance(e, ast.Starred) else e, _load(t))
@@ -415,7 +418,7 @@ class Hooking(Expressions):
     def store(self, name: str, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
         note = self.noted(name)
         if _makes(value):
-            value = _at(_hook("named", ast.Constant(name), value), value)
+            value = _at(hook("named", ast.Constant(name), value), value)
         if not note:
             return [ast.Assign([target], value)]
         t = self.unit.fresh("t")
@@ -426,9 +429,9 @@ class Hooking(Expressions):
         out: list[ast.stmt] = []
         for name in names:
             if name in self.globals:
-                out.append(ast.Expr(_hook("note_global", ast.Constant(name))))
+                out.append(ast.Expr(hook("note_global", ast.Constant(name))))
             elif name in self.nonlocals or name in self.shared:
-                out.append(ast.Expr(_hook("note_cell", _later(_load(name)))))
+                out.append(ast.Expr(hook("note_cell", _later(_load(name)))))
         return out
 
     def visit_AugAssign(self, s: ast.AugAssign) -> list[ast.stmt]:
@@ -436,7 +439,7 @@ class Hooking(Expressions):
         match s.target:
             case ast.Name(id=name):
                 present = _at(self.visit(_at(_load(name), s.target)), s)
-                changed = _hook(operator, present, self.visit(s.value))
+                changed = hook(operator, present, self.visit(s.value))
                 return self.store(name, s.target, _at(changed, s))
             case ast.Attribute() as target:
                 return self.update(s, operator, target.value, ast.Constant(target.attr), "attr")
@@ -448,12 +451,12 @@ class Hooking(Expressions):
         self, s: ast.AugAssign, operator: str, owner: ast.expr, part: ast.expr, kind: str
     ) -> list[ast.stmt]:
         o, p = self.unit.fresh("t"), self.unit.fresh("t")
-        present = _hook("get_" + kind, _load(o), _load(p))
-        changed = _hook(operator, present, self.visit(s.value))
+        present = hook("get_" + kind, _load(o), _load(p))
+        changed = hook(operator, present, self.visit(s.value))
         return [
             ast.Assign([_store(o)], self.visit(owner)),
             ast.Assign([_store(p)], part),
-            ast.Expr(_hook("set_" + kind, changed, _load(o), _load(p))),
+            ast.Expr(hook("set_" + kind, changed, _load(o), _load(p))),
         ]
 
     def visit_Delete(self, s: ast.Delete) -> list[ast.stmt]:
@@ -462,10 +465,10 @@ class Hooking(Expressions):
             match t:
                 case ast.Attribute():
                     name = ast.Constant(t.attr)
-                    out.append(ast.Expr(_hook("del_attr", self.visit(t.value), name)))
+                    out.append(ast.Expr(hook("del_attr", self.visit(t.value), name)))
                 case ast.Subscript():
                     index = self.index(t.slice)
-                    out.append(ast.Expr(_hook("del_item", self.visit(t.value), index)))
+                    out.append(ast.Expr(hook("del_item", self.visit(t.value), index)))
                 case ast.Name(id=name):
                     out += [*self.noted(name), ast.Delete([t])]
         return out
@@ -481,12 +484,9 @@ _STRAIGHT = (
 
 def _makes(value: ast.expr) -> bool:
     """May the expression be a new value, without a name yet?"""
-    match value:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="_jh"), attr=attr)):
-            return attr not in ("glob", "free", "get_attr")
-        case ast.Name(id=name):
-            return name.startswith("_j")
-    return False
+    if type(value) is ast.Name:
+        return value.id.startswith("_j")
+    return hook_of(value) not in ("", "glob", "free", "get_attr")
 
 
 def _deleted(s: ast.stmt) -> set[str]:

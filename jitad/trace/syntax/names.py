@@ -182,28 +182,27 @@ def written_inside(node: ast.AST) -> set[str]:
     } - declared(node, ast.Nonlocal)
 
 
-def shared(node: ast.AST) -> set[str]:
-    """Names in cells that are written more than once, by nested functions or by their owner.
+def shared(node: ast.AST, inner: list[ast.AST]) -> set[str]:
+    """Names in cells that are written more than once, by the functions inside or by their owner.
 
     What is written once, by a statement of the body itself, is the same for all who read it.
     """
-    body = node.body if isinstance(node.body, list) else []  # type: ignore[attr-defined]
-    if not definitions(body):
+    if not inner:
         return set()  # nobody else is there
     seen, again = set(parameters(node)), set[str]()  # type: ignore[arg-type]
-    for s in body:
+    for s in node.body:  # type: ignore[attr-defined]
         straight = isinstance(s, (ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef))
         for name in assigned([s]):
             if name in seen or not straight:
                 again.add(name)
             seen.add(name)
-    return written_inside(node) | (again & captured(body))
+    return written_inside(node) | (again & captured(inner))
 
 
-def captured(body: list[ast.stmt]) -> set[str]:
+def captured(inner: list[ast.AST]) -> set[str]:
     """Names that nested definitions use: they may be read at any time."""
     out: set[str] = set()
-    for n in definitions(body):
+    for n in inner:
         if not getattr(n, "hoisted", False):
             out |= free_names(n)
     return out
@@ -215,14 +214,14 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)  # no
 class Liveness:
     """The names live after every `if` and at the head of every loop of one function."""
 
-    def __init__(self, body: list[ast.stmt]) -> None:
+    def __init__(self, body: list[ast.stmt], inner: list[ast.AST]) -> None:
         self.after: dict[ast.AST, set[str]] = {}
         self.head: dict[ast.AST, set[str]] = {}
         self.orelse: dict[ast.AST, set[str]] = {}
         # a comprehension's function reads its captured names where it is called
         self.hoisted: dict[str, set[str]] = {}
         self.always: set[str] = set()  # other functions may read theirs at any time
-        for n in definitions(body):
+        for n in inner:
             if type(n) is ast.FunctionDef and getattr(n, "hoisted", False):
                 self.hoisted[n.name] = free_names(n)
             else:

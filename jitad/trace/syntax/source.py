@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import ast
 import linecache
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
 from jitad.errors import JitadError
 from jitad.tape.ir import Pos
-from jitad.trace.syntax.nodes import children
+from jitad.trace.syntax.names import blocks
+from jitad.trace.syntax.nodes import children, copied
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -28,19 +30,23 @@ _REMEDY = (
 
 @dataclass(frozen=True, eq=False)
 class Module:
-    """A parsed file: its tree, the code it compiles to, and the class around every definition."""
+    """A parsed file: the code it compiles to, and the class around every definition."""
 
     lines: tuple[str, ...]
-    tree: ast.Module
     codes: frozenset[CodeType]
     classes: dict[ast.AST, str]
+    nested: set[ast.AST]  # definitions inside of others, and these
+    given: set[CodeType] = field(default_factory=set)  # whose definitions have been given away
 
 
 _modules: dict[tuple[str, int], Module] = {}
 
 
 def definition(f: FunctionType) -> tuple[Definition, str]:
-    """The node that f was compiled from, and the name of the class whose body it stands in."""
+    """The node that f was compiled from, and the name of the class whose body it stands in.
+
+    The node is the caller's, who may change it.
+    """
     code = f.__code__
     module = _module(f)
     if code not in module.codes and not _rewritten_by_pytest(code):
@@ -48,12 +54,19 @@ def definition(f: FunctionType) -> tuple[Definition, str]:
             f, f"the source of {f.__qualname__} is not the code that runs",
             "Was the file edited after it was imported? Import it again.",
         )  # fmt: skip
-    found = [n for n in module.classes if _fits(n, code)]
+    found = [] if code in module.given else [n for n in module.classes if _fits(n, code)]
     if len(found) > 1:
         found = _narrowest(found, code)
+    if not found and module.given:  # rarely: its node was given away, the file is parsed again
+        del _modules[_key(code)]
+        return definition(f)
     if len(found) != 1:
         raise _error(f, f"the source of {f.__qualname__} can't be found", _REMEDY)
-    return found[0], module.classes[found[0]]  # type: ignore[return-value]
+    node: Any = found[0]
+    if node in module.nested:
+        return copied(node), module.classes[node]
+    module.given.add(code)
+    return node, module.classes.pop(node)
 
 
 def _module(f: FunctionType) -> Module:
@@ -61,20 +74,24 @@ def _module(f: FunctionType) -> Module:
     lines = linecache.getlines(code.co_filename, f.__globals__)
     if not lines:
         raise _error(f, f"the source of {f.__qualname__} is missing", _REMEDY)
-    flags = code.co_flags & _FLAGS
-    key = (code.co_filename, flags)
+    key = _key(code)
     known = _modules.get(key)
     if known is not None and known.lines == tuple(lines):
         return known
     text = "".join(lines)
     try:
         tree = ast.parse(text, code.co_filename)
-        compiled = compile(text, code.co_filename, "exec", flags, dont_inherit=True)
+        compiled = compile(text, code.co_filename, "exec", key[1], dont_inherit=True)
     except (SyntaxError, ValueError) as e:
         raise _error(f, f"the source of {f.__qualname__} can't be parsed", _REMEDY) from e
-    module = Module(tuple(lines), tree, frozenset(nested_codes(compiled)), _definitions(tree))
+    codes = frozenset(nested_codes(compiled))
+    module = Module(tuple(lines), codes, *_definitions(tree, codes))
     _modules[key] = module
     return module
+
+
+def _key(code: CodeType) -> tuple[str, int]:
+    return code.co_filename, code.co_flags & _FLAGS
 
 
 def nested_codes(code: CodeType) -> list[CodeType]:
@@ -87,17 +104,26 @@ def nested_codes(code: CodeType) -> list[CodeType]:
     return out
 
 
-def _definitions(tree: ast.Module) -> dict[ast.AST, str]:
+def _definitions(
+    tree: ast.Module, codes: Iterable[CodeType]
+) -> tuple[dict[ast.AST, str], set[ast.AST]]:
+    """The class around each definition of a file that compiles to these codes, and the nested."""
+    # in expressions there are lambdas only, and what is never run has no code
+    below: Any = children if any(c.co_name == "<lambda>" for c in codes) else blocks
     found: dict[ast.AST, str] = {}
-    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    nested: set[ast.AST] = set()
+    todo: list[tuple[Any, str, ast.AST | None]] = [(tree, "", None)]
     while todo:
-        node, name = todo.pop()
+        node, name, around = todo.pop()
         if isinstance(node, Definition):
             found[node] = name
+            if around is not None:
+                nested |= {node, around}
+            around = node
         elif isinstance(node, ast.ClassDef):
             name = node.name
-        todo += [(child, name) for child in children(node)]
-    return found
+        todo += [(child, name, around) for child in below(node)]
+    return found, nested
 
 
 def first_line(node: Any) -> int:
