@@ -45,10 +45,10 @@ def kernel_of(tape: Tape, threads: int | None = None) -> Kernel:
     path = folder / f"jitad_tape_{hashlib.sha256(whole.encode()).hexdigest()}.txt"
     found = cachefiles.unseal(cachefiles.read(path))
     if found is not None:
-        name, _, source = found.decode().partition("\n")
-        return Kernel(source, name)
+        name, brief, source = found.decode().split("\n", 2)
+        return Kernel(source, name, int(brief))
     made = _made(tape, threads)
-    cachefiles.write(path, cachefiles.seal(f"{made.name}\n{made.source}".encode()))
+    cachefiles.write(path, cachefiles.seal(f"{made.name}\n{made.brief}\n{made.source}".encode()))
     return made
 
 

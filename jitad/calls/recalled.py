@@ -211,7 +211,7 @@ def _entry(
         tape.name, tape.pos, tape.body.params, [_result(a) for a in tape.body.results],
         tuple(map(_input, traced.inputs)), tuple(map(_input, traced.captures)), guards,
         Output(_form(traced.output.form, {}), traced.output.first, traced.output.count),
-        traced.relied, (kernel.source, kernel.name), threads, _dumped(tape),
+        traced.relied, (kernel.source, kernel.name, kernel.brief), threads, _dumped(tape),
     )  # fmt: skip
     return paths, world.digest, _dumped(rest)
 

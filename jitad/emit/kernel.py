@@ -20,12 +20,13 @@ class Kernel:
 
     source: str
     name: str
+    brief: int = -1  # up to how many elements of its arguments it is: see `brief`
 
     @cached_property
     def dispatcher(self) -> Any:
         from jitad.emit import native
 
-        return native.compile(self.source, self.name)
+        return native.compile(self.source, self.name, self.brief)
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         return self.dispatcher(*args)
@@ -33,8 +34,9 @@ class Kernel:
 
 def kernel(tape: Tape) -> Kernel:
     """The kernel of a plain tape; compiled when it is first called."""
-    from jitad.emit.lower import emit  # not needed for what is found on disk
+    from jitad.emit.brief import brief  # not needed for what is found on disk
+    from jitad.emit.lower import emit
 
     source = emit(tape)
     *_, name = re.findall(r"^def (\w+)\(", source, re.MULTILINE)  # functions that it calls first
-    return Kernel(source, name)
+    return Kernel(source, name, brief(tape))

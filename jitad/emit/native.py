@@ -58,17 +58,20 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_new_lock)
 
 
-def compile(source: str, name: str) -> Any:
-    """A Numba dispatcher of the function `name` in this module text; equal texts share one."""
-    key = hashlib.sha256(f"{surroundings()}\n{name}\n{source}".encode()).hexdigest()
+def compile(source: str, name: str, brief: int = -1) -> Any:
+    """A Numba dispatcher of the function `name` in this module text; equal texts share one.
+
+    `brief`: with up to so many elements in its arguments it keeps Python's lock.
+    """
+    key = hashlib.sha256(f"{surroundings()}\n{name}\n{brief}\n{source}".encode()).hexdigest()
     with _lock:
         if key not in _loaded:
             keep_what_is_freed()
-            _loaded[key] = _compile(source, name, key)
+            _loaded[key] = _compile(source, name, key, brief)
         return _loaded[key]
 
 
-def _compile(source: str, name: str, key: str) -> Any:
+def _compile(source: str, name: str, key: str, brief: int) -> Any:
     # The module's name is part of every symbol that Numba makes: equal symbols, equal content.
     module_name = f"jitad_{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{key[:16]}"
     folder = cachefiles.folder()
@@ -82,6 +85,7 @@ def _compile(source: str, name: str, key: str) -> Any:
     module = ModuleType(module_name)
     module.__file__ = file
     sys.modules[module_name] = module  # cached code finds its module by name
+    module.__dict__[numba_private.BRIEF] = brief
     run = _headed(source, name)
     exec(builtins.compile(run, file, "exec"), module.__dict__)
     if run is not source:

@@ -44,14 +44,14 @@ from jitad.emit.numba_private.disk import ContentCache
 from jitad.emit.numba_private.parts import Spread
 from jitad.emit.numba_private.shared import can_be_handed
 from jitad.emit.numba_private.shortcut import IN_CELL, ITSELF, NOT_THERE, Form, Relied
-from jitad.emit.numba_private.ways import direct, shortcut
+from jitad.emit.numba_private.ways import BRIEF, direct, shortcut
 from jitad.emit.numba_private.widths import vector_widths
 
 __all__ = [
-    "ANY_ORDER", "IN_CELL", "IN_FULL", "ITSELF", "LLVMLITE", "NOT_THERE", "PURE", "ROUNDED", "Body",
-    "ContentCache", "Form", "KernelCompiler", "Made", "NotTranslated", "Relied", "Spread", "Typed",
-    "appended", "call", "call_python", "call_type", "can_be_handed", "clear", "contiguous", "copy",
-    "declare", "define", "direct", "dispatcher", "host", "host_features", "keep", "lower_constant",
-    "new_array", "reach", "reader", "result_type", "run_of", "settings", "shortcut", "stack_array",
-    "taken_as_numbers", "uncacheable", "vector_widths",
+    "ANY_ORDER", "BRIEF", "IN_CELL", "IN_FULL", "ITSELF", "LLVMLITE", "NOT_THERE", "PURE",
+    "ROUNDED", "Body", "ContentCache", "Form", "KernelCompiler", "Made", "NotTranslated", "Relied",
+    "Spread", "Typed", "appended", "call", "call_python", "call_type", "can_be_handed", "clear",
+    "contiguous", "copy", "declare", "define", "direct", "dispatcher", "host", "host_features",
+    "keep", "lower_constant", "new_array", "reach", "reader", "result_type", "run_of", "settings",
+    "shortcut", "stack_array", "taken_as_numbers", "uncacheable", "vector_widths",
 ]  # fmt: skip

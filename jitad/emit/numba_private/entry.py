@@ -66,7 +66,7 @@ _COUNTED = types.MemInfoPointer(types.voidptr)
 # What a builtin function keeps for its own way: the kernel's address, what a shortcut relies on (or
 # whom another way asks), then the plan, the dtypes and the classes that are met.
 OWN = 11
-_PLAN, _DTYPES, _NDARRAY, _FLOAT64 = range(OWN, OWN + 4)
+_PLAN, _DTYPES, _NDARRAY, _FLOAT64, _BRIEF = range(OWN, OWN + 5)
 
 
 class Way:
@@ -154,8 +154,8 @@ class Direct(Way):
         with b.if_then(is_given, likely=False):
             self.expect(self.inner(_targets, BIT, plan, b.gep(args_of(b, args), [wanted]),
                                    self.known(_DTYPES), self.known(_NDARRAY), targets))  # fmt: skip
-        self.arguments(plan, wanted, args, words)
-        status = self.called(plan, words, result)
+        elements = self.arguments(plan, wanted, args, words)
+        status = self.called(plan, words, result, elements)
         with b.if_then(status.is_ok, likely=True):
             copied = cgutils.alloca_once_value(b, BIT(0))
             with b.if_then(is_given, likely=False):
@@ -169,8 +169,8 @@ class Direct(Way):
     def inner(self, write: Callable[..., None], result: Any, *given: Any) -> Any:
         return inner(self.context, self.builder, write, result, *given)
 
-    def called(self, plan: Any, words: Any, result: Any) -> Any:
-        """How a call of the kernel ended."""
+    def called(self, plan: Any, words: Any, result: Any, elements: Any) -> Any:
+        """How a call of the kernel ended, whose arguments have so many elements."""
         b, conv, api = self.builder, self.context.call_conv, self.api
         with b.if_else(b.icmp_signed("!=", told(b, plan, COPIES), WORD(0))) as (small, others):
             with small:
@@ -182,14 +182,21 @@ class Direct(Way):
             b.store(b.ptrtoint(place, WORD), b.gep(words, [WORD(k)]))
         kernel = ir.FunctionType(INTEGER, [WORDS])
         kernel = field(b, self.known(0), VALUE, kernel.as_pointer())
-        state = api.save_thread()
-        code = b.call(kernel, [words])
-        api.restore_thread(state)
-        return conv._get_return_status(b, code, b.load(about))
+        code = cgutils.alloca_once(b, INTEGER)
+        is_brief = b.icmp_signed("<=", elements, field(b, self.known(_BRIEF), VALUE, WORD))
+        with b.if_else(is_brief) as (brief, others):
+            with brief:
+                b.store(b.call(kernel, [words]), code)
+            with others:
+                state = api.save_thread()
+                b.store(b.call(kernel, [words]), code)
+                api.restore_thread(state)
+        return conv._get_return_status(b, b.load(code), b.load(about))
 
-    def arguments(self, plan: Any, count: Any, args: Any, words: Any) -> None:
-        """Put them where the kernel reads them."""
+    def arguments(self, plan: Any, count: Any, args: Any, words: Any) -> Any:
+        """Put them where the kernel reads them; how many elements have those that are arrays?"""
         b = self.builder
+        elements = cgutils.alloca_once_value(b, WORD(0))
         top = cgutils.alloca_once_value(b, b.gep(words, [WORD(2)]))
         with rows(b, plan, WORD(0), count) as (k, row):
             thing, place = b.load(b.gep(args_of(b, args), [k])), b.load(top)
@@ -199,10 +206,12 @@ class Direct(Way):
                     dtype = b.load(b.gep(args_of(b, self.known(_DTYPES)), [k]))
                     self.expect(self.inner(_taken, BIT, thing, self.known(_NDARRAY), dtype, kind,
                                            told(b, row, ITEMSIZE), place))  # fmt: skip
+                    b.store(b.add(b.load(elements), told(b, place, NITEMS)), elements)
                     b.store(b.gep(place, [length(b, kind)]), top)
                 with number:
                     self.number(thing, kind, place)
                     b.store(b.gep(place, [WORD(1)]), top)
+        return b.load(elements)
 
     def number(self, thing: Any, kind: Any, place: Any) -> None:
         b, api = self.builder, self.api

@@ -187,8 +187,8 @@ class FromSourceLibrary(KernelLibrary):
             return super()._finalize_specific()
         # The same code in nine tenths of the time: what LLVM does besides is for loops.
         made = _machine_of_straight_code(self.codegen).emit_object(self._final_module)
-        self._set_compiled_object(made)
-        super()._finalize_specific()  # takes the object, and forgets it
+        self._compiled_object = made  # which is taken, and forgotten
+        super()._finalize_specific()
         self._compiled, self._compiled_object = True, made
 
 

@@ -84,10 +84,11 @@ class Ways(NamedTuple):
     content: bytes  # all of it, for the disk
 
     def into(
-        self, kind: type, fndesc: Any, address: int, kept: tuple[Any, ...], own: Sequence[Any] = ()
-    ) -> Any:
+        self, kind: type, fndesc: Any, address: int, kept: tuple[Any, ...],
+        own: Sequence[Any] = (), brief: int = -1,
+    ) -> Any:  # fmt: skip
         """A builtin function that goes this way into the kernel at an address; `kept`: what that
-        needs.  `own`: what the way relies on."""
+        needs.  `own`: what the way relies on.  `brief`: of the kernel."""
         environment = _dynfunc.Environment(fndesc.lookup_module().__dict__)
         others = (*own, *[None] * (OWN - 1 - len(own)))
         environment.consts.extend((np.int64(address), *others, *self.constants))
@@ -96,6 +97,7 @@ class Ways(NamedTuple):
             assert plan is not None
             at = np.int64(plan.words.ctypes.data)  # which `plan_of` keeps
             environment.consts.extend((at, plan.dtypes, np.ndarray, np.float64))
+            environment.consts.append(np.int64(brief))
         name = name_of(kind, self.name)
         return _dynfunc.make_function(
             fndesc.lookup_module(), fndesc.qualname.split(".")[-1], name,
@@ -190,6 +192,10 @@ def _named(kinds: Any) -> str:
     return f"jitad_ways_{key[:32]}"
 
 
+BRIEF = "jitad_brief"
+"""The variable of a kernel's module that says up to how many elements it is brief."""
+
+
 class NoWay(Exception):
     """The ways into a kernel that was found on disk are not there."""
 
@@ -270,4 +276,5 @@ def _into(
     found = _found(made.target_context, _name())
     if found is None or not address:
         return None
-    return found.into(kind, made.fndesc, address, (made.library, made.environment), own)
+    brief = getattr(dispatcher, "py_func", dispatcher).__globals__[BRIEF]
+    return found.into(kind, made.fndesc, address, (made.library, made.environment), own, brief)
