@@ -41,7 +41,6 @@ from jitad.errors import (
 from jitad.primitives.schedules import Snapshots
 from jitad.room import Room
 from jitad.structures import flatten, unflatten
-from jitad.tape.show import show
 from jitad.trace import calls, context, hooks
 from jitad.trace.around.floatlists import LONG, packed
 from jitad.trace.around.paths import Path
@@ -118,7 +117,8 @@ class Compiled:
         functools.update_wrapper(self, f, updated=())
         self.__name__ = getattr(f, "__name__", type(f).__name__)
         self._by_key: dict[Any, list[Specialisation]] = {}
-        self._unknown: dict[Any, Unknown] = {}  # argument types for which nesting is not known
+        # argument types for which nesting is not known, kernels whose extents depend on numbers
+        self._unknown: dict[Any, Unknown] = {}
         self._all: list[Specialisation] = []
         self._dynamic: frozenset[Path] = frozenset()
         self._tabled: frozenset[Any] = frozenset()  # where dicts are made that get traced keys
@@ -328,23 +328,34 @@ class Compiled:
     def _exactly(
         self, general: Specialisation, miss: JitadExtentError, args: Any, kwargs: Any
     ) -> Any:
-        """The result where a kernel can't take the extents that it found: by one made for them."""
+        """The result where a kernel can't take the extents that it found: by one made for them, or
+        eagerly, where they depend on numbers."""
         tried = self._exact.setdefault(general, [])
         if general.exact or type(miss) not in general.traced.misses:
             raise miss
-        out = self._known(tried, args, kwargs, False)
-        if out is _MISSED:
-            leaves, structure = flatten((args, kwargs))
-            with context.alone():
-                some, named = unflatten(structure, abstract_leaves(self.f, leaves, structure))
-                try:
-                    tried.append(self._specialise(some, named, "these extents", exact=True))
-                except JitadError as error:
-                    raise (error if isinstance(error, ValueError) else miss) from None
-            out = self._known(tried[-1:], args, kwargs, False)
+        try:
+            out = self._known(tried, args, kwargs, False)
+            if out is _MISSED:
+                leaves, structure = flatten((args, kwargs))
+                with context.alone():
+                    some, named = unflatten(structure, abstract_leaves(self.f, leaves, structure))
+                    tried.append(self._specialise_exactly(some, named, miss))
+                out = self._known(tried[-1:], args, kwargs, False)
+        except JitadExtentError as error:
+            if not tried or not may_stand_in(error, self.fallback):
+                raise
+            if general in self._unknown:
+                return self._unknown[general].run(self.f, args, kwargs)
+            self._unknown[general], out = first_run(self.__name__, error, self.f, args, kwargs)
         if out is _MISSED:
             raise miss
         return out
+
+    def _specialise_exactly(self, args: Any, kwargs: Any, miss: JitadExtentError) -> Specialisation:
+        try:
+            return self._specialise(args, kwargs, "these extents", exact=True)
+        except JitadError as error:
+            raise (error if isinstance(error, ValueError) else miss) from None
 
     def _enter(self, s: Specialisation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """From now on, calls like this one go straight to the kernel."""
@@ -471,21 +482,9 @@ class Compiled:
         "traced": as recorded, derivative operators and all; "plain": as it is emitted; between
         them the names of the passes (`jitad.specialise.pipeline`).
         """
-        from jitad.specialise.pipeline import stages
+        from jitad.calls.looking import tape_after
 
-        traced = self._latest().tape
-        if stage == "traced":
-            return show(traced)
-        names, tape = [], traced
-        for name, tape in stages(traced, threads=self._latest().threads):
-            names.append(name)
-            if name == stage:
-                return show(tape)
-        if stage == "plain":
-            return show(tape)
-        raise JitadError(
-            f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain."
-        )
+        return tape_after(stage, self._latest().tape, self._latest().threads)
 
     def _latest(self) -> Specialisation:
         if not self._all:

@@ -158,8 +158,9 @@ def first_run(
 def warn(name: str, reason: Exception) -> None:
     """Once a compiled function, at the line of the user's that calls it."""
     where = caller()
-    what = reason.what if isinstance(reason, JitadError) else f"{type(reason).__name__}: {reason}"
-    at = f" ({reason.where})" if isinstance(reason, JitadError) and reason.where else ""
+    what, at = f"{type(reason).__name__}: {reason}", ""
+    if isinstance(reason, JitadError):
+        what, at = reason.what.rstrip("."), f" ({reason.where})" if reason.where else ""
     warnings.warn_explicit(
         f"{name} runs in the eager engine: {what}{at}. See .explain(); "
         "jit(f, fallback=False) forbids it.",

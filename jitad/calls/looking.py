@@ -1,4 +1,4 @@
-"""What did the user's loops become?
+"""What did the user's function become: its tape, its loops?
 
 Told of each loop of the emitted source, by the user's line: whether it is the function's own loop,
 its reverse, or both at once; what it keeps for the reverse sweep; what the reverse sweep computes
@@ -20,9 +20,11 @@ import numpy as np
 
 from jitad.emit import native
 from jitad.emit.kernel import Kernel
-from jitad.specialise.pipeline import divisions, specialise
+from jitad.errors import JitadError
+from jitad.specialise.pipeline import divisions, specialise, stages
 from jitad.specialise.slabs import RECORDS
 from jitad.tape.ir import Block, Equation, Pos, Tape, Var, walk
+from jitad.tape.show import show
 from jitad.tape.types import Array, Scalar, Stack
 
 _PLACE = re.compile(r"\s*# (\S+:\d+)$")
@@ -45,6 +47,20 @@ class Loop:
     def nodes(self) -> Iterator[ast.AST]:
         for s in self.own:
             yield from ast.walk(s) if not isinstance(s, ast.If) else ast.walk(s.test)
+
+
+def tape_after(stage: str, traced: Tape, threads: int | None) -> str:
+    """The tape of a kernel after a stage: "traced", a pass, or "plain"."""
+    if stage == "traced":
+        return show(traced)
+    names, tape = [], traced
+    for name, tape in stages(traced, threads=threads):
+        names.append(name)
+        if name == stage:
+            return show(tape)
+    if stage == "plain":
+        return show(tape)
+    raise JitadError(f"no stage {stage!r}", None, f"Stages are traced, {', '.join(names)}, plain.")
 
 
 def explained(traced: Tape, kernel: Kernel, threads: int | None) -> list[str]:

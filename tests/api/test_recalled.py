@@ -56,7 +56,7 @@ def process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Process:
         out.traces += 1
         return trace(*given)
 
-    def in_python(source: str, name: str) -> Any:
+    def in_python(source: str, name: str, brief: int) -> Any:
         space: dict[str, Any] = {}
         exec(source, space)
         return space[name]

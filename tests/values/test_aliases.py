@@ -187,3 +187,24 @@ def test_a_list_that_numpy_gives_is_the_programs_own(s: float) -> None:
     by_x, by_s = jitad.jit_grad(f, (0, 1), fallback=False)(x, s)
     twice = 1.0 if s > 0.5 else 2.0
     assert np.allclose(by_x, twice * np.array([3.0, 0.0, 1.0, 2.0])) and by_s == 2.0
+
+
+def test_a_call_whose_layout_depends_on_numbers_runs_eagerly() -> None:
+    """No trace knows the extents of what a condition chose between (1, 1) and (4, 3)."""
+
+    def f(a, b, s):
+        if s > 0:
+            a = a * 0.5 + b
+        part = np.diagonal(a[None])
+        flat = 2.0 * part.ravel()
+        flat[0] = 1.0
+        return np.sum(part * flat)
+
+    a, b = np.array([[0.7]]), np.arange(12.0).reshape(4, 3)
+    g = jitad.jit(f, fallback=True)
+    assert g(a, b, 0.5) == pytest.approx(f(a, b, 0.5))
+    with pytest.warns(jitad.FallbackWarning, match="one after the other"):
+        assert g(a, b, -0.5) == 0.7
+    assert g(a, b, -0.5) == 0.7 and "2 calls in the eager engine" in g.explain()
+    with pytest.raises(jitad.JitadError, match="one after the other"):
+        jitad.jit(f, fallback=False)(a, b, -0.5)

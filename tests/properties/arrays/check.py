@@ -51,6 +51,7 @@ REFUSED: tuple[str, ...] = (
     "a number can't be written to",
     "has no attribute 'fill'",  # of NumPy's numbers, on which it does nothing
     "np.polyval without coefficients",
+    "one after the other depends on an extent",  # and that on numbers: such calls run eagerly
     "the number of coefficients is not known while tracing",
     "the length of what is split into equal parts",
     "this may be a view of what was written meanwhile, or a copy",
